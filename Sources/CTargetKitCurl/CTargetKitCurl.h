@@ -6,5 +6,6 @@
 
 #include "Values.h"
 #include "Functions.h"
+#include "Decoders.h"
 
 #endif

@@ -19,6 +19,7 @@ typedef size_t (*curl_read_callback)(char *buffer, size_t size, size_t count, vo
 typedef int (*curl_seek_callback)(void *user, curl_off_t offset, int origin);
 typedef int (*curl_xferinfo_callback)(void *user, curl_off_t download_total, curl_off_t downloaded,
                                       curl_off_t upload_total, curl_off_t uploaded);
+typedef int (*curl_debug_callback)(CURL *easy, curl_infotype type, char *bytes, size_t count, void *user);
 typedef int (*curl_prereq_callback)(void *user, char *remote, char *local, int remote_port, int local_port);
 typedef curl_socket_t (*curl_opensocket_callback)(void *user, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*curl_closesocket_callback)(void *user, curl_socket_t descriptor);
@@ -77,6 +78,9 @@ static inline CURLcode ccurl_setopt_seek(CURL *handle, curl_seek_callback value)
 }
 static inline CURLcode ccurl_setopt_progress(CURL *handle, curl_xferinfo_callback value) {
     return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
+}
+static inline CURLcode ccurl_setopt_debug(CURL *handle, curl_debug_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, value);
 }
 static inline CURLcode ccurl_setopt_open_socket(CURL *handle, curl_opensocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);

@@ -20,7 +20,7 @@ let package = Package(
             ],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        // Symbolic links to files in Sources/Plugins/Authentication/Stores.
+        // Symbolic links to files in Sources/Plugins/Authentication/Stores and Sources/TargetKit/Encoding.
         .target(name: "TargetKit"),
         .target(name: "Keychain", dependencies: ["Security", "TargetKit"]),
         .testTarget(name: "KeychainTests", dependencies: ["Keychain", "Security"]),

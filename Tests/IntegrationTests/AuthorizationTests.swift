@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Credentials, as servers check them.
-@Suite("httpbin and nginx: authorization", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
+@Suite("httpbin and nginx: authorization", .throttled, .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
 struct AuthorizationTests {
     private struct Identity: Decodable, Equatable {
         var authenticated: Bool

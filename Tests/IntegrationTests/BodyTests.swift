@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Bodies of every kind as httpbin reads them.
-@Suite("httpbin: bodies", .needs(.httpbin), .timeLimit(.minutes(2)))
+@Suite("httpbin: bodies", .throttled, .needs(.httpbin), .timeLimit(.minutes(2)))
 struct BodyTests {
     @Test("Bytes arrive as they are, with the type that was named or none", arguments: Engine.allCases)
     func data(engine: Engine) async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The cache in front of nginx.
-@Suite("nginx: cached responses", .needs(.nginx), .timeLimit(.minutes(3)))
+@Suite("nginx: cached responses", .throttled, .needs(.nginx), .timeLimit(.minutes(3)))
 struct CacheTests {
     private static func provider(_ engine: Engine, _ cache: ResponseCache) -> Provider<ServerCall> {
         Provider(transport: engine.transport, plugins: [ResponseCachePlugin(cache)])

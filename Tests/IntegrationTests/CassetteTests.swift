@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Cassettes of what a real server answers.
-@Suite("httpbin: cassettes", .needs(.httpbin), .timeLimit(.minutes(2)))
+@Suite("httpbin: cassettes", .throttled, .needs(.httpbin), .timeLimit(.minutes(2)))
 struct CassetteTests {
     private static let calls: [ServerCall] = [
         .httpbin(.get, "/anything/tea", .query(["q": "green tea"])),

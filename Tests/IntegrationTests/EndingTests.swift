@@ -6,7 +6,13 @@ import TestSupport
 import Testing
 
 /// Calls that do not end by themselves.
-@Suite("httpbin and nginx: timeouts and cancelling", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
+@Suite(
+    "httpbin and nginx: timeouts and cancelling",
+    .throttled,
+    .needs(.httpbin),
+    .needs(.nginx),
+    .timeLimit(.minutes(2))
+)
 struct EndingTests {
     @Test("Half a second is a timeout, before the head and within the body", arguments: Engine.allCases)
     func timeout(engine: Engine) async throws {

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// Methods, paths and header fields as real servers read them.
-@Suite("httpbin and nginx: methods, paths, header fields", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
+@Suite(
+    "httpbin and nginx: methods, paths, header fields",
+    .throttled,
+    .needs(.httpbin),
+    .needs(.nginx),
+    .timeLimit(.minutes(2))
+)
 struct MethodTests {
     @Test("Every method arrives as it was written", arguments: Engine.allCases)
     func methods(engine: Engine) async throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Forms with files as httpbin reads them.
-@Suite("httpbin: multipart forms", .needs(.httpbin), .timeLimit(.minutes(2)))
+@Suite("httpbin: multipart forms", .throttled, .needs(.httpbin), .timeLimit(.minutes(2)))
 struct MultipartTests {
     /// What a form's name is on the server's side: line ends arrive escaped, as browsers send them, and a line's end is CR LF.
     /// The server takes a backslash for an escape, which it is not by HTML's rules for forms.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Transfers of all sizes with nginx.
-@Suite("nginx: transfers", .needs(.nginx), .timeLimit(.minutes(3)))
+@Suite("nginx: transfers", .throttled, .needs(.nginx), .timeLimit(.minutes(3)))
 struct NginxTests {
     @Test("Many calls share kept-alive connections, and each gets its own answer", arguments: Engine.allCases)
     func keepAlive(engine: Engine) async throws {

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Tokens that end, rotate and are revoked, as an OAuth server of Authlib sees it. Each test has a user of its own.
-@Suite("OAuth server", .needs(.oauth), .timeLimit(.minutes(2)))
+@Suite("OAuth server", .throttled, .needs(.oauth), .timeLimit(.minutes(2)))
 struct OAuthTests {
     private let user = "user-\(UUID().uuidString)"
     private let signOuts = Recorder<any Error>()

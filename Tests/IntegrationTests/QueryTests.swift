@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Queries as real servers read them.
-@Suite("httpbin and nginx: queries", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
+@Suite("httpbin and nginx: queries", .throttled, .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
 struct QueryTests {
     @Test("Awkward names and values are read as they were", arguments: Engine.allCases)
     func awkward(engine: Engine) async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Redirects as nginx and httpbin send them, with an address that is relative or whole.
-@Suite("httpbin and nginx: redirects", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
+@Suite("httpbin and nginx: redirects", .throttled, .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
 struct RedirectTests {
     @Test("A transport brings a redirect as it is", arguments: Engine.allCases, [301, 302, 303, 307, 308])
     func untouched(engine: Engine, status: Int) async throws {

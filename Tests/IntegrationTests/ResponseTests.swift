@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Responses of every kind, as httpbin gives them.
-@Suite("httpbin: responses", .needs(.httpbin), .timeLimit(.minutes(2)))
+@Suite("httpbin: responses", .throttled, .needs(.httpbin), .timeLimit(.minutes(2)))
 struct ResponseTests {
     @Test("Every status code arrives, and validation sorts them", arguments: Engine.allCases)
     func statusCodes(engine: Engine) async throws {

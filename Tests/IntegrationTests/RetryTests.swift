@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// A real server's statuses, with a clock that the test advances.
-@Suite("httpbin: retry, failover and breaker", .needs(.httpbin), .timeLimit(.minutes(2)))
+@Suite("httpbin: retry, failover and breaker", .throttled, .needs(.httpbin), .timeLimit(.minutes(2)))
 struct RetryTests {
     private let clock = ManualClock()
 

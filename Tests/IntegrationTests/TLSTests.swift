@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// TLS and HTTP/2 with nginx, whose certificate is signed by the authority in the file that `TARGETKIT_NGINX_CA` names.
-@Suite("nginx: TLS and HTTP/2", .needs(.nginxTLS), .timeLimit(.minutes(2)))
+@Suite("nginx: TLS and HTTP/2", .throttled, .needs(.nginxTLS), .timeLimit(.minutes(2)))
 struct TLSTests {
     private func provider(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> Provider<
         ServerCall

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Resumable uploads to tuspyserver.
-@Suite("tus: uploads", .needs(.tus), .timeLimit(.minutes(3)))
+@Suite("tus: uploads", .throttled, .needs(.tus), .timeLimit(.minutes(3)))
 struct TusTests {
     private static let size = 16 << 20
 

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// The order of the plugins in a provider's array has no effect: their places determine it.
-@Suite("Permutations of the plugins", .timeLimit(.minutes(15)))
+@Suite("Permutations of the plugins", .throttled, .timeLimit(.minutes(15)))
 struct PermutationTests {
     @Test("The calls use every plugin")
     func calls() async throws {

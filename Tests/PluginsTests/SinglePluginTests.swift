@@ -3,9 +3,10 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Plugins of which a provider has only one")
+@Suite("Plugins of which a provider has only one", .throttled)
 struct SinglePluginTests {
     static let plugins: [any Plugin] = [
         RetryPlugin(), WaitsForConnectivityPlugin(Reachability(ManualConnectivity(.offline))),

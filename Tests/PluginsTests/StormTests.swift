@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Many calls at once through every kind of trouble, with the plugins in a random order.
-@Suite("A storm of calls", .timeLimit(.minutes(15)))
+@Suite("A storm of calls", .throttled, .timeLimit(.minutes(15)))
 struct StormTests {
     /// How often the storm comes; `TARGETKIT_STORMS` sets another number.
     private static let rounds = ProcessInfo.processInfo.environment["TARGETKIT_STORMS"].flatMap(UInt64.init) ?? 3

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The snippets of README and DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than this file.
-@Suite("Documentation", .timeLimit(.minutes(2)))
+@Suite("Documentation", .throttled, .timeLimit(.minutes(2)))
 struct DocumentationTests {
     // MARK: README
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The snippets of the page about downloads, compiled and run.
-@Suite("Page: Downloads", .timeLimit(.minutes(2)))
+@Suite("Page: Downloads", .throttled, .timeLimit(.minutes(2)))
 struct DownloadsPageTests {
     private let temporary: TemporaryFolder
     private let provider: Provider<Archive>
@@ -40,7 +40,7 @@ struct DownloadsPageTests {
         let handle = provider.request(.film(to: file), progress: { show($0.fraction) }) { show($0) }
         handle.pause()
         handle.resume()
-        #expect(try await shown.waitForCount(1)[0].get().file == file)
+        #expect(try await shown.element(0).get().file == file)
         let task = HTTPTask.download(to: .file(file).segments(4))
         let sample = SampleResponse.response(status: 200, data: Data("tea".utf8))
         let stored = try await Provider<URLTarget>(transport: StubTransport(sample)).request(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The snippets of the pages about options and about the path of a call, compiled and run.
-@Suite("Pages: Options, The path of a call", .timeLimit(.minutes(2)))
+@Suite("Pages: Options, The path of a call", .throttled, .timeLimit(.minutes(2)))
 struct OptionsPageTests {
     @Test("Options: the call's timeout is beside the provider's, and the target's option counts")
     func timeouts() async throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 /// The sources' calls to Apple's "required reason API", compared with the declarations in the manifests beside them.
-@Suite("Privacy manifests")
+@Suite("Privacy manifests", .throttled)
 struct PrivacyManifestTests {
     /// A category, and the calls that belong to it (Apple's "Describing use of required reason API").
     private static let categories: [String: [String]] = [

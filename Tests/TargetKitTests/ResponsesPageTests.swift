@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// The snippets of the page about responses, compiled and run.
-@Suite("Page: Responses", .timeLimit(.minutes(2)))
+@Suite("Page: Responses", .throttled, .timeLimit(.minutes(2)))
 struct ResponsesPageTests {
     private func provider(_ body: String, status: Int = 200) -> Provider<TeaShop> {
         Provider(transport: StubTransport(.response(status: status, data: Data(body.utf8))))
@@ -24,6 +24,21 @@ struct ResponsesPageTests {
         @Lenient var name: String
         @Lenient var price: Decimal?
         @Lenient var tags: [String]
+    }
+
+    enum FirstPage: LenientDefaultProvider { static let lenientDefault = 1 }
+
+    struct Results: Decodable, Sendable {
+        @LenientDefault<FirstPage> var page: Int
+        @LossyArray var products: [Product]
+    }
+
+    @Test("A default of the app's own, and an array without elements that cannot be decoded")
+    func defaults() async throws {
+        let results = try await provider(#"{"page":"first","products":["tea",{"id":7,"name":"tea"}]}"#)
+            .request(.products, as: Results.self)
+        #expect(results.page == 1)
+        #expect(results.products.map(\.id) == [7])
     }
 
     @Test("Values, a look without a model, and lenient models")

@@ -7,7 +7,7 @@ import Testing
 
 #if canImport(CTargetKitCurl)
 /// The snippets of the page about transports and TLS, compiled and run.
-@Suite("Page: Transports and TLS")
+@Suite("Page: Transports and TLS", .throttled)
 struct TransportsPageTests {
     @Test("Transports: providers share a transport, and a transport has settings")
     func transports() async throws {

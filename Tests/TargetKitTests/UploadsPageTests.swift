@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The snippets of the page about uploads, compiled and run.
-@Suite("Page: Uploads", .timeLimit(.minutes(2)))
+@Suite("Page: Uploads", .throttled, .timeLimit(.minutes(2)))
 struct UploadsPageTests {
     @Test("An upload is created, and its URL is in the response")
     func uploads() async throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import TargetKitTesting
 
 /// `openssl s_server`, or another program, on a free port, with generated certificates. Releasing the instance stops
 /// it.
@@ -12,7 +13,7 @@ package final class TLSServer: Sendable {
     package let port: Int
     private let child: ChildProcess
     private let output: FileHandle
-    /// At whose end the server would end too.
+    /// A socket, because writing to a pipe whose reader has ended raises `SIGPIPE`, which would end the tests.
     private let input: FileHandle
 
     package var baseURL: URL { URL(string: "https://localhost:\(port)") ?? URL(fileURLWithPath: "/") }
@@ -37,19 +38,19 @@ package final class TLSServer: Sendable {
     package init(_ command: [String], in folder: TemporaryFolder) throws {
         self.folder = folder
         let pipe = Pipe()
-        let input = Pipe()
-        // When the tests are killed, nothing else would end the server.
+        let (input, childInput) = try Self.connectedSockets()
+        // When the tests are killed, nothing else would end the server. No time limit of its tests is longer.
         child = try ChildProcess(
             "/usr/bin/timeout",
-            ["--signal=KILL", "120"] + command,
+            ["--signal=KILL", "600"] + command,
             in: folder.url,
-            input: .descriptor(input.fileHandleForReading.fileDescriptor),
+            input: .descriptor(childInput.fileDescriptor),
             output: .descriptor(pipe.fileHandleForWriting.fileDescriptor)
         )
         try? pipe.fileHandleForWriting.close()
-        try? input.fileHandleForReading.close()
+        try? childInput.close()
         output = pipe.fileHandleForReading
-        self.input = input.fileHandleForWriting
+        self.input = input
         let line = Self.read(output, through: ["ACCEPT"]).split(separator: "\n").last { $0.hasPrefix("ACCEPT") }
         guard let port = line?.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw CocoaError(.fileReadUnknown)
@@ -86,9 +87,9 @@ package final class TLSServer: Sendable {
         }
     }
 
-    /// Sends the bytes.
+    /// Sends the bytes, unless the server has ended.
     package func send(_ bytes: Data) {
-        try? input.write(contentsOf: bytes)
+        Self.send(bytes, to: input)
     }
 
     /// Sends the bytes when the client has sent the text, and discards further data from the client.
@@ -101,12 +102,30 @@ package final class TLSServer: Sendable {
                     if piece.isEmpty { break }
                     received.append(piece)
                 }
-                try? input.write(contentsOf: bytes)
+                Self.send(bytes, to: input)
                 continuation.resume()
                 // A server whose output is not read blocks.
                 while !output.availableData.isEmpty {}
             }
         }
+    }
+
+    private static func send(_ bytes: Data, to socket: FileHandle) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Socket.send(socket.fileDescriptor, $0) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Two sockets that are connected to each other, and are closed in child processes.
+    private static func connectedSockets() throws -> (FileHandle, FileHandle) {
+        let descriptors = try Socket.pair()
+        return (
+            FileHandle(fileDescriptor: descriptors.0, closeOnDealloc: true),
+            FileHandle(fileDescriptor: descriptors.1, closeOnDealloc: true)
+        )
     }
 
     private static func read(_ handle: FileHandle, through starts: [String]) -> String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-extension AFError: LocalizedError {
+extension AFError {
     /// A sentence about the failure.
     public var errorDescription: String? {
         switch self {

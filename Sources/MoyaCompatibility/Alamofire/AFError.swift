@@ -6,7 +6,7 @@ import Foundation
 /// It is the error in ``MoyaError/underlying(_:_:)``: ``sessionTaskFailed(error:)`` with a `URLError` if there is no
 /// response, ``responseValidationFailed(reason:)`` for a status code that the target does not accept,
 /// ``explicitlyCancelled`` after ``Cancellable/cancel()``.
-public enum AFError: Error {
+public enum AFError: LocalizedError {
     /// Why a multipart body could not be created.
     public enum MultipartEncodingFailureReason: Sendable {
         /// The URL is not that of a file.

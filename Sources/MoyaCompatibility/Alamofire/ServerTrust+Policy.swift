@@ -139,6 +139,10 @@ struct TrustingTransport: Transport {
     let hosts: [String: any Transport]
     let others: any Transport
 
+    var reportsInterimResponses: Bool {
+        others.reportsInterimResponses && hosts.values.allSatisfy(\.reportsInterimResponses)
+    }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try await send(request) { try await $0.send(request) }
     }

@@ -9,35 +9,43 @@ import FoundationNetworking
 extension Session {
     /// Creates the transport with the session's settings.
     func makeTransport() -> any Transport {
+        IdleTransport { seconds in self.transport(idleTimeout: seconds) }
+    }
+
+    /// The transport with an idle timeout in seconds; `nil`: the session's.
+    private func transport(idleTimeout: TimeInterval?) -> any Transport {
         let configuration = sessionConfiguration
+        let exchangeTransport = exchangeTransport(idleTimeout: idleTimeout)
         guard let storage = configuration.httpCookieStorage, configuration.httpShouldSetCookies,
             configuration.httpCookieAcceptPolicy != .never
         else { return exchangeTransport }
         return CookieStorageTransport(transport: exchangeTransport, storage: Unchecked(storage))
     }
 
-    private var exchangeTransport: any Transport {
-        guard let serverTrustManager else { return exchangeTransport(.system) }
+    private func exchangeTransport(idleTimeout: TimeInterval?) -> any Transport {
+        guard let serverTrustManager else { return exchangeTransport(.system, idleTimeout) }
         return TrustingTransport(
             manager: Unchecked(serverTrustManager),
-            hosts: serverTrustManager.authorities.mapValues(exchangeTransport),
-            others: exchangeTransport(serverTrustManager.policy)
+            hosts: serverTrustManager.authorities.mapValues { exchangeTransport($0, idleTimeout) },
+            others: exchangeTransport(serverTrustManager.policy, idleTimeout)
         )
     }
 
-    private func exchangeTransport(_ tls: TLSPolicy) -> any Transport {
-        if hasOwnProtocols { return URLSessionTransport(configuration: sessionConfiguration, tls: tls) }
-        guard tls != .system || hasOwnLimits else { return SystemTransport.shared }
+    private func exchangeTransport(_ tls: TLSPolicy, _ idleTimeout: TimeInterval?) -> any Transport {
+        let configuration = sessionConfiguration.with(idleTimeout: idleTimeout)
+        if hasOwnProtocols { return URLSessionTransport(configuration: configuration, tls: tls) }
+        guard tls != .system || hasOwnLimits || idleTimeout != nil else { return SystemTransport.shared }
         #if canImport(CTargetKitCurl)
-        let connections = sessionConfiguration.httpMaximumConnectionsPerHost
+        let connections = configuration.httpMaximumConnectionsPerHost
         return CurlTransport(
-            idleTimeout: sessionConfiguration.idleTimeout,
+            connectTimeout: min(.seconds(60), configuration.idleTimeout),
+            idleTimeout: configuration.idleTimeout,
             maxConnectionsPerHost: connections == Self.standard.httpMaximumConnectionsPerHost
                 ? 128 : max(1, connections),
             tls: tls
         )
         #else
-        return URLSessionTransport(configuration: sessionConfiguration, tls: tls)
+        return URLSessionTransport(configuration: configuration, tls: tls)
         #endif
     }
 
@@ -59,16 +67,31 @@ extension Session {
     /// The options of the session's calls.
     var options: CallOptions {
         var options = CallOptions()
-        let limit = sessionConfiguration.timeoutIntervalForResource
-        if limit > 0, limit < URLSessionConfiguration.default.timeoutIntervalForResource {
-            options.timeout = .wholeCall(.seconds(limit))
-        }
+        if let resourceTimeout { options.timeout = .exchange(resourceTimeout) }
         if !sessionConfiguration.allowsCellularAccess { options.allowsCellular = false }
         return options
     }
 }
 
+extension Session {
+    /// The limit of each request, but not of the retries of an interceptor: those are requests of their own.
+    private var resourceTimeout: Duration? {
+        let limit = sessionConfiguration.timeoutIntervalForResource
+        return limit > 0 && limit < Self.standard.timeoutIntervalForResource ? .seconds(limit) : nil
+    }
+
+    /// The options of the calls of a ``MoyaProvider``, whose requests an ``IdleTransport`` limits.
+    var moyaOptions: CallOptions { .setting(\.timeout, .exchange(resourceTimeout ?? IdleTransport.longestTime)) }
+}
+
 extension URLSessionConfiguration {
+    /// This configuration, or a copy with another idle timeout.
+    fileprivate func with(idleTimeout: TimeInterval?) -> URLSessionConfiguration {
+        guard let idleTimeout, let copy = copy() as? URLSessionConfiguration else { return self }
+        copy.timeoutIntervalForRequest = idleTimeout
+        return copy
+    }
+
     #if canImport(CTargetKitCurl)
     fileprivate var idleTimeout: Duration {
         let seconds = timeoutIntervalForRequest
@@ -82,6 +105,8 @@ extension URLSessionConfiguration {
 private struct CookieStorageTransport: Transport {
     let transport: any Transport
     let storage: Unchecked<HTTPCookieStorage>
+
+    var reportsInterimResponses: Bool { transport.reportsInterimResponses }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         stored(try await transport.send(withCookies(request)), of: request)

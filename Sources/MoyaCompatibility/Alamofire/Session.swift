@@ -14,7 +14,7 @@ import FoundationNetworking
 /// | setting | effect |
 /// |---|---|
 /// | `timeoutIntervalForRequest` | the time without a byte after which a request times out |
-/// | `timeoutIntervalForResource` | the time after which a call times out |
+/// | `timeoutIntervalForResource` | the time after which a request times out; a retry is another request |
 /// | `httpAdditionalHeaders` | fields of each request that does not have them |
 /// | `httpMaximumConnectionsPerHost` | the connections to a host |
 /// | `httpCookieStorage`, `httpShouldSetCookies` | the cookies that are sent and stored |

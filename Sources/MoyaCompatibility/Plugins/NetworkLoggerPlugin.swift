@@ -60,17 +60,18 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         }
     }
 
-    /// The type and, for an enum, the case, without associated values, which can be secrets.
+    /// The case of an enum or the type, without associated values and properties, which can be secrets.
     private static func name(of target: any TargetType) -> String {
         let target = (target as? MultiTarget)?.target ?? target
-        let type = String(describing: type(of: target))
         let mirror = Mirror(reflecting: target)
-        guard mirror.displayStyle == .enum else { return type }
-        return "\(type).\(mirror.children.first?.label ?? "\(target)")"
+        guard mirror.displayStyle == .enum else { return String(describing: type(of: target)) }
+        return mirror.children.first?.label ?? "\(target)"
     }
 
+    /// The error with Alamofire's names, as in the lines of Moya's logger.
     private static func text(of error: MoyaError) -> String {
-        TextRedactor.redacted("\(error)", by: Redaction())
+        let text = TextRedactor.redacted("\(error)", by: Redaction())
+        return text.replacingOccurrences(of: String(reflecting: AFError.self), with: "Alamofire.AFError")
     }
 
     private func entry(_ identifier: String, _ message: String, _ target: any TargetType) -> String {
@@ -85,6 +86,9 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
             let fields = request.sessionHeaders.merging(urlRequest.allHTTPHeaderFields ?? [:]) { $1 }
             let redaction = (request as? Request)?.redaction ?? .standard
             lines.append(entry("Request Headers", redaction.loggedText(of: fields), target))
+        }
+        if options.contains(.requestBody), let stream = urlRequest.httpBodyStream {
+            lines.append(entry("Request Body Stream", stream.description, target))
         }
         if options.contains(.requestBody), let body = urlRequest.httpBody {
             lines.append(entry("Request Body", configuration.formatter.requestData(body), target))
@@ -125,7 +129,7 @@ extension HTTPURLResponse {
     /// The status, the URL and the header fields, without secrets.
     fileprivate var loggedText: String {
         let fields = HeaderRedaction.standard.loggedText(of: headers.dictionary)
-        return "\(url?.loggedText ?? "no URL") { Status Code: \(statusCode), Headers \(fields) }"
+        return "{ URL: \(url?.loggedText ?? "none") } { Status Code: \(statusCode), Headers \(fields) }"
     }
 }
 

@@ -20,14 +20,16 @@ final class InflightCalls: Sendable {
 
     private struct State: Sendable {
         var entries: [Endpoint.Content: Entry] = [:]
+        /// The entries whose completions are being called.
+        var endingEntries: [Endpoint.Content: Entry] = [:]
         var lastID = 0
     }
 
     private let state = Locked(State())
 
-    /// The completions that wait, by endpoint.
+    /// The completions that wait or are being called, by endpoint.
     var completions: [Endpoint: [Completion]] {
-        let entries = state.withLock(\.entries)
+        let entries = state.withLock { state in state.entries.merging(state.endingEntries) { entry, _ in entry } }
         return Dictionary(
             entries.values.map { ($0.endpoint.value, $0.waiters.map(\.completion.value)) },
             uniquingKeysWith: { first, _ in first }
@@ -53,17 +55,29 @@ final class InflightCalls: Sendable {
         }
         if call === new {
             start(call) { result in
-                for waiter in self.remove(key, of: call) { waiter.completion.value(result) }
+                for waiter in self.beginEnding(key, of: call) { waiter.completion.value(result) }
+                self.end(key, of: call)
             }
         }
         return CancellableToken { self.cancel(id, of: call, key, on: queue) }
     }
 
-    /// Removes the entry of a call, unless another call has taken its place.
-    private func remove(_ key: Endpoint.Content, of call: PendingCall) -> [Waiter] {
+    /// Closes the entry of a call, unless another call has taken its place: one that joins from now on starts a request
+    /// of its own.
+    private func beginEnding(_ key: Endpoint.Content, of call: PendingCall) -> [Waiter] {
         state.withLock { state in
-            guard state.entries[key]?.call === call else { return [] }
-            return state.entries.removeValue(forKey: key)?.waiters ?? []
+            guard state.entries[key]?.call === call, let entry = state.entries.removeValue(forKey: key) else {
+                return []
+            }
+            state.endingEntries[key] = entry
+            return entry.waiters
+        }
+    }
+
+    /// Removes the entry of a call whose completions have been called.
+    private func end(_ key: Endpoint.Content, of call: PendingCall) {
+        state.withLock { state in
+            if state.endingEntries[key]?.call === call { state.endingEntries[key] = nil }
         }
     }
 

@@ -97,6 +97,7 @@ extension MoyaProvider {
             }
         let handle = targetKit.request(
             legacyTarget,
+            options: session.moyaOptions,
             on: callbackQueue ?? .main,
             progress: steps.map { steps in { @Sendable in steps.receive($0) } },
             completion: { ending.value($0) }
@@ -111,6 +112,7 @@ private final class CallProgress: Sendable {
     private let block: Unchecked<ProgressBlock>
     private let object = Unchecked(Progress(totalUnitCount: 0))
     private let direction: TransferProgress.Direction
+    private let last = Locked<Int64>(0)
 
     init(_ block: @escaping ProgressBlock, ofUpload isUpload: Bool) {
         self.block = Unchecked(block)
@@ -119,6 +121,12 @@ private final class CallProgress: Sendable {
 
     func receive(_ progress: TransferProgress) {
         guard progress.direction == direction else { return }
+        // At the end, a transport can repeat the count with a length that was unknown. Moya reports each count once.
+        let isNew = last.withLock { last in
+            defer { last = progress.completed }
+            return last != progress.completed
+        }
+        guard isNew else { return }
         object.value.totalUnitCount = progress.total ?? -1
         object.value.completedUnitCount = progress.completed
         block.value(ProgressResponse(progress: object.value))

@@ -68,8 +68,8 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
             request.httpBody = original.httpBody
             request.setValue(original.value(forHTTPHeaderField: "Content-Type"), forHTTPHeaderField: "Content-Type")
         }
-        // The limit of a transfer is the time without a byte, which the transport measures.
-        if task.isUpload || task.destination != nil { request.timeoutInterval = 60 }
+        // For a call of `targetKit`, it would limit the whole transfer.
+        if call == nil, task.isUpload || task.destination != nil { request.timeoutInterval = 60 }
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         return request
     }

@@ -11,7 +11,7 @@ import FoundationNetworking
 ///
 /// ```swift
 /// let authentication = AuthenticationPlugin(
-///     authenticator: OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app"),
+///     authenticator: OAuthAuthenticator(client: OAuthClient(id: "shop-app", tokenURL: tokenURL)),
 ///     store: FileCredentialStore(file)
 /// ) { error in
 ///     await session.showSignIn()
@@ -26,8 +26,10 @@ import FoundationNetworking
 ///   that was sent with an older credential is retried without a refresh. A call is not retried if the server rejects a
 ///   credential newer than the one with which the call began; its caller gets the server's response. Cancelling a call
 ///   does not cancel the refresh.
-/// - **Several processes** can use one store. A credential that another process has saved is used instead of a refresh,
-///   and the store is not cleared while it contains one. If another process has signed out, so does this one.
+/// - **Several processes** can use one store, which is read before and after each refresh. A credential that another
+///   process has refreshed is used instead of a refresh. If another process has signed out, so does this one. If another
+///   user has signed in there, the session of this process ends as by ``signIn(_:)``, and later calls belong to that
+///   user.
 /// - **An endpoint that rejects every credential** does not affect the others: after a call was rejected with a new
 ///   credential, further calls to its URL get the server's response, without a refresh, for 30 seconds.
 /// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared,
@@ -42,7 +44,7 @@ import FoundationNetworking
 /// - A call belongs to the session in which it began: it is never sent with the credential of another session.
 ///
 /// A plugin can be used by several providers. Its copies share their state.
-public struct AuthenticationPlugin<A: Authenticator>: Plugin {
+public struct AuthenticationPlugin<A: Authenticator>: Plugin, OfflinePreparingPlugin {
     /// `PluginPlace.authentication`.
     public var place: PluginPlace { .authentication }
 
@@ -119,10 +121,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         guard authorizes(context) else { return request }
         do {
             guard let lease = try await lease(for: context) else { return request }
-            context[CredentialSessionKey.self] = lease.owner
-            var request = request
-            try authenticator.apply(lease.credential, to: &request)
-            return request
+            return try applying(lease, to: request, context)
         } catch let failure as RefreshFailure {
             if case .ended = failure { context[EndedSessionKey.self] = true }
             throw failure.error(request: request)
@@ -135,10 +134,26 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         _ = try await currentCredential.position()
         guard let lease = currentCredential.lease else { return request }
         // The call belongs to the session in which it began.
-        if let session = context[CredentialSessionKey.self], session !== lease.owner { return request }
-        context[CredentialSessionKey.self] = lease.owner
-        var request = request
+        if let session = context[AppliedCredentialKey.self]?.session, session !== lease.owner { return request }
+        return try applying(lease, to: request, context)
+    }
+
+    private func applying(
+        _ lease: CurrentCredential<A>.Lease,
+        to original: URLRequest,
+        _ context: RequestContext
+    ) throws -> URLRequest {
+        var request = original
         try authenticator.apply(lease.credential, to: &request)
+        let applied = AppliedCredential(
+            of: lease.owner,
+            before: original.allHTTPHeaderFields ?? [:],
+            after: request.allHTTPHeaderFields ?? [:]
+        )
+        context[AppliedCredentialKey.self] = applied
+        context[CredentialOwnerKey.self] = lease.owner.id.map {
+            CredentialOwner(identifier: $0, fields: Set(applied.fields.keys))
+        }
         return request
     }
 
@@ -191,7 +206,8 @@ extension AuthenticationPlugin {
     /// Begins a session with a credential, and stores it.
     ///
     /// The result of a refresh for the previous session is discarded. Calls that wait for it end with stage
-    /// `.cancelled`, as do calls in flight that the server rejects: they belong to the previous session.
+    /// `.cancelled`, as do calls in flight that the server rejects: they belong to the previous session. The credential
+    /// is stored after a refresh in progress in another process.
     ///
     /// - Throws: The store's error. The session has begun nevertheless.
     public func signIn(_ credential: A.Credential) async throws {
@@ -199,7 +215,7 @@ extension AuthenticationPlugin {
     }
 
     /// Ends the session, and clears the store; the sign-out handler is not called. The calls of the session end as
-    /// described for ``signIn(_:)``.
+    /// described for ``signIn(_:)``, and the store is cleared after a refresh in progress in another process.
     ///
     /// - Returns: The credential that was in use, for its revocation (RFC 7009).
     /// - Throws: The store's error. The session has ended nevertheless.
@@ -215,6 +231,9 @@ extension AuthenticationPlugin {
     func refreshesCredential(of context: RequestContext) -> Bool {
         currentCredential.lease != nil && authorizes(context)
     }
+
+    /// The number of sessions that began with a sign-in.
+    var signInCount: Int { currentCredential.state.withLock(\.signInCount) }
 }
 
 // MARK: - Calls

@@ -1,28 +1,55 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import TargetKit
 
 /// A session of an ``AuthenticationPlugin``: from a sign-in to the next one or to a sign-out, across refreshes of its
-/// credential.
+/// credential and launches of the app.
 final class CredentialSession: Sendable {
     private struct State: Sendable {
-        /// The digest that identifies the session's user, for each cache.
-        var users: [ObjectIdentifier: String] = [:]
+        var id: String?
+        /// The digest that identifies the session without an identifier, for each cache.
+        var digests: [ObjectIdentifier: String] = [:]
         var caches: [ObjectIdentifier: ResponseCache] = [:]
         var isEnded = false
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
+
+    /// Creates a session.
+    ///
+    /// - Parameter id: The identifier that the store contains; `nil` if it contains none.
+    init(id: String?) {
+        state = Locked(State(id: id))
+    }
+
+    /// Creates a session that a sign-in begins.
+    static func new() -> CredentialSession { CredentialSession(id: UUID().uuidString) }
+
+    /// The identifier; `nil` if the session was read from a store without one, and its credential was not refreshed.
+    var id: String? { state.withLock(\.id) }
 
     var isEnded: Bool { state.withLock(\.isEnded) }
 
-    /// Identifies the user for a cache, by the session's first credential.
+    /// The identifier with which a credential is stored. A session without one gets one.
+    func identified() -> String {
+        state.withLock { state in
+            let id = state.id ?? UUID().uuidString
+            state.id = id
+            return id
+        }
+    }
+
+    /// Identifies the session in a cache: by its identifier or, without one, by its first credential.
     func user(of cache: ResponseCache, _ first: () -> String) -> String {
-        let id = ObjectIdentifier(cache)
-        if let user = state.withLock({ $0.users[id] }) { return user }
+        let key = ObjectIdentifier(cache)
+        let known = state.withLock { state in state.digests[key] ?? state.id }
+        if let known { return known }
         let new = first()
         return state.withLock { state in
-            if state.users[id] == nil { state.users[id] = new }
-            return state.users[id] ?? new
+            let user = state.digests[key] ?? new
+            // It stays, although a refresh gives the session an identifier.
+            state.digests[key] = user
+            return user
         }
     }
 
@@ -46,5 +73,27 @@ final class CredentialSession: Sendable {
     }
 }
 
-/// The session whose credential a call carries.
-enum CredentialSessionKey: RequestContextKey { typealias Value = CredentialSession }
+/// What a call carries of a session.
+struct AppliedCredential: Sendable {
+    let session: CredentialSession
+    /// The header fields that the credential has set, with the values before and after.
+    let fields: [HTTPHeaderName: Change]
+
+    struct Change: Sendable {
+        let old: String?
+        let new: String
+    }
+
+    init(of session: CredentialSession, before: [String: String], after: [String: String]) {
+        self.session = session
+        var fields: [HTTPHeaderName: Change] = [:]
+        for (name, new) in after {
+            let old = before.first { $0.key.equalsIgnoringASCIICase(name) }?.value
+            if old != new { fields[HTTPHeaderName(rawValue: name)] = Change(old: old, new: new) }
+        }
+        self.fields = fields
+    }
+}
+
+/// The credential that a call carries.
+enum AppliedCredentialKey: RequestContextKey { typealias Value = AppliedCredential }

@@ -9,15 +9,6 @@ extension CurrentCredential {
         case ended(any Error)
     }
 
-    /// What the store contains, compared with a credential.
-    private enum Comparison: Sendable {
-        case same
-        /// Another process has stored this one.
-        case other(Credential)
-        /// Another process has cleared the store.
-        case cleared
-    }
-
     /// Performs a refresh: gets the new credential, stores it, and resumes the calls that wait for it.
     func run(_ refresh: Refresh) async {
         let timer = Task {
@@ -27,7 +18,7 @@ extension CurrentCredential {
         let conclusion: Conclusion
         do {
             // The lock covers the change of the store, but not the sign-out handler, which may wait for the user.
-            conclusion = try await credentialStore.withRefreshLock { await self.conclude(refresh) }
+            conclusion = try await withRefreshLock { await self.conclude(refresh) }
         } catch {
             conclusion = .settled(passing(AuthenticationError.refreshCancelled, refresh))
         }
@@ -46,21 +37,19 @@ extension CurrentCredential {
 
     private func conclude(_ refresh: Refresh) async -> Conclusion {
         var credential = refresh.credential
-        // A store that cannot be read may still contain this credential.
-        switch (try? await stored(comparedTo: credential)) ?? .same {
+        switch await comparison(with: credential, of: refresh) {
         case .same: break
-        case .other(let other) where authenticator.needsRefresh(other): credential = other
-        case .other(let other): return .settled(adopt(other, refresh))
-        case .cleared:
-            let error = AuthenticationError.signedOutElsewhere
-            return end(refresh, error) == nil ? .settled(superseded(refresh)) : .ended(error)
+        case .refreshed(let other, _) where authenticator.needsRefresh(other.credential): credential = other.credential
+        case .refreshed(let other, _): return .settled(adopt(other, refresh))
+        case .replaced(let other): return .settled(enter(other, after: refresh))
+        case .cleared: return cleared(refresh)
         }
         do {
             let refreshes = RefreshTask.current.merging([ObjectIdentifier(self): refresh.number]) { $1 }
             let renewed = try await RefreshTask.$current.withValue(refreshes) { [credential] in
                 try await authenticator.refresh(credential)
             }
-            return .settled(await keep(renewed, of: refresh))
+            return await keep(renewed, of: refresh, inPlaceOf: credential)
         } catch  where error.isCancellation {
             return .settled(passing(AuthenticationError.refreshCancelled, refresh))
         } catch  where authenticator.endsSession(error) {
@@ -88,10 +77,17 @@ extension CurrentCredential {
 // MARK: - The end of a refresh
 
 extension CurrentCredential {
-    /// Replaces the credential of the session, and stores it, unless the session has ended or a later refresh has
-    /// completed.
-    private func keep(_ credential: Credential, of refresh: Refresh) async -> Result<Lease, RefreshFailure> {
-        let kept = state.withLock { state -> (lease: Lease, change: Int)? in
+    /// Replaces the credential of the session, and stores it, unless the session has ended, here or in another process,
+    /// or a later refresh has completed.
+    private func keep(_ credential: Credential, of refresh: Refresh, inPlaceOf old: Credential) async -> Conclusion {
+        switch await comparison(with: old, of: refresh) {
+        case .same, .refreshed(_, isSameSession: true): break
+        // Without the identifiers of sessions, it may be another user's.
+        case .refreshed(let other, _): return .settled(adopt(other, refresh))
+        case .replaced(let other): return .settled(enter(other, after: refresh))
+        case .cleared: return cleared(refresh)
+        }
+        let kept = state.withLock { state -> (lease: Lease, change: Change)? in
             guard state.session == refresh.session, case .held = state.status, refresh.number > state.keptRefresh
             else { return nil }
             state.generation += 1
@@ -100,23 +96,29 @@ extension CurrentCredential {
             state.untestedStart = refresh.start
             state.lastFailure = nil
             let lease = Lease(credential: credential, generation: state.generation, owner: state.owner)
-            return (lease, state.nextChange())
+            let contents = IdentifiedCredential(credential, session: state.owner.identified())
+            return (lease, Change(number: state.nextChange(), contents: contents))
         }
-        guard let kept else { return superseded(refresh) }
-        await store(credential, change: kept.change)
-        return .success(kept.lease)
+        guard let kept else { return .settled(superseded(refresh)) }
+        await store(kept.change)
+        return .settled(.success(kept.lease))
     }
 
     /// Uses a credential that another process has stored. This does not count towards the limit of refreshes.
-    private func adopt(_ credential: Credential, _ refresh: Refresh) -> Result<Lease, RefreshFailure> {
+    private func adopt(
+        _ other: IdentifiedCredential<Credential>,
+        _ refresh: Refresh
+    ) -> Result<Lease, RefreshFailure> {
         let lease = state.withLock { state -> Lease? in
             guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
             else { return nil }
             state.generation += 1
-            state.status = .held(credential)
+            state.status = .held(other.credential)
             state.adoptedGeneration = state.generation
-            // It may be another user's.
-            state.owner = CredentialSession()
+            // Without an identifier, it may be another user's.
+            if other.session == nil || other.session != state.owner.id {
+                state.owner = CredentialSession(id: other.session)
+            }
             state.keptRefresh = refresh.number
             state.lastFailure = nil
             Self.forget(refresh, in: &state)
@@ -125,12 +127,36 @@ extension CurrentCredential {
         return lease.map { .success($0) } ?? superseded(refresh)
     }
 
+    /// Continues with the session that another process has begun. The calls of this one end.
+    private func enter(
+        _ other: IdentifiedCredential<Credential>,
+        after refresh: Refresh
+    ) -> Result<Lease, RefreshFailure> {
+        let old = state.withLock { state -> CredentialSession? in
+            guard state.session == refresh.session, case .held = state.status else { return nil }
+            defer {
+                state.begin(other.credential, as: CredentialSession(id: other.session))
+                state.wasInStore = true
+            }
+            return state.owner
+        }
+        old?.end()
+        return old == nil ? superseded(refresh) : .failure(.signedOut)
+    }
+
+    /// Ends the session, because another process has signed out.
+    private func cleared(_ refresh: Refresh) -> Conclusion {
+        let error = AuthenticationError.signedOutElsewhere
+        return end(refresh, error) == nil ? .settled(superseded(refresh)) : .ended(error)
+    }
+
     /// Ends the session and clears the store, unless another process has stored a credential that differs.
     private func end(_ refresh: Refresh, of credential: Credential, _ error: any Error) async -> Conclusion {
         let isCleared: Bool
         do {
-            switch try await stored(comparedTo: credential) {
-            case .other(let other): return .settled(adopt(other, refresh))
+            switch try await stored(comparedTo: credential, of: refresh) {
+            case .refreshed(let other, _): return .settled(adopt(other, refresh))
+            case .replaced(let other): return .settled(enter(other, after: refresh))
             case .same: isCleared = false
             case .cleared: isCleared = true
             }
@@ -139,7 +165,7 @@ extension CurrentCredential {
             return .settled(passing(error, refresh))
         }
         guard let change = end(refresh, error) else { return .settled(superseded(refresh)) }
-        if !isCleared { await store(nil, change: change) }
+        if !isCleared { await store(Change(number: change, contents: nil)) }
         return .ended(error)
     }
 
@@ -189,66 +215,6 @@ extension CurrentCredential {
 
     private static func forget(_ refresh: Refresh, in state: inout State) {
         if let index = state.starts.firstIndex(of: refresh.start) { state.starts.remove(at: index) }
-    }
-}
-
-// MARK: - The store
-
-extension CurrentCredential {
-    /// Compares the stored credential with one that this process has used.
-    private func stored(comparedTo credential: Credential) async throws -> Comparison {
-        // Without the latest change the store says nothing about other processes.
-        guard let change = storedChange else { return .same }
-        let stored = try await credentialStore.load()
-        guard change == storedChange else { return .same }
-        return state.withLock { state in
-            guard let stored else { return state.wasInStore ? .cleared : .same }
-            state.wasInStore = true
-            return stored == credential ? .same : .other(stored)
-        }
-    }
-
-    /// The number of the latest change; `nil` while it is not in the store.
-    private var storedChange: Int? {
-        state.withLock { $0.storedChange == $0.changeCount ? $0.changeCount : nil }
-    }
-
-    private func store(_ credential: Credential?, change: Int) async {
-        do {
-            try await write(credential, change: change)
-        } catch {
-            onStoreFailure(error)
-        }
-    }
-
-    /// Stores a change. If that fails, ``storeUnsaved()`` tries again, unless there is another change before.
-    func write(_ credential: Credential?, change: Int) async throws {
-        do {
-            try await credentialStore.write(credential, change: change)
-            state.withLock { $0.storedChange = max($0.storedChange, change) }
-        } catch {
-            state.withLock { if $0.changeCount == change { $0.isUnsaved = true } }
-            throw error
-        }
-    }
-
-    /// Tries again to store a credential that could not be stored: the server may have revoked the one in the store. A
-    /// further failure is not reported.
-    ///
-    /// - Throws: `CancellationError` if the task is cancelled while it waits.
-    func storeUnsaved() async throws {
-        let unsaved = state.withLock { state -> (credential: Credential?, change: Int)? in
-            guard state.isUnsaved else { return nil }
-            let change = state.nextChange()
-            return (Self.lease(in: state)?.credential, change)
-        }
-        guard let unsaved else { return }
-        let outcome = SharedOutcome<Void>()
-        Task {
-            try? await write(unsaved.credential, change: unsaved.change)
-            outcome.settle(())
-        }
-        try await outcome.value()
     }
 }
 

@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
+extension CurrentCredential.State {
+    /// Begins a session with that credential, or without one.
+    mutating func begin(_ credential: A.Credential?, as owner: CredentialSession) {
+        status = credential.map { .held($0) } ?? .none
+        session += 1
+        if credential != nil { signInCount += 1 }
+        self.owner = owner
+        generation += 1
+        adoptedGeneration = nil
+        wasInStore = false
+        running = nil
+        untestedStart = nil
+        starts = []
+        refusals = [:]
+        lastFailure = nil
+    }
+}
+
 extension CurrentCredential {
     /// Begins a session with that credential, or without one. A refresh of the old session has no effect.
     ///
@@ -8,37 +26,36 @@ extension CurrentCredential {
     /// - Throws: The store's error. The session has begun nevertheless.
     func replace(with credential: Credential?) async throws -> Credential? {
         let (old, change) = enter(credential)
-        try await write(credential, change: change)
+        // A separate task: the change is stored although its caller is cancelled while it waits for another process.
+        try await Task {
+            do {
+                try await changingStore { try await self.write(change) }
+            } catch {
+                noteUnsaved(change)
+                throw error
+            }
+        }.value
         return old
     }
 
     /// The part of ``replace(with:)`` before the change is stored.
     ///
-    /// - Returns: The credential of the old session, and the number of the change.
-    func enter(_ credential: Credential?) -> (old: Credential?, change: Int) {
-        let (old, running, hasEnded, change, owner) = state.withLock { state in
-            defer {
-                state.status = credential.map { .held($0) } ?? .none
-                state.session += 1
-                state.owner = CredentialSession()
-                state.generation += 1
-                state.adoptedGeneration = nil
-                state.wasInStore = false
-                state.running = nil
-                state.untestedStart = nil
-                state.starts = []
-                state.refusals = [:]
-                state.lastFailure = nil
-            }
+    /// - Returns: The credential of the old session, and the change.
+    func enter(_ credential: Credential?) -> (old: Credential?, change: Change) {
+        let owner = credential == nil ? CredentialSession(id: nil) : .new()
+        let (old, running, hasEnded, number, oldOwner) = state.withLock { state in
+            defer { state.begin(credential, as: owner) }
             let hasEnded = if case .ended = state.status { true } else { false }
             return (Self.lease(in: state)?.credential, state.running, hasEnded, state.nextChange(), state.owner)
         }
-        owner.end()
+        oldOwner.end()
         // After the end of the session only the sign-out handler still runs, and it may be the code that signs in.
         if let running, !hasEnded {
-            running.task.cancel()
+            // The cancelled refresh may end at once, and must not be the reason for which the calls end.
             running.refresh.outcome.settle(.failure(.signedOut))
+            running.task.cancel()
         }
-        return (old, change)
+        let stored = credential.map { IdentifiedCredential($0, session: owner.id) }
+        return (old, Change(number: number, contents: stored))
     }
 }

@@ -59,7 +59,9 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var status = Status.unread
         var loading: SharedOutcome<Result<Void, any Error>>?
         var session = 0
-        var owner = CredentialSession()
+        /// The number of sessions that began with a credential.
+        var signInCount = 0
+        var owner = CredentialSession(id: nil)
         var generation = 0
         /// The generation that another process has stored, if it is the current one.
         var adoptedGeneration: Int?
@@ -83,10 +85,16 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         /// Whether the store has contained a credential of the session. Some stores keep none, for users who do not
         /// want to stay signed in.
         var wasInStore = false
+        /// The session that the store contained when it was last read or written.
+        var storedSession: String?
+        /// The number of refreshes of this process that have the store's lock.
+        var lockCount = 0
 
-        mutating func read(_ stored: Credential?) {
-            status = stored.map { .held($0) } ?? .none
+        mutating func read(_ stored: IdentifiedCredential<Credential>?) {
+            status = stored.map { .held($0.credential) } ?? .none
+            owner = CredentialSession(id: stored?.session)
             wasInStore = stored != nil
+            storedSession = stored?.session
         }
 
         mutating func nextChange() -> Int {
@@ -173,7 +181,7 @@ extension CurrentCredential {
         state.withLock { state in
             guard case .unread = state.status else { return nil }
             if let memory = credentialStore.memory {
-                state.read(memory.load())
+                state.read(memory.stored)
                 return nil
             }
             if let loading = state.loading { return loading }

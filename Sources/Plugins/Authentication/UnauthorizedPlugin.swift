@@ -24,7 +24,8 @@ import FoundationNetworking
 /// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
 /// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
 /// calls that the handler makes are not cancelled, and the handler may shut down the scope. Further results of this kind
-/// are passed on without effect until ``reset()``.
+/// are passed on without effect until ``reset()``. A plugin that was created with `after` needs no reset: a sign-in by the
+/// ``AuthenticationPlugin`` rearms it.
 ///
 /// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
 /// prepared before ``reset()`` does not count afterwards, so a late response to the previous session does not end the
@@ -36,11 +37,19 @@ import FoundationNetworking
 /// failed permanently.
 ///
 /// A plugin can be used by several providers. Its copies share their state.
-public struct UnauthorizedPlugin: Plugin {
+public struct UnauthorizedPlugin: Plugin, ImmediatePlugin {
+    /// A session that can end.
+    private struct Session: Sendable, Hashable {
+        /// The number of calls of ``UnauthorizedPlugin/reset()``.
+        var resetCount = 0
+        /// The number of sign-ins by the authentication plugin.
+        var signInCount = 0
+    }
+
     private struct State: Sendable {
-        /// Whether the next rejection signs out.
-        var isArmed = true
-        var session = 0
+        var resetCount = 0
+        /// The session that has ended: further rejections do not sign out.
+        var ended: Session?
     }
 
     /// Just before `PluginPlace.standard`.
@@ -49,17 +58,19 @@ public struct UnauthorizedPlugin: Plugin {
     private let bodyCodes: [BodyCode]
     private let credentialHeaders: Set<HTTPHeaderName>?
     private let counts: @Sendable (RequestContext) -> Bool
+    private let signInCount: @Sendable () -> Int
     private let signOut: @Sendable (RequestContext) async -> Void
     private let state = Locked(State())
     /// The session of each call.
-    private let sessions = PluginStorage<Int>()
+    private let sessions = PluginStorage<Session>()
 
     /// Creates a plugin that acts on status 401 and on a code in the body.
     ///
     /// - Parameters:
     ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
     ///   - credentialHeaders: The header fields that carry the session's credential. Add `.cookie` for a session in a
-    ///     cookie. Default `nil`: `Authorization`, and the fields in which the provider's plugins put secrets.
+    ///     cookie. Default `nil`: `Authorization`, the fields in which the provider's plugins put secrets, and fields
+    ///     whose names say that they contain a token or a session, such as `token` and `X-Session-Key`.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
     ///   - signOut: Called once until ``reset()``, with the call whose result it was. It is not cancelled with that
     ///     call.
@@ -76,8 +87,10 @@ public struct UnauthorizedPlugin: Plugin {
         _ bodyCodes: [BodyCode],
         _ credentialHeaders: Set<HTTPHeaderName>?,
         counts: @escaping @Sendable (RequestContext) -> Bool,
+        signInCount: @escaping @Sendable () -> Int = { 0 },
         signOut: @escaping @Sendable (RequestContext) async -> Void
     ) {
+        self.signInCount = signInCount
         self.bodyCodes = bodyCodes
         self.credentialHeaders = credentialHeaders
         self.counts = { $0.options.endsSessionOnUnauthorized && counts($0) }
@@ -86,15 +99,16 @@ public struct UnauthorizedPlugin: Plugin {
 
     /// Rearms the plugin for a new session. Call this method when the user has signed in.
     public func reset() {
-        state.withLock { state in
-            state.isArmed = true
-            state.session += 1
-        }
+        state.withLock { $0.resetCount += 1 }
+    }
+
+    private var session: Session {
+        Session(resetCount: state.withLock(\.resetCount), signInCount: signInCount())
     }
 
     /// Notes the session of the call, at each attempt: a retried call may carry a new token.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        context[sessions] = state.withLock(\.session)
+        context[sessions] = session
         return request
     }
 
@@ -104,10 +118,10 @@ public struct UnauthorizedPlugin: Plugin {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         guard let rejection = rejection(result), counts(context), endsSession(rejection, context) else { return result }
-        let session = context[sessions]
+        let session = session
         let isFirst = state.withLock { state in
-            guard state.isArmed, session ?? state.session == state.session else { return false }
-            state.isArmed = false
+            guard context[sessions] ?? session == session, state.ended != session else { return false }
+            state.ended = session
             return true
         }
         guard isFirst else { return result }
@@ -143,9 +157,30 @@ public struct UnauthorizedPlugin: Plugin {
         guard let request = rejection.request, !rejection.redirects.contains(where: \.isCrossOrigin) else {
             return false
         }
-        let names = credentialHeaders ?? context.secretHeaders.subtracting(Self.otherSecrets)
-        return names.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
+        if let credentialHeaders {
+            return credentialHeaders.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
+        }
+        return request.allHTTPHeaderFields?.keys.contains { name in
+            Self.carriesSession(HTTPHeaderName(rawValue: name), context)
+        } == true
     }
+
+    /// Whether a field usually carries the credential of a session.
+    private static func carriesSession(_ name: HTTPHeaderName, _ context: RequestContext) -> Bool {
+        if otherSecrets.contains(name) { return false }
+        if context.secretHeaders.contains(name) { return true }
+        guard HeaderRedaction.standard.isSecret(name) else { return false }
+        let text = SecretFields.normalized(name.rawValue)
+        return sessionWords.contains(where: text.contains) && !otherWords.contains(where: text.contains)
+    }
+
+    /// What the names of fields with a session's credential contain.
+    private static let sessionWords = ["token", "session", "sess", "sid", "jwt", "auth", "bearer", "ticket"]
+
+    /// What the names of fields contain that apps and guests send without a session.
+    private static let otherWords = [
+        "csrf", "xsrf", "appcheck", "apikey", "appkey", "client", "captcha", "device", "guest", "push", "sign", "proxy",
+    ]
 
     /// Secret fields that may not belong to a session: guests have cookies, and apps have keys.
     private static let otherSecrets: Set<HTTPHeaderName> = [
@@ -170,7 +205,7 @@ extension UnauthorizedPlugin {
     ///
     /// While the other plugin holds a credential, a rejected call that carries it does not count: neither a call that
     /// was rejected with a new credential, nor one whose refresh failed transiently. After a permanent failure the
-    /// first call that fails by it signs out, and the others are cancelled.
+    /// first call that fails by it signs out, and the others are cancelled. The next sign-in rearms the plugin.
     ///
     /// - Parameters:
     ///   - authentication: The plugin that refreshes the credential, in the same providers.
@@ -178,8 +213,7 @@ extension UnauthorizedPlugin {
     ///   - credentialHeaders: The header fields that carry a credential of the session other than that of the
     ///     authentication plugin; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once until ``reset()``, with the call whose result it was. It is not cancelled with that
-    ///     call.
+    ///   - signOut: Called once for each session, with the call whose result it was. It is not cancelled with that call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],
@@ -191,6 +225,7 @@ extension UnauthorizedPlugin {
             bodyCodes,
             credentialHeaders,
             counts: { belongsToSession($0.target) && !authentication.refreshesCredential(of: $0) },
+            signInCount: { authentication.signInCount },
             signOut: signOut
         )
     }

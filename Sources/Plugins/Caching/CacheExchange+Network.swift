@@ -54,12 +54,15 @@ extension CacheExchange {
         let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
         let requestTime = cache.now()
-        let begins = network.sendInBackground(conditional(stored)) { [self] result, context in
+        var exchange = self
+        // Its response is not the call's.
+        exchange.used = nil
+        let begins = network.sendInBackground(conditional(stored)) { [exchange, cache] result, context in
             if case .success(let response) = result {
                 if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                     cache.remove(stored, in: storage)
                 } else {
-                    _ = await received(response, context, requestTime, directives, stored)
+                    _ = await exchange.received(response, context, requestTime, directives, stored)
                 }
             }
             _ = cache.revalidations.withLock { $0.remove(revalidation) }
@@ -127,8 +130,9 @@ extension CacheExchange {
         to responseTime: Date,
         _ directives: RequestDirectives
     ) async {
+        let recency = CacheRecency(head.headers, requestTime: requestTime, responseTime: responseTime)
         guard head.statusCode == 200, let stored = await cache.response(for: key, fields, in: storage),
-            stored.statusCode == 200
+            stored.statusCode == 200, recency.replaces(stored.recency)
         else { return }
         guard Validators.describes(head.headers, stored) else { return cache.remove(stored, in: storage) }
         let updated = stored.updated(
@@ -160,7 +164,10 @@ extension CacheExchange {
         let headers = head.headers
         guard !directives.isUnstorable, case .data(let body) = response.body,
             headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
-        else { return await removeReplaced(by: head.statusCode, directives, stored) }
+        else {
+            let recency = CacheRecency(headers, requestTime: requestTime, responseTime: responseTime)
+            return await removeReplaced(by: head.statusCode, recency, directives, stored)
+        }
         let new = CachedResponse(
             key: key,
             variant: names.isEmpty ? .only : CacheVariant(names: names, of: fields, storage.salt),
@@ -178,6 +185,7 @@ extension CacheExchange {
             // It is used if the server cannot be reached.
             return
         }
+        used?.withLock { $0 = new }
         cache.store(new, in: storage, generation: generation)
         if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }
     }
@@ -186,11 +194,14 @@ extension CacheExchange {
     /// request says nothing about it.
     private func removeReplaced(
         by statusCode: Int,
+        _ recency: CacheRecency,
         _ directives: RequestDirectives,
         _ stored: CachedResponse?
     ) async {
         guard HTTPHeaders.describesResource(statusCode), stored != nil || !directives.isUnstorable else { return }
-        if let current = await current(stored) { cache.remove(current, in: storage) }
+        if let current = await current(stored), recency.replaces(current.recency) {
+            cache.remove(current, in: storage)
+        }
     }
 
     /// The stored response that the request selects, which was not looked for if the server had to be asked.

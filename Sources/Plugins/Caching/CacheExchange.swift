@@ -21,7 +21,9 @@ struct CacheExchange: Sendable {
     let key: CacheKey
     /// Whether the request's user is still signed in.
     let isSameUser: @Sendable (RequestContext) -> Bool
-    let generation: CacheGeneration
+    let generation: CacheRemovals.Generation
+    /// Receives the response that the call gets; `nil` in the background.
+    var used: Locked<CachedResponse?>?
 
     func response() async throws -> TransportResponse {
         let directives = fields.isEmpty ? RequestDirectives() : RequestDirectives(fields)
@@ -31,9 +33,10 @@ struct CacheExchange: Sendable {
         case .onlyCached:
             if let stored = await stored() { return serve(stored) }
             cache.report(.miss(url))
+            let text = "the response is not in the cache"
             throw URLError(
                 .resourceUnavailable,
-                userInfo: [NSLocalizedDescriptionKey: "the response is not in the cache"]
+                userInfo: [NSLocalizedDescriptionKey: text, FailureMark.words: text]
             )
         case .cachedElseLoad:
             if let stored = await stored() { return serve(stored) }
@@ -81,6 +84,7 @@ struct CacheExchange: Sendable {
             } else {
                 .stale(age: .seconds(Int(age)))
             }
+        used?.withLock { $0 = stored }
         if !isValidated { cache.report(.hit(url, origin)) }
         var answer = stored.answer(origin: origin, age: isValidated ? nil : age, isHead: isHead)
         if answersNotModified(stored) {

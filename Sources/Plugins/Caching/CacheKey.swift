@@ -120,19 +120,30 @@ struct CacheVariant: Sendable, Hashable {
         return texts.isEmpty ? nil : salt.digest(of: texts)
     }
 
-    /// A value without optional whitespace around its commas.
+    /// A value without optional whitespace around its commas, except inside quotes (RFC 9110 §5.6.4).
     private static func normalized(_ value: String) -> String {
-        let parts = value.split(separator: ",", omittingEmptySubsequences: false)
-        return parts.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
+        var parts: [[UInt8]] = [[]]
+        var (isQuoted, isEscaped) = (false, false)
+        for byte in value.utf8 {
+            if byte == UInt8(ascii: ","), !isQuoted {
+                parts.append([])
+                continue
+            }
+            parts[parts.count - 1].append(byte)
+            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
+        }
+        let texts = parts.map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
+        return texts.joined(separator: ",")
     }
 
-    /// The names in `Vary`; `nil` for `*`, which no request matches.
+    /// The names in `Vary`; `nil` for `*`, which no request matches, and for what is not a name.
     static func names(in headers: HTTPHeaders) -> [String]? {
         var names: Set<String> = []
         for value in headers.values(for: "Vary") {
             for part in value.split(separator: ",") {
                 let name = part.trimmingCharacters(in: .whitespaces)
-                if name == "*" { return nil }
+                if name == "*" || name.utf8.contains(UInt8(ascii: "\"")) { return nil }
                 if !name.isEmpty { names.insert(name.lowercased()) }
             }
         }

@@ -17,6 +17,7 @@ final class CachedResponse: Sendable {
     let requestTime: Date
     let responseTime: Date
     let freshness: Freshness
+    let recency: CacheRecency
     /// The approximate number of bytes in memory.
     let size: Int
 
@@ -46,6 +47,7 @@ final class CachedResponse: Sendable {
             responseTime: responseTime,
             usesHeuristics: usesHeuristics
         )
+        recency = CacheRecency(headers, requestTime: requestTime, responseTime: responseTime)
         let fields = headers.fields.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 32 }
         size = body.count + fields + key.url.utf8.count + 256
     }
@@ -54,8 +56,21 @@ final class CachedResponse: Sendable {
     var entityTag: String? { headers[.eTag] }
     var lastModified: String? { headers["Last-Modified"] }
 
-    /// Whether both have the same key and variant.
-    func replaces(_ other: CachedResponse) -> Bool { key == other.key && variant == other.variant }
+    /// Whether both have the same key and variant, so that only one of them is stored.
+    func isSameVariant(as other: CachedResponse) -> Bool { key == other.key && variant == other.variant }
+
+    /// Whether another response takes the place of this one.
+    func isReplaced(by other: CachedResponse) -> Bool {
+        isSameVariant(as: other) && other.recency.replaces(recency)
+    }
+
+    /// Whether this is a given response, or an older one of the same key and variant.
+    func isSameOrOlder(than other: CachedResponse) -> Bool { isSameVariant(as: other) && recency <= other.recency }
+
+    /// The description for ``ResponseCache/removeAll(where:)``.
+    var entry: ResponseCache.Entry? {
+        URL(string: key.url).map { ResponseCache.Entry(url: $0, date: responseTime, isPersonal: key.user != nil) }
+    }
 
     /// This response as the answer to a request (RFC 9111 §4): with its age, and without a body for HEAD.
     func answer(origin: Response.Origin, age: Double?, isHead: Bool) -> TransportResponse {
@@ -81,8 +96,8 @@ final class CachedResponse: Sendable {
             variant: variant,
             statusCode: statusCode,
             httpVersion: httpVersion,
-            // The age belongs to the response that it came with.
-            headers: HTTPHeaders(headers.fields.filter { $0.name != "Age" }).merging(fields),
+            // The age and the date belong to the response that they came with.
+            headers: HTTPHeaders(headers.fields.filter { $0.name != "Age" && $0.name != "Date" }).merging(fields),
             body: body,
             requestTime: requestTime,
             responseTime: responseTime,

@@ -19,7 +19,8 @@ struct DiskUsage: Sendable {
 
 extension DiskCache {
     private struct StoredFile {
-        let path: String
+        let folder: Int
+        let name: String
         let size: Int
         let use: Double
     }
@@ -52,7 +53,7 @@ extension DiskCache {
         if size > limit {
             for file in files.sorted(by: { $0.use < $1.use }) where size > limit - limit / 8 {
                 size -= file.size
-                if CacheEntryFile.remove(file.path) { removed += 1 }
+                if CacheEntryFile.remove(layout.path(file.folder, file.name)) { removed += 1 }
             }
         }
         usage.withLock { [size] usage in
@@ -66,10 +67,11 @@ extension DiskCache {
     private func files() -> [StoredFile] {
         var files: [StoredFile] = []
         for folder in 0..<Self.folderCount {
-            for name in layout.names(in: folder) {
-                let path = layout.path(folder, name)
-                guard let status = FileStatus(of: path), status.isOwn else { continue }
-                files.append(StoredFile(path: path, size: Int(status.size), use: status.modificationTime))
+            layout.forEachResponse(in: folder) { name, status in
+                guard let status = status(), status.isOwn else { return }
+                files.append(
+                    StoredFile(folder: folder, name: name(), size: Int(status.size), use: status.modificationTime)
+                )
             }
         }
         return files
@@ -79,17 +81,16 @@ extension DiskCache {
     ///
     /// - Returns: Their number.
     func remove(where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
-        let counts = await onEachQueue { [layout] folders in
-            var count = 0
-            for folder in folders {
-                for name in layout.names(in: folder) {
-                    let path = layout.path(folder, name)
-                    let shouldBeRemoved = CacheFile.entry(at: path).map(shouldBeRemoved) ?? true
-                    if shouldBeRemoved, CacheEntryFile.remove(path) { count += 1 }
-                }
+        var count = 0
+        // One folder at a time, so that calls do not wait for all of them.
+        for folder in 0..<Self.folderCount {
+            count += await onQueue(ofFolder: folder) { [self] in
+                let paths = layout.names(in: folder).map { layout.path(folder, $0) }
+                return paths.filter { path in
+                    (CacheFile.entry(at: path).map(shouldBeRemoved) ?? true) && removeFile(path)
+                }.count
             }
-            return count
         }
-        return counts.reduce(0, +)
+        return count
     }
 }

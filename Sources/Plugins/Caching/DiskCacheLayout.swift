@@ -24,43 +24,77 @@ struct DiskCacheLayout: Sendable {
     func folderNumber(of digest: String) -> Int { (Int(digest.prefix(3), radix: 16) ?? 0) & 0x3FF }
 
     /// The names of the responses in a folder.
-    func names(in folder: Int) -> [String] { Self.names(in: self.folder(folder)).filter(Self.isName) }
+    func names(in folder: Int) -> [String] {
+        var names: [String] = []
+        forEachResponse(in: folder) { name, _ in names.append(name()) }
+        return names
+    }
 
-    /// Whether a name is one of a response: digests of 32, 16 and 16 digits.
-    private static func isName(_ name: String) -> Bool {
-        let bytes = name.utf8
-        guard bytes.count == 66 else { return false }
-        return bytes.enumerated().allSatisfy { index, byte in
-            if index == 32 || index == 49 { return byte == UInt8(ascii: "-") }
-            return (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+    /// The part of a response's name that says how recent it is.
+    static func recency(of name: String) -> Substring { name.suffix(CacheRecency.textLength) }
+
+    /// Calls a closure with the name and the status of each response in a folder. What it does not ask for is not read.
+    func forEachResponse(in folder: Int, _ body: (_ name: () -> String, _ status: () -> FileStatus?) -> Void) {
+        Self.forEachName(in: self.folder(folder)) { name, descriptor in
+            guard Self.isName(name) else { return }
+            body({ String(cString: name) }, { FileStatus(of: name, in: descriptor) })
         }
     }
 
+    /// Whether a name is one of a response: digests of 32, 16 and 16 digits, and its recency.
+    private static func isName(_ name: UnsafePointer<CChar>) -> Bool {
+        var index = 0
+        while name[index] != 0 {
+            let byte = UInt8(bitPattern: name[index])
+            let isValid =
+                switch index {
+                case 32, 49, 66: byte == UInt8(ascii: "-")
+                default: (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+                }
+            guard isValid else { return false }
+            index += 1
+        }
+        return index == nameLength
+    }
+
+    static let nameLength = 67 + CacheRecency.textLength
+
     /// The names in a folder that is not a link.
-    static func names(in folder: String) -> [String] {
+    private static func names(in folder: String) -> [String] {
+        var names: [String] = []
+        forEachName(in: folder) { name, _ in names.append(String(cString: name)) }
+        return names.filter { $0 != "." && $0 != ".." }
+    }
+
+    /// Calls a closure with each name in a folder that is not a link, and the folder's descriptor.
+    private static func forEachName(in folder: String, _ body: (UnsafePointer<CChar>, Int32) -> Void) {
         let descriptor = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
+        guard descriptor >= 0 else { return }
         guard let stream = fdopendir(descriptor) else {
             close(descriptor)
-            return []
+            return
         }
         defer { closedir(stream) }
-        var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+            withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                 tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-                    String(cString: $0)
+                    body($0, descriptor)
                 }
             }
-            if name != ".", name != ".." { names.append(name) }
         }
-        return names
     }
 }
 
 extension DiskCacheLayout {
     /// Creates what is missing, and returns the salt. A new salt makes all responses unreachable, so they are removed.
-    func open() throws(CacheFailure) -> CacheSalt {
+    ///
+    /// - Parameter known: The salt of a folder that was opened before, and may have been deleted since; default `nil`.
+    func open(_ known: CacheSalt? = nil) throws(CacheFailure) -> CacheSalt {
+        if let known, FileStatus(of: parts) != nil, case .contents(let bytes) = CacheEntryFile.contents(of: saltFile),
+            bytes == known.bytes
+        {
+            return known
+        }
         do {
             try PrivateFolder.create(URL(filePath: root))
         } catch {
@@ -71,6 +105,8 @@ extension DiskCacheLayout {
         }
         if !status.isPrivateFolder, chmod(root, 0o700) != 0 { throw CacheFailure("cannot protect", root) }
         guard mkdir(parts, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", parts) }
+        // What cannot be removed is not used.
+        guard access(parts, W_OK) == 0 else { throw CacheFailure("cannot write to", parts) }
         for _ in 0..<3 {
             switch CacheEntryFile.contents(of: saltFile) {
             case .contents(let bytes) where bytes.count == CacheSalt.size: return CacheSalt(bytes)
@@ -79,23 +115,26 @@ extension DiskCacheLayout {
             case .unavailable where FileStatus(of: URL(filePath: saltFile)) != nil: continue
             case .unavailable: break
             }
-            removeResponses()
-            try createSalt()
+            let unreachable = known == nil ? responses : []
+            if try createSalt(known ?? .random()) { for path in unreachable { CacheEntryFile.remove(path) } }
         }
         throw CacheFailure(message: "\(saltFile): cannot be read")
     }
 
-    private func createSalt() throws(CacheFailure) {
+    /// Returns whether this process has created the salt, and not another one.
+    private func createSalt(_ salt: CacheSalt) throws(CacheFailure) -> Bool {
         let part = try TemporaryCacheFile(in: parts)
-        try part.write(Data(CacheSalt.random().bytes))
+        try part.write(Data(salt.bytes))
         // Unlike a rename, it does not replace the salt that another process has just created.
-        guard link(part.path, saltFile) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", saltFile) }
+        // The file is removed with its last reference.
+        let code = withExtendedLifetime(part) { link(part.path, saltFile) == 0 ? 0 : errno }
+        guard code == 0 || code == EEXIST else { throw CacheFailure("cannot create", saltFile, code: code) }
+        return code == 0
     }
 
-    private func removeResponses() {
-        for folder in 0..<DiskCache.folderCount {
-            for name in names(in: folder) { CacheEntryFile.remove(path(folder, name)) }
-        }
+    /// The paths of all responses.
+    private var responses: [String] {
+        (0..<DiskCache.folderCount).flatMap { folder in names(in: folder).map { path(folder, $0) } }
     }
 
     /// Removes the temporary files of processes that have ended: those that no process has locked.
@@ -119,10 +158,18 @@ final class TemporaryCacheFile: Sendable {
     private let descriptor: Int32
 
     init(in folder: String) throws(CacheFailure) {
-        path = folder + "/" + String(UInt64.random(in: .min ... .max), radix: 36) + Self.suffix
-        descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CacheFailure("cannot create a file in", folder) }
-        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        while true {
+            let path = folder + "/" + String(UInt64.random(in: .min ... .max), radix: 36) + Self.suffix
+            let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw CacheFailure("cannot create a file in", folder) }
+            // Before it was locked, another process may have taken it for a leftover.
+            let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+            if isLocked, FileStatus(of: path) != nil {
+                (self.path, self.descriptor) = (path, descriptor)
+                return
+            }
+            close(descriptor)
+        }
     }
 
     deinit {
@@ -185,6 +232,8 @@ enum CacheEntryFile {
     static func write(_ data: Data, to path: String, in layout: DiskCacheLayout, _ folder: Int) throws(CacheFailure) {
         let part = try TemporaryCacheFile(in: layout.parts)
         try part.write(data)
+        // The file is removed with its last reference.
+        defer { withExtendedLifetime(part) {} }
         if rename(part.path, path) == 0 { return }
         // The folder does not exist, or the name belongs to a folder.
         let folder = layout.folder(folder)
@@ -204,6 +253,9 @@ enum CacheEntryFile {
         // Linux returns EISDIR for a folder, and POSIX specifies EPERM.
         return (errno == EISDIR || errno == EPERM) && rmdir(path) == 0
     }
+
+    /// Sets the modification time to the current time.
+    static func noteUse(_ path: String) { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
 
     static func modificationTime(of path: String) -> Double {
         FileStatus(of: path)?.modificationTime ?? 0

@@ -56,9 +56,9 @@ struct Freshness: Sendable {
     /// §5.3 and §4.2.1).
     private static func lifetime(_ headers: HTTPHeaders, from date: Date, _ now: Date) -> Double {
         let values = Set(headers.values(for: "Expires"))
-        guard values.count == 1, let value = values.first, let expires = HTTPDate.parse(value, now: now) else {
-            return 0
-        }
+        guard values.count == 1, let value = values.first,
+            let expires = HTTPDate.parse(value, now: now, isExact: true)
+        else { return 0 }
         return max(0, expires.timeIntervalSince(date))
     }
 

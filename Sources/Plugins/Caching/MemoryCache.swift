@@ -8,6 +8,8 @@ final class MemoryCache: Sendable {
         let response: CachedResponse
         /// The number of the last use.
         var use: UInt64
+        /// When the use was last noted on the disk.
+        var noted: Date?
     }
 
     private struct State: Sendable {
@@ -32,7 +34,7 @@ final class MemoryCache: Sendable {
     /// The approximate number of bytes in memory.
     var size: Int { state.withLock(\.size) }
 
-    /// The latest response that a closure accepts, of those for the key.
+    /// The most recent response that a closure accepts, of those for the key.
     func response(for key: CacheKey, where isSelected: (CachedResponse) -> Bool) -> CachedResponse? {
         // The closure computes digests, so it runs outside the lock.
         let candidates = state.withLock { state -> [CachedResponse] in
@@ -44,9 +46,25 @@ final class MemoryCache: Sendable {
             }
             return slots.lazy.map(\.response).filter { $0.key.user == key.user }
         }
-        guard let found = candidates.last(where: isSelected) else { return nil }
+        // Of those that are equally recent, the one that was stored last.
+        guard let found = candidates.filter(isSelected).reversed().max(by: { $0.recency < $1.recency }) else {
+            return nil
+        }
         if candidates.count > 1 { use(found) }
         return found
+    }
+
+    /// Whether the use of a response is to be noted on the disk: not more often than once in a minute.
+    func isUseDue(of response: CachedResponse, at now: Date) -> Bool {
+        state.withLock { state in
+            guard let index = state.slots[response.key.url]?.firstIndex(where: { $0.response === response }) else {
+                return false
+            }
+            let noted = state.slots[response.key.url]?[index].noted
+            if let noted, abs(now.timeIntervalSince(noted)) < DiskCache.useInterval { return false }
+            state.slots[response.key.url]?[index].noted = now
+            return true
+        }
     }
 
     private func use(_ response: CachedResponse) {
@@ -59,20 +77,24 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Stores a response, which replaces the one of the same key and variant. A response of more than a quarter of the
-    /// limit is not kept.
+    /// Stores a response, which replaces the one of the same key and variant, unless that one is more recent. A response
+    /// of more than a quarter of the limit is not kept.
     ///
     /// - Parameter isFromDisk: Whether it was read from the disk: it does not replace one that has arrived meanwhile.
-    func store(_ response: CachedResponse, isFromDisk: Bool = false) {
+    /// - Returns: Whether there is no more recent response.
+    @discardableResult
+    func store(_ response: CachedResponse, isFromDisk: Bool = false) -> Bool {
         let fits = response.size <= limit / 4
-        state.withLock { state in
+        return state.withLock { state in
             var slots = state.slots[response.key.url] ?? []
-            let isLate = slots.contains {
-                $0.response.replaces(response) && $0.response.responseTime >= response.responseTime
+            let isLate = slots.contains { slot in
+                guard slot.response.isSameVariant(as: response) else { return false }
+                let stored = slot.response.recency
+                return isFromDisk ? stored >= response.recency : !response.recency.replaces(stored)
             }
-            if isFromDisk, isLate { return }
+            if isLate { return false }
             slots.removeAll { slot in
-                let isReplaced = slot.response.replaces(response)
+                let isReplaced = slot.response.isSameVariant(as: response)
                 if isReplaced { state.size -= slot.response.size }
                 return isReplaced
             }
@@ -86,6 +108,7 @@ final class MemoryCache: Sendable {
             }
             state.slots[response.key.url] = slots.isEmpty ? nil : slots
             if state.size > limit { makeRoom(in: &state) }
+            return true
         }
     }
 

@@ -39,65 +39,111 @@ extension ResponseCache {
 
     func report(_ event: @autoclosure () -> Event) { log.send(event()) }
 
-    /// Identifies the responses of a URL that may be stored: those whose exchange began after the latest removal.
-    func generation(of url: String) -> CacheGeneration { removals.withLock { $0.generation(of: url) } }
+    /// Identifies what was removed until now: a response whose exchange begins now is stored, unless it is removed later.
+    var generation: CacheRemovals.Generation { removals.withLock(\.generation) }
 
-    /// The latest response for a key that a request with these fields selects.
+    /// Whether a response was removed since a generation, or is being removed.
+    private func isRemoved(_ response: CachedResponse, since generation: CacheRemovals.Generation) -> Bool {
+        removals.withLock { $0.question(of: response.key.url, since: generation) }.answer(for: response)
+    }
+
+    /// The most recent response for a key that a request with these fields selects.
     func response(for key: CacheKey, _ fields: [String: String], in storage: Storage) async -> CachedResponse? {
-        if let found = memory.response(for: key, where: { $0.variant.matches(fields, storage.salt) }) { return found }
-        guard let disk = storage.disk else { return nil }
-        let generation = generation(of: key.url)
-        let found = await disk.onQueue(of: key.url) { disk.response(for: key, fields) }
-        guard let found else { return nil }
-        keepInMemory(found, generation, isFromDisk: true)
-        // One that has arrived meanwhile is newer.
-        return memory.response(for: key) { $0.replaces(found) } ?? found
+        let generation = generation
+        let found = memory.response(for: key) { $0.variant.matches(fields, storage.salt) }
+        guard let disk = storage.disk else { return found }
+        if let found, found.freshness.isFresh(at: now()) {
+            if memory.isUseDue(of: found, at: now()) { disk.begin(for: key.url) { disk.noteUse(of: found) } }
+            return found
+        }
+        // Another process may have stored a more recent one.
+        let stored = await disk.onQueue(of: key.url) { () -> CachedResponse? in
+            let stored = disk.response(for: key, fields, after: found?.recency)
+            // On the queue, because a removal that is in progress ends after the queue has removed the file.
+            return stored.flatMap { self.isRemoved($0, since: generation) ? nil : $0 }
+        }
+        guard let latest = stored ?? found, !isRemoved(latest, since: generation) else { return nil }
+        guard let stored else { return found }
+        keepInMemory(stored, generation, isFromDisk: true)
+        // One that has arrived meanwhile is more recent.
+        return memory.response(for: key) { $0.isSameVariant(as: stored) } ?? stored
     }
 
-    /// Keeps a response in memory, unless responses were removed since a generation.
-    private func keepInMemory(_ response: CachedResponse, _ generation: CacheGeneration, isFromDisk: Bool = false) {
-        let url = response.key.url
-        guard generation == self.generation(of: url) else { return }
-        memory.store(response, isFromDisk: isFromDisk)
+    /// Keeps a response in memory, unless it was removed since a generation.
+    ///
+    /// - Returns: Whether there is no more recent response.
+    @discardableResult
+    private func keepInMemory(
+        _ response: CachedResponse,
+        _ generation: CacheRemovals.Generation,
+        isFromDisk: Bool = false
+    ) -> Bool {
+        guard !isRemoved(response, since: generation) else { return false }
+        let isLatest = memory.store(response, isFromDisk: isFromDisk)
         // A removal may have looked for it before it was there.
-        if generation != self.generation(of: url) { memory.remove(url: response.key.url) { $0 === response } }
+        if isRemoved(response, since: generation) { memory.remove(url: response.key.url) { $0 === response } }
+        return isLatest
     }
 
-    /// Stores a response. If responses of its URL were removed since its exchange began, it is not stored, and the one
-    /// that it would replace is removed.
-    func store(_ response: CachedResponse, in storage: Storage, generation: CacheGeneration) {
+    /// Stores a response, unless a more recent one is stored. If it was removed since its exchange began, it is not
+    /// stored, and the one that it would replace is removed.
+    func store(_ response: CachedResponse, in storage: Storage, generation: CacheRemovals.Generation) {
         let url = response.key.url
-        guard generation == self.generation(of: url) else {
-            memory.remove(url: url) { $0.replaces(response) }
-            storage.disk?.begin(for: url) { storage.disk?.remove(response) }
+        if isRemoved(response, since: generation) {
+            memory.remove(url: url) { $0.isReplaced(by: response) }
+            storage.disk?.begin(for: url) { storage.disk?.removeReplaced(by: response) }
             return
         }
-        keepInMemory(response, generation)
-        storage.disk?.begin(for: url) { [self] in
-            guard generation == self.generation(of: url) else { return storage.disk?.remove(response) ?? () }
-            do throws(CacheFailure) {
-                try storage.disk?.write(response)
-            } catch {
-                // An older response must not take its place.
-                storage.disk?.remove(response)
-                report(.failed(error.message))
-            }
+        guard keepInMemory(response, generation) else { return }
+        if let disk = storage.disk {
+            disk.begin(for: url) { self.write(response, to: disk, generation) }
         }
-        if let url = URL(string: response.key.url) { report(.stored(url)) }
+        if let url = URL(string: url) { report(.stored(url)) }
+    }
+
+    private func write(_ response: CachedResponse, to disk: DiskCache, _ generation: CacheRemovals.Generation) {
+        guard !isRemoved(response, since: generation) else { return disk.removeReplaced(by: response) }
+        do throws(CacheFailure) {
+            switch try disk.write(response) {
+            case .written: break
+            case .isOlder: memory.remove(url: response.key.url) { $0 === response }
+            // The next call opens the new folder.
+            case .folderWasReplaced: storage.withLock { if $0?.disk === disk { $0 = nil } }
+            }
+        } catch {
+            // An older response must not take its place.
+            disk.removeReplaced(by: response)
+            report(.failed(error.message))
+        }
     }
 
     /// Removes responses from memory. Those that are in transit are not stored.
-    func removeFromMemory(_ shouldBeRemoved: (Entry) -> Bool) -> Int {
-        removals.withLock { $0.addAll() }
-        return memory.remove { response in response.entry.map(shouldBeRemoved) ?? true }
+    ///
+    /// - Returns: The number of the removal, which ends when the files are removed, and that of the responses.
+    func beginRemoval(of isSelected: @escaping @Sendable (Entry) -> Bool) -> (number: Int, count: Int) {
+        let number = removals.withLock { $0.begin(isSelected) }
+        return (number, removeFromMemory(isSelected))
     }
 
-    /// Removes one response.
+    /// Removes the files of a removal.
+    func finishRemoval(_ removal: (number: Int, count: Int), of isSelected: @escaping @Sendable (Entry) -> Bool) async {
+        let removed = await open().disk?.remove(where: isSelected) ?? removal.count
+        removals.withLock { $0.end(removal.number) }
+        // Those that were read from the folder meanwhile.
+        _ = removeFromMemory(isSelected)
+        if removed > 0 { report(.removed(count: removed)) }
+    }
+
+    private func removeFromMemory(_ isSelected: (Entry) -> Bool) -> Int {
+        memory.remove { response in response.entry.map(isSelected) ?? true }
+    }
+
+    /// Removes one response, and older ones in its place.
     ///
     /// - Parameter isReplaced: Whether another response has taken its place: those in transit may then be stored.
     func remove(_ response: CachedResponse, in storage: Storage, isReplaced: Bool = false) {
         if !isReplaced { removals.withLock { $0.add(response.key.url) } }
-        memory.remove(url: response.key.url) { $0.replaces(response) }
+        memory.remove(url: response.key.url) { $0.isSameOrOlder(than: response) }
         storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
         report(.removed(count: 1))
     }
@@ -116,8 +162,8 @@ extension ResponseCache {
 
     /// Removes the responses to requests with credentials, at the end of a session.
     func removePersonal() {
-        _ = removeFromMemory(\.isPersonal)
-        Task { await removeAll(where: \.isPersonal) }
+        let removal = beginRemoval(of: \.isPersonal)
+        Task { await finishRemoval(removal, of: \.isPersonal) }
     }
 
     /// Waits for all pending writes.
@@ -141,37 +187,5 @@ extension ResponseCache {
             urls.insert(CacheKey.text(of: other))
         }
         for url in urls { await remove(url: url, in: storage) }
-    }
-}
-
-/// The number of removals before an exchange.
-struct CacheGeneration: Sendable, Equatable {
-    let all: Int
-    let url: Int
-}
-
-/// The numbers of removals, of all responses and by URL.
-struct CacheRemovals: Sendable {
-    private var all = 0
-    private var urls: [String: Int] = [:]
-
-    func generation(of url: String) -> CacheGeneration { CacheGeneration(all: all, url: urls[url] ?? 0) }
-
-    mutating func addAll() {
-        all += 1
-        urls = [:]
-    }
-
-    mutating func add(_ url: String) {
-        // A later removal of all counts for each URL.
-        if urls.count == 1_000, urls[url] == nil { addAll() }
-        urls[url, default: 0] += 1
-    }
-}
-
-extension CachedResponse {
-    /// The description for ``ResponseCache/removeAll(where:)``.
-    fileprivate var entry: ResponseCache.Entry? {
-        URL(string: key.url).map { ResponseCache.Entry(url: $0, date: responseTime, isPersonal: key.user != nil) }
     }
 }

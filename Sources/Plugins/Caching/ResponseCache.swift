@@ -10,7 +10,8 @@ import TargetKit
 /// ```
 ///
 /// - Several providers and processes can use one folder. A response that another process has removed may still be in
-///   this process's memory.
+///   this process's memory, and so may one that another process has replaced, until it is stale.
+/// - Of several responses to the same request, the most recent one is kept, by its `Date` (RFC 9111 §4).
 /// - The folder has mode 0700 and its files 0600. The files contain URLs, header fields without `Set-Cookie`, and
 ///   bodies in plain text; their names are digests. Credentials are not stored, only digests of them with a secret
 ///   random number.
@@ -119,18 +120,18 @@ public final class ResponseCache: Sendable {
         await removeAll { _ in true }
     }
 
-    /// Removes the responses for which a closure returns `true`. Responses to requests in progress are not stored.
+    /// Removes the responses for which a closure returns `true`. Those that arrive for requests in progress are not
+    /// stored.
+    ///
+    /// The responses are not used from the beginning of the call, even before their files are removed. The closure can
+    /// be called on any thread, and is kept for requests in progress. If a file cannot be removed, ``events`` reports
+    /// the reason, and the folder is not used until the next launch.
     ///
     /// ```swift
     /// await cache.removeAll { $0.isPersonal }
     /// ```
     public func removeAll(where shouldBeRemoved: @escaping @Sendable (Entry) -> Bool) async {
-        let inMemory = removeFromMemory(shouldBeRemoved)
-        let disk = await open().disk
-        let removed = await disk?.remove(where: shouldBeRemoved) ?? inMemory
-        // Those that were read from the folder meanwhile.
-        _ = removeFromMemory(shouldBeRemoved)
-        if removed > 0 { report(.removed(count: removed)) }
+        await finishRemoval(beginRemoval(of: shouldBeRemoved), of: shouldBeRemoved)
     }
 }
 

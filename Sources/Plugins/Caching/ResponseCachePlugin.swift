@@ -23,13 +23,14 @@ import FoundationNetworking
 ///   `s-maxage` and `proxy-revalidate`, which apply to shared caches, are ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
 /// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
+/// - A stored response whose body cannot be decoded is removed, so that the next call loads it.
 /// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
 ///   old it is.
-/// - **Credentials.** Responses to requests with credentials (`Plugin.secretHeaders`, `Authorization`, `Cookie`) are
-///   kept apart for each credential. A session of an ``AuthenticationPlugin`` keeps its responses when its credential
-///   is refreshed; when it ends, all responses to requests with credentials are removed. For other credentials that
-///   change, or to keep the responses between launches, pass `user`. Without it, requests whose
-///   only credential is a signature do not use the cache.
+/// - **Credentials.** Responses to requests with credentials are stored separately for each credential: `Authorization`,
+///   `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an ``AuthenticationPlugin``
+///   keeps its responses when its credential is refreshed, and between launches; when it ends, all responses to requests
+///   with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose only
+///   credential is a signature do not use the cache.
 ///
 /// A provider can have only one of these plugins.
 public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
@@ -53,9 +54,12 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 
     /// Sets the `cachePolicy` of the request if the call has a policy of its own.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        if context[UsedKey.self] == nil { context[UsedKey.self] = Locked(nil) }
         // A signature, which differs for each request, is added later.
         if let fields = request.allHTTPHeaderFields {
-            let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter(context.secretHeaders.contains)
+            let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter {
+                context.secretHeaders.contains($0) || $0.isCredential
+            }
             if !names.isEmpty { context[CredentialNamesKey.self] = names }
         }
         if let user { context[UserKey.self] = user(context) }
@@ -67,6 +71,14 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         var request = request
         request.cachePolicy = policy
         return request
+    }
+
+    /// Removes the response of a call that could not be decoded.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        guard case .failure(let error) = call.result, error.stage == .decoding,
+            let used = context[UsedKey.self]?.withLock(\.self), let storage = cache.storage.withLock(\.self)
+        else { return }
+        cache.remove(used, in: storage, isReplaced: true)
     }
 
     package func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
@@ -119,9 +131,9 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
         if !fields.isEmpty, fields.keys.contains(where: \.bypassesCache) { return nil }
         if user == nil, hasUnknownCredential(fields, context) { return nil }
-        let session = context[CredentialSessionKey.self]
+        let credential = context[AppliedCredentialKey.self]
         let id = context[UserKey.self] ?? user?(context)
-        let key = CacheKey(url: url, user: self.user(id, fields, context, session, storage.salt))
+        let key = CacheKey(url: url, user: self.user(id, fields, context, credential, storage.salt))
         return CacheExchange(
             cache: cache,
             storage: storage,
@@ -132,8 +144,11 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
             isHead: method == "HEAD",
             bodyLimit: limit,
             key: key,
-            isSameUser: { [user] context in session?.isEnded != true && (user.map { $0(context) == id } ?? true) },
-            generation: cache.generation(of: key.url)
+            isSameUser: { [user] context in
+                credential?.session.isEnded != true && (user.map { $0(context) == id } ?? true)
+            },
+            generation: cache.generation,
+            used: context[UsedKey.self]
         )
     }
 
@@ -151,21 +166,56 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         _ id: String?,
         _ fields: [String: String],
         _ context: RequestContext,
-        _ session: CredentialSession?,
+        _ credential: AppliedCredential?,
         _ salt: CacheSalt
     ) -> String? {
-        session?.removePersonalResponses(of: cache)
+        credential?.session.removePersonalResponses(of: cache)
         if let id { return salt.digest(of: ["user", id]) }
         if fields.isEmpty { return nil }
         let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
-        let credentials = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
-        if credentials.isEmpty { return nil }
-        let digest = {
-            let sorted = credentials.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
-            return salt.digest(of: ["credentials"] + sorted.flatMap { [$0.0, $0.1] })
+        let secrets = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
+        if secrets.isEmpty { return nil }
+        guard let credential else { return Self.digest("credentials", of: secrets, salt) }
+        let (own, others) = credential.split(secrets)
+        // A redirect to another origin is followed without the session's credential.
+        if own.isEmpty { return Self.digest("credentials", of: secrets, salt) }
+        let user = credential.session.user(of: cache) { Self.digest("credentials", of: own, salt) }
+        return Self.digest("session " + user, of: others, salt)
+    }
+
+    private static func digest(_ kind: String, of fields: [String: String], _ salt: CacheSalt) -> String {
+        let sorted = fields.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
+        return salt.digest(of: [kind] + sorted.flatMap { [$0.0, $0.1] })
+    }
+}
+
+extension HTTPHeaderName {
+    /// The ends of names of signatures, which differ for each request.
+    private static let signatures = ["sign", "signature", "sig", "hmac"]
+
+    /// Whether a field of that name usually contains a secret that identifies the user.
+    fileprivate var isCredential: Bool {
+        guard SecretFields.isSecret(rawValue) else { return false }
+        let text = SecretFields.normalized(rawValue)
+        return !Self.signatures.contains(where: text.hasSuffix)
+    }
+}
+
+extension AppliedCredential {
+    /// The fields with the session's credential, and the other ones: those that differ from what the credential has
+    /// set, and what it has replaced or extended, for example other cookies.
+    fileprivate func split(_ secrets: [String: String]) -> (own: [String: String], others: [String: String]) {
+        var (own, others): ([String: String], [String: String]) = ([:], [:])
+        for (name, value) in secrets {
+            let change = fields[HTTPHeaderName(rawValue: name)]
+            guard let change, change.new == value else {
+                others[name] = value
+                continue
+            }
+            own[name] = value
+            others[name] = change.old
         }
-        guard let session else { return digest() }
-        return session.user(of: cache, digest)
+        return (own, others)
     }
 }
 
@@ -173,6 +223,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
 /// The app's identifier of the user when the request was prepared.
 private enum UserKey: RequestContextKey { typealias Value = String? }
+/// The stored response that a call has received. It is shared with the exchange of calls in flight.
+private enum UsedKey: RequestContextKey { typealias Value = Locked<CachedResponse?> }
 private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
 
 extension String {

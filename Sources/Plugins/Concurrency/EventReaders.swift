@@ -31,11 +31,12 @@ final class EventReaders<Event: Sendable>: Sendable {
         guard isWanted else { return }
         // Without the lock: it can run code of the app.
         let event = event()
-        let readers = state.withLock { state in
+        // With the lock, so that all readers receive events in one order: `yield` makes no callbacks. Events that a full
+        // buffer drops are released without it.
+        _ = state.withLock { state -> [AsyncStream<Event>.Continuation.YieldResult] in
             if state.lastReader == 0 { state.early = (state.early + [event]).suffix(earlyLimit) }
-            return Array(state.readers.values)
+            return state.readers.values.map { $0.yield(event) }
         }
-        for reader in readers { reader.yield(event) }
     }
 
     func stream() -> AsyncStream<Event> {

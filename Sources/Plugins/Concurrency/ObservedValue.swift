@@ -19,6 +19,9 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     /// The current value.
     package var value: Value { content.withLock { $0.value } }
 
+    /// Reads the value without a copy of it: while there is one, a change copies what it contains.
+    package func read<Result>(_ body: (Value) -> Result) -> Result { content.withLock { body($0.value) } }
+
     /// The number of readers.
     package var readerCount: Int { content.withLock { $0.readers.count } }
 

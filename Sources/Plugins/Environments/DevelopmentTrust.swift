@@ -8,7 +8,7 @@ struct DevelopmentTrust: Sendable {
     /// Whether this build allows trust in any certificate.
     let isAllowed: Bool
     /// Writes a line for the developer.
-    var warn: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+    var warn: @Sendable (String) -> Void = { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) }
 
     /// Whether this package is compiled for debugging.
     static var isDebugBuild: Bool {

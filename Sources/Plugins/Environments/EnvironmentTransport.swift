@@ -98,6 +98,14 @@ public final class EnvironmentTransport: Transport {
         #endif
     }
 
+    /// Whether the transport of the current environment reports them.
+    public var reportsInterimResponses: Bool {
+        let environment = store.current
+        let transport = begin(environment)
+        defer { end(environment) }
+        return transport.reportsInterimResponses
+    }
+
     /// Performs one exchange by the transport of the request's environment.
     ///
     /// - Throws: The transport's error.

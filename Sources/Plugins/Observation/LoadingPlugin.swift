@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Foundation
 import TargetKit
 
@@ -10,17 +11,17 @@ import FoundationNetworking
 ///
 /// ```swift
 /// LoadingPlugin(delay: .milliseconds(200), shortest: .milliseconds(500)) { isLoading in
-///     DispatchQueue.main.async { overlay.isHidden = !isLoading }
+///     overlay.isHidden = !isLoading
 /// }
 /// ```
 ///
-/// `true` and `false` alternate, starting with `true`, never at the same time, on any thread. The main queue keeps
-/// their order; a `Task { @MainActor in … }` for each may not.
+/// `true` and `false` alternate, starting with `true`, on the main actor. A call doesn't wait for the closure, which
+/// can run after the call has ended.
 ///
 /// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end
 /// of its body. A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One
 /// plugin may serve any number of providers; it then shows their calls together.
-public struct LoadingPlugin: Plugin {
+public struct LoadingPlugin: Plugin, ImmediatePlugin {
     private let indicator: LoadingIndicator
     private let isCounted = PluginStorage<Bool>()
 
@@ -35,14 +36,19 @@ public struct LoadingPlugin: Plugin {
     ///     are not shown. Default zero: at once.
     ///   - shortest: How long loading is shown at least; default zero: until the last call ends.
     ///   - clock: Measures both; default: the continuous clock.
-    ///   - onChange: Shows (`true`) and hides (`false`).
+    ///   - onChange: Shows (`true`) and hides (`false`), on the main actor.
     public init(
         delay: Duration = .zero,
         shortest: Duration = .zero,
         clock: any Clock<Duration> = ContinuousClock(),
-        onChange: @escaping @Sendable (_ isLoading: Bool) -> Void
+        onChange: @escaping @MainActor @Sendable (_ isLoading: Bool) -> Void
     ) {
-        indicator = LoadingIndicator(delay: delay, shortest: shortest, clock: clock, onChange: onChange)
+        indicator = LoadingIndicator(delay: delay, shortest: shortest, clock: clock) { isLoading in
+            // The main queue keeps the order of the changes, which tasks may not.
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated { onChange(isLoading) }
+            }
+        }
     }
 
     /// Counts the call, at its first attempt.

@@ -23,7 +23,7 @@ import FoundationNetworking
 /// is limited.
 ///
 /// On Apple platforms `SignpostPlugin` shows the calls in Instruments.
-public struct MetricsPlugin: Plugin {
+public struct MetricsPlugin: Plugin, ImmediatePlugin {
     /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
     private struct Attempts: Sendable {
         var start: Duration?

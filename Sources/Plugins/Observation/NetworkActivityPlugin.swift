@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Dispatch
 import Foundation
 import TargetKit
 
@@ -17,7 +18,7 @@ import FoundationNetworking
 /// attempts belong to the same call, and so do the delays between them and the body of a stream. A call that fails
 /// before it is sent is not reported. Calls that share an exchange are reported as one, while the exchange runs.
 ///
-/// One plugin may serve any number of providers. The closure runs on any thread.
+/// One plugin may serve any number of providers. The closure runs on the main actor; a call doesn't wait for it.
 public struct NetworkActivityPlugin: Plugin {
     /// A change of a call.
     public enum Change: Sendable, Hashable {
@@ -35,10 +36,13 @@ public struct NetworkActivityPlugin: Plugin {
 
     /// Creates a plugin that reports each call.
     ///
-    /// - Parameter onChange: Called with `began` and `ended` of each call, in that order; for different calls possibly
-    ///   at the same time.
-    public init(_ onChange: @escaping @Sendable (_ change: Change, _ target: any TargetType) -> Void) {
-        callback = onChange
+    /// - Parameter onChange: Called with `began` and `ended` of each call, in that order, on the main actor.
+    public init(_ onChange: @escaping @MainActor @Sendable (_ change: Change, _ target: any TargetType) -> Void) {
+        callback = { change, target in
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated { onChange(change, target) }
+            }
+        }
     }
 
     /// Reports that the call began, at its first attempt.

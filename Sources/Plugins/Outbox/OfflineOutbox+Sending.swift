@@ -104,7 +104,7 @@ extension OfflineOutbox {
         for item in content.items.all where item.target != nil && !item.isFailedOrExpired {
             if case .begun = item.state {
                 let text = "The app ended while the call was sent. The server may have processed it."
-                try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: text)])
+                try transaction.write([.failed(item.id, StoredFailure(text: text))])
                 report(item.id)
             } else if item.call.date.addingTimeInterval(limits.age / .seconds(1)) < now {
                 try transaction.write([OutboxRecord(change: .expired, id: item.id)])
@@ -164,7 +164,7 @@ extension OfflineOutbox {
         switch outcome {
         case .sent: try transaction.write([OutboxRecord(change: .ended, id: item.id)])
         case .failed(let error) where isInOutbox:
-            try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: error.description)])
+            try transaction.write([.failed(item.id, StoredFailure(error))])
         case .needsSignIn, .noResponse, .unavailable, .failed:
             if isInOutbox, item.call.policy == .ifUnsent {
                 try transaction.write([OutboxRecord(change: .waiting, id: item.id)])

@@ -23,7 +23,8 @@ import TargetKit
 /// when an entry is sent. Several processes, such as an app and its extension, can use one file.
 ///
 /// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is sent again after a delay: up to
-/// 1 second, then up to 5 minutes, or the time in `Retry-After`. With ``OutboxPolicy/ifUnsent``, such a failure is
+/// 1 second, then up to 5 minutes, or the time in `Retry-After`. So it is after status 409 with `Retry-After`: the
+/// server still processes an earlier request with the key. With ``OutboxPolicy/ifUnsent``, such a failure is
 /// final unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call of ``send(_:)``
 /// succeeds. Any other status that the target does not accept is final: the entry fails, and the next one is sent.
 public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {

@@ -27,7 +27,7 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var unauthorized: UUID?
     /// The errors of this launch.
     var errors: [UUID: TargetKitError] = [:]
-    var delays = OutboxDelays()
+    var delays = RetryDelays<OutboxGroup>()
 
     /// Whether the task that sends the entries is running.
     var isRunning = false
@@ -52,15 +52,7 @@ extension OutboxContent {
     private func state(of item: OutboxItems<Target>.Item, _ target: Target) -> OutboxEntry<Target>.State {
         switch item.state {
         case .expired: .expired
-        case .failed(let text):
-            .failed(
-                errors[item.id]
-                    ?? TargetKitError(
-                        stage: .transport,
-                        target: target,
-                        underlying: StoredFailure(redactedDescription: text)
-                    )
-            )
+        case .failed(let failure): .failed(errors[item.id] ?? failure.error(of: target))
         case .waiting, .begun:
             if sending == item.id { .sending } else if unauthorized == item.id { .needsSignIn } else { .waiting }
         }
@@ -113,70 +105,5 @@ extension OutboxContent {
         guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }
         return firstOfEachGroup.map { max(delays.wait(at: time), delays.wait(of: $0.call.accountGroup, at: time)) }
             .min()
-    }
-}
-
-/// When the entries of an outbox can be sent again after failures. Times are those of one clock.
-struct OutboxDelays: Sendable {
-    private struct Delay: Sendable {
-        var failureCount = 0
-        var end: Duration?
-
-        func wait(at time: Duration) -> Duration { end.map { max(.zero, $0 - time) } ?? .zero }
-    }
-
-    /// The longest delay without `Retry-After`.
-    private static let longest = 300.0
-    /// The longest `Retry-After` that is honored.
-    private static let longestRetryAfter = Duration.seconds(86_400)
-
-    /// After failures without a response.
-    private var all = Delay()
-    private var groups: [OutboxGroup: Delay] = [:]
-
-    func wait(at time: Duration) -> Duration { all.wait(at: time) }
-
-    func wait(of group: OutboxGroup, at time: Duration) -> Duration { groups[group]?.wait(at: time) ?? .zero }
-
-    func failureCount(of group: OutboxGroup) -> Int { groups[group]?.failureCount ?? 0 }
-
-    /// Delays all entries.
-    ///
-    /// - Parameter group: The group of the entry that was sent, which the others then overtake.
-    mutating func addNoResponse(_ group: OutboxGroup?, at time: Duration) {
-        all = Self.next(after: all, at: time)
-        if let group { groups[group, default: Delay()].failureCount += 1 }
-    }
-
-    /// Delays the entries of a group.
-    mutating func addUnavailable(_ group: OutboxGroup, retryAfter: Duration?, at time: Duration) {
-        all = Delay()
-        var delay = Self.next(after: groups[group] ?? Delay(), at: time)
-        if let retryAfter { delay.end = time + min(retryAfter, Self.longestRetryAfter) }
-        groups[group] = delay
-    }
-
-    /// The server has answered.
-    mutating func remove(_ group: OutboxGroup) {
-        all = Delay()
-        groups[group] = nil
-    }
-
-    /// Ends the delays that are not the server's.
-    mutating func endNoResponse() {
-        all = Delay()
-    }
-
-    /// Ends all delays.
-    mutating func removeAll() {
-        self = OutboxDelays()
-    }
-
-    private static func next(after delay: Delay, at time: Duration) -> Delay {
-        let bound = min(Double(1 << min(delay.failureCount, 16)), longest)
-        return Delay(
-            failureCount: delay.failureCount + 1,
-            end: time + .seconds(bound * Double.random(in: 0.5...1))
-        )
     }
 }

@@ -16,7 +16,7 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
         /// The server has accepted it. It is no longer in the outbox.
         case sent(Response)
         /// Its call failed and is not repeated. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
-        /// After a relaunch, the error has only its description.
+        /// After a relaunch, the error has only its stage, kind and description.
         case failed(TargetKitError)
         /// It has reached the maximum age. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
         case expired

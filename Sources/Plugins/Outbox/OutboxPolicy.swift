@@ -8,8 +8,8 @@ import FoundationNetworking
 
 /// The failures after which ``OfflineOutbox/send(_:)`` keeps a call. Each case includes the ones before it.
 ///
-/// Once a call is kept, it is repeated after failures without a response and after the statuses 408, 425, 429 and
-/// 500–599, except with ``ifUnsent``.
+/// Once a call is kept, it is repeated after failures without a response, after the statuses 408, 425, 429 and 500–599,
+/// and after status 409 with `Retry-After`, except with ``ifUnsent``.
 public enum OutboxPolicy: String, Sendable, Codable {
     /// The call is not kept.
     case never
@@ -67,7 +67,7 @@ enum OutboxOutcome: Sendable {
             self = .needsSignIn
         } else if policy == .ifUnsent {
             self = error.isUnsent || error.stage == .shutDown ? .noResponse : .failed(error)
-        } else if error.isUnavailable {
+        } else if error.isUnavailable || error.isInProgress(now) {
             self = .unavailable(error.response.flatMap { RetryAfter.delay(in: $0.headers, now: now) })
         } else if error.isUnanswered || error.stage == .cancelled || error.stage == .shutDown {
             self = .noResponse
@@ -111,13 +111,20 @@ extension TargetKitError {
     }
 
     /// Whether the server responds that it is not available.
-    fileprivate var isUnavailable: Bool {
+    var isUnavailable: Bool {
         guard stage == .status, let status = response?.statusCode else { return false }
         return RetryAfter.statuses.contains(status) || (500...599).contains(status)
     }
 
+    /// Whether the server still processes an earlier request with the same key
+    /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can be a conflict of the call.
+    fileprivate func isInProgress(_ now: Date) -> Bool {
+        guard stage == .status, let response, response.statusCode == 409 else { return false }
+        return RetryAfter.delay(in: response.headers, now: now) != nil
+    }
+
     /// Whether no attempt of the call can have reached the server.
-    fileprivate var isUnsent: Bool {
+    var isUnsent: Bool {
         guard previousAttempts.allSatisfy({ $0.statusCode == nil && $0.kind.isUnsent }) else { return false }
         if stage == .request { return true }
         let outcome = AttemptOutcome(.failure(self))

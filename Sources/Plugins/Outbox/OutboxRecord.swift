@@ -26,8 +26,26 @@ struct OutboxRecord: Codable, Sendable {
     var next: UUID?
     /// The description of the failure.
     var failure: String?
+    /// The failure; `nil` if an earlier version of the library has written the record.
+    var reason: StoredFailure?
     /// The date of the retry, from which the entry's age is measured.
     var date: Date?
+}
+
+extension OutboxRecord {
+    private static let markID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// The first record of a file that an outbox has shortened. It changes no entry.
+    static let mark = OutboxRecord(change: .ended, id: markID)
+
+    var isMark: Bool { id == Self.markID }
+
+    /// The failure of an entry's call.
+    static func failed(_ id: UUID, _ failure: StoredFailure) -> Self {
+        Self(change: .failed, id: id, failure: failure.description, reason: failure)
+    }
+
+    fileprivate var storedFailure: StoredFailure { reason ?? StoredFailure(text: failure ?? "The call failed.") }
 }
 
 /// The call of an entry.
@@ -55,7 +73,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
     struct Item: Sendable {
         enum State: Sendable {
             case waiting, begun, expired
-            case failed(String)
+            case failed(StoredFailure)
         }
 
         let id: UUID
@@ -91,7 +109,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
         case .kept: if let call = record.call { add(Item(id: record.id, call: call, target: call.decoded())) }
         case .begun: items[record.id]?.state = .begun
         case .moved: move(record.id, before: record.next)
-        case .failed: items[record.id]?.state = .failed(record.failure ?? "The call failed.")
+        case .failed: items[record.id]?.state = .failed(record.storedFailure)
         case .expired: items[record.id]?.state = .expired
         case .waiting:
             items[record.id]?.state = .waiting
@@ -127,7 +145,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
             case .waiting: [kept]
             case .begun: [kept, OutboxRecord(change: .begun, id: item.id)]
             case .expired: [kept, OutboxRecord(change: .expired, id: item.id)]
-            case .failed(let text): [kept, OutboxRecord(change: .failed, id: item.id, failure: text)]
+            case .failed(let failure): [kept, .failed(item.id, failure)]
             }
         }
     }

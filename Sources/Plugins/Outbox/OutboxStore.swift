@@ -24,7 +24,21 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         } catch {
             throw OutboxError(error)
         }
-        try run { _ throws(OutboxError) in }
+        try readFirst()
+    }
+
+    /// Reads the entries when the outbox is created, on the thread of the app: without the lock if another process, for
+    /// example a suspended one, has it for long. Later operations take the lock.
+    private func readFirst() throws(OutboxError) {
+        guard let log else { return }
+        do throws(RecordLogFailure) {
+            try log.read(waiting: .milliseconds(200)) { session in
+                var transaction = OutboxTransaction(content, changes, unwritten, isRequired: false, hasFile: true)
+                transaction.begin(session)
+            }
+        } catch {
+            throw OutboxError(error)
+        }
     }
 
     /// Takes the right to send the entries, which one process at a time has. Returns whether no other process has it.
@@ -141,12 +155,25 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         let unwritten = unwritten.withLock(\.self)
         let isChanged = session.isReplaced || !session.records.isEmpty
         if isChanged || session.unreadableCount != current.damagedCount {
+            let previous = current.items
             let records = session.records + (session.isReplaced ? unwritten : [])
-            apply(records, to: session.isReplaced ? OutboxItems() : current.items)
+            apply(records, to: session.isReplaced ? OutboxItems() : previous)
             content.update { $0.damagedCount = session.unreadableCount }
+            if session.isReplaced, session.isLost || session.records.first?.isMark != true { restore(previous) }
         }
         if !unwritten.isEmpty, (try? append(unwritten)) != nil { self.unwritten.withLock { $0 = [] } }
         if self.unwritten.withLock(\.isEmpty) { note(nil) }
+    }
+
+    /// Writes entries that a file lacks which this process and others have not made: something else has removed,
+    /// emptied or replaced the one that they were in.
+    private mutating func restore(_ items: OutboxItems<Target>) {
+        guard let session else { return }
+        let known = session.isLost ? [] : Set(session.records.map(\.id))
+        let records = items.records.filter { !known.contains($0.id) }
+        if records.isEmpty { return }
+        // It does not throw, because what cannot be written is written later.
+        _ = try? write(records, isRequired: false)
     }
 
     /// Writes records to permanent storage, and changes the entries.
@@ -212,12 +239,13 @@ struct OutboxTransaction<Target: TargetType & Codable> {
     /// Replaces the file by one that has only the entries; returns `false` if it is not shorter, or cannot be written.
     private mutating func compact() -> Bool {
         let items = current.items
-        let records = items.records
-        guard session != nil, records.count < items.recordCount, (try? session?.replace(with: records)) != nil else {
+        // Others recognize by the mark that the entries which the file lacks have ended.
+        let lines = [OutboxRecord.mark] + items.records
+        guard session != nil, lines.count < items.recordCount, (try? session?.replace(with: lines)) != nil else {
             content.update { $0.compactionLimit = min(2 * $0.compactionLimit, OutboxContent<Target>.longestFile) }
             return false
         }
-        apply(records, to: OutboxItems())
+        apply(lines, to: OutboxItems())
         return true
     }
 }

@@ -90,6 +90,9 @@ public struct HedgingTransport: Transport {
         elapsedTime = ElapsedTime(clock)
     }
 
+    /// Whether the transport that sends the requests reports them.
+    public var reportsInterimResponses: Bool { transport.reportsInterimResponses }
+
     /// Performs one exchange, with one or two requests.
     ///
     /// - Throws: The transport's error; of two requests that fail, that of the one that failed first.

@@ -33,7 +33,7 @@ import FoundationNetworking
 ///   its own error.
 ///
 /// One plugin can be used by any number of providers; its copies share their budget.
-public struct RetryPlugin: Plugin {
+public struct RetryPlugin: Plugin, SinglePlugin, ImmediatePlugin {
     /// What is known of the attempts of one call.
     fileprivate struct Attempts: Sendable {
         var isRepeatable = false
@@ -116,7 +116,8 @@ public struct RetryPlugin: Plugin {
         let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
-        guard var attempts = context[self.attempts], attempts.isRepeatable || context.continuesUpload,
+        guard var attempts = context[self.attempts],
+            attempts.isRepeatable && !context.beginsUploadAgain || context.continuesUpload,
             attempts.noteProgress(of: context) + 1 < policy.attempts
         else { return .doNotRetry }
         let delay = delay(before: attempts.repetitions, by: policy, asked: asked)

@@ -20,7 +20,9 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - attempts: The largest number of times a call is sent, including the first; repetitions that other plugins
-    ///     ask for do not count. Default: 3. With 1 or less, calls are not repeated.
+    ///     ask for do not count. Default: 3. With 1 or less, calls are not repeated. A server can receive more requests:
+    ///     when a kept connection is closed as a request arrives, HTTP clients send the request again on a new one (RFC
+    ///     9110 §9.2.2), so that three attempts can be six requests.
     ///   - baseDelay: The longest delay before the first repetition; it doubles with each further one. Default: 0.2
     ///     seconds.
     ///   - maximumDelay: The longest delay before any repetition; at most a year. Default: 20 seconds.

@@ -106,10 +106,10 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
 
     /// Removes the value, for example at a sign-out.
     ///
-    /// A load in progress is cancelled. Calls of updates in progress continue, and their changes are no longer shown.
+    /// Loads in progress are cancelled. Calls of updates in progress continue, and their changes are no longer shown.
     public func reset() {
-        let load = update { $0.reset() }
-        load?.task.withLock(\.self)?.cancel()
+        let loads = update { $0.reset() }
+        for load in loads { load.task.withLock(\.self)?.cancel() }
     }
 
     /// Loads the value if it is stale.
@@ -165,7 +165,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         }
         loading.task.withLock { $0 = task }
         // All tasks may have left by now.
-        if content.value.load?.number != loading.number { task.cancel() }
+        if !content.value.isWanted(loading.number) { task.cancel() }
     }
 
     private func leave(_ loading: ResourceLoad<Value>) {

@@ -38,6 +38,8 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     /// The number of the last invalidation since then.
     private var invalidation: Int?
     private(set) var load: ResourceLoad<Value>?
+    /// The loads that others have replaced, and that tasks still wait for.
+    private var replacedLoads: [ResourceLoad<Value>] = []
 
     /// The value without the changes of updates.
     private var loadedValue: Value?
@@ -57,6 +59,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
             self.load = load
             return (load, false)
         }
+        keepReplacedLoad()
         lastNumber += 1
         let load = ResourceLoad<Value>(number: lastNumber, validates: validates)
         self.load = load
@@ -64,8 +67,24 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         return (load, true)
     }
 
+    /// Whether a load is in progress, and tasks wait for it.
+    func isWanted(_ number: Int) -> Bool {
+        load?.number == number || replacedLoads.contains { $0.number == number }
+    }
+
+    /// Keeps count of the tasks that wait for the load in progress, before another one or a value replaces it.
+    private mutating func keepReplacedLoad() {
+        if let load { replacedLoads.append(load) }
+    }
+
     /// Returns whether no other task waits for a load. It is then no longer in progress.
     mutating func leaveLoad(_ number: Int) -> Bool {
+        if let index = replacedLoads.firstIndex(where: { $0.number == number }) {
+            replacedLoads[index].waiterCount -= 1
+            guard replacedLoads[index].waiterCount == 0 else { return false }
+            replacedLoads.remove(at: index)
+            return true
+        }
         guard load?.number == number else { return false }
         load?.waiterCount -= 1
         guard load?.waiterCount == 0 else { return false }
@@ -81,6 +100,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     ) -> Result<Value, TargetKitError> {
         guard let load, load.number == number else {
             // It was replaced meanwhile, unless the value was removed since it began.
+            replacedLoads.removeAll { $0.number == number }
             if number <= lastReset { return result.map(\.value) }
             return state.value.map { .success($0) } ?? result.map(\.value)
         }
@@ -100,6 +120,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     }
 
     mutating func replace(by value: Value, at time: Duration) {
+        keepReplacedLoad()
         loadedValue = value
         loadingTime = time
         invalidation = nil
@@ -108,14 +129,15 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         endLoad()
     }
 
-    /// Removes the value and what is known about it. Returns the load in progress.
-    mutating func reset() -> ResourceLoad<Value>? {
+    /// Removes the value and what is known about it. Returns the loads in progress.
+    mutating func reset() -> [ResourceLoad<Value>] {
         defer {
             let (version, number) = (version, lastNumber)
             self = ResourceContent()
             (self.version, lastNumber, lastReset) = (version, number, number)
         }
-        return load
+        keepReplacedLoad()
+        return replacedLoads
     }
 
     var isInvalidated: Bool { invalidation != nil }

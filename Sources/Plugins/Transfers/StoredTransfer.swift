@@ -19,11 +19,13 @@ struct StoredTransfer<Target: TargetType & Codable>: Codable, Sendable {
     var state: State
     /// The description of the failure.
     var failure: String?
+    /// The failure; `nil` if an earlier version of the library has written the record.
+    var reason: StoredFailure?
     /// Orders the records of one process; not stored.
     var revision = 0
 
     private enum CodingKeys: CodingKey {
-        case id, number, target, priority, state, failure
+        case id, number, target, priority, state, failure, reason
     }
 }
 
@@ -42,8 +44,8 @@ extension StoredTransfer {
 
     /// The record of a transfer; one that is running is stored as waiting, and one that has ended for good as removed.
     ///
-    /// - Parameter failure: The description of its failure.
-    init(_ transfer: Transfer<Target>, number: Int, revision: Int, failure: String? = nil) {
+    /// - Parameter failure: Its failure.
+    init(_ transfer: Transfer<Target>, number: Int, revision: Int, failure: StoredFailure? = nil) {
         self.init(
             id: transfer.id,
             number: number,
@@ -59,11 +61,14 @@ extension StoredTransfer {
             break
         case .failed:
             state = .failed
-            self.failure = failure
+            self.failure = failure?.description
+            reason = failure
         case .finished, .cancelled: self = .removed(transfer.id)
         }
         self.revision = revision
     }
+
+    var storedFailure: StoredFailure { reason ?? StoredFailure(text: failure ?? "The transfer failed.") }
 
     /// The transfer as it is after a launch.
     var transfer: Transfer<Target>? {
@@ -72,16 +77,9 @@ extension StoredTransfer {
         switch self.state {
         case .waiting: state = .waiting
         case .paused: state = .paused
-        case .failed:
-            let failure = StoredFailure(redactedDescription: failure ?? "The transfer failed.")
-            state = .failed(TargetKitError(stage: .transport, target: target, underlying: failure))
+        case .failed: state = .failed(storedFailure.error(of: target))
         case .removed: return nil
         }
         return Transfer(id: id, target: target, priority: priority, state: state, progress: nil)
     }
-}
-
-/// A failure during an earlier launch, of which the description was stored.
-struct StoredFailure: DescribedError {
-    let redactedDescription: String
 }

@@ -6,8 +6,8 @@ import TargetKit
 public struct Transfer<Target: TargetType>: Identifiable, Sendable {
     /// The state of a transfer.
     public enum State: Sendable {
-        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, and there is a network that
-        /// it may use.
+        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, there is a network that it may
+        /// use, and the delay after a failure has ended.
         case waiting
         /// Its call is in progress.
         case running
@@ -15,8 +15,8 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
         case paused
         /// Its call succeeded.
         case finished(Response)
-        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again. After a launch, only the description of the
-        /// error is known.
+        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again. After a launch, only the stage, kind and
+        /// description of the error are known.
         case failed(TargetKitError)
         /// It was cancelled.
         case cancelled
@@ -55,6 +55,25 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
         self.priority = priority
         self.state = state
         self.progress = progress
+    }
+}
+
+extension Transfer: RedactedDescription {
+    /// The target and the state in one line, without the target's values.
+    package var redactedDescription: String { "\(target.name), \(state.redactedDescription)" }
+}
+
+extension Transfer.State: RedactedDescription {
+    /// The state in one line, with the status of the response or the reason for the failure.
+    package var redactedDescription: String {
+        switch self {
+        case .waiting: "waiting"
+        case .running: "running"
+        case .paused: "paused"
+        case .finished(let response): "finished: \(response)"
+        case .failed(let error): "failed: \(error)"
+        case .cancelled: "cancelled"
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension TransferQueue {
                 guard var item = content.items[id] else { continue }
                 if item.call == nil, !item.transfer.state.hasEnded { idle.append(item.transfer.target) }
                 change(&item.transfer)
-                content.items[id] = item
+                content.replace(item)
                 records.append(content.record(of: item))
                 if !item.transfer.state.isRunning, let handle = item.handle {
                     handles.append((handle, item.transfer.state.isPaused))
@@ -26,6 +26,7 @@ extension TransferQueue {
         for (handle, isPaused) in handles {
             if isPaused { handle.cancelKeepingTransfer() } else { handle.cancel() }
         }
+        ends.announce(ids)
         save(records)
         startWaiting()
         return idle
@@ -35,17 +36,36 @@ extension TransferQueue {
         guard let store, !records.isEmpty else { return }
         let content = content
         store.write(records) { error in
-            if error != content.value.storageError { content.update { $0.storageError = error } }
+            if error != content.read(\.storageError) { content.update { $0.storageError = error } }
         }
     }
 
     /// Starts waiting transfers while there is room.
     func startWaiting() {
         guard isNetworkUsable else { return }
-        let starting = content.update { $0.startNext() }
+        let time = elapsed.current
+        let starting = content.update { $0.startNext(at: time) }
+        startLater()
         if starting.isEmpty { return }
         announce()
         for transfer in starting { start(transfer) }
+    }
+
+    /// Starts waiting transfers at the end of the shortest delay.
+    private func startLater() {
+        // Under the lock: an older state must not replace the delay of a newer one.
+        delayTask.withLock { task in
+            let delay = content.read { $0.wait(at: elapsed.current) }
+            if task == nil, delay == nil { return }
+            task?.cancel()
+            task = delay.map { delay in
+                // A queue that is released goes on until its transfers have ended.
+                Task { [self, clock] in
+                    guard (try? await clock.wait(for: max(.milliseconds(10), delay))) != nil else { return }
+                    startWaiting()
+                }
+            }
+        }
     }
 
     private func start(_ transfer: Transfer<Target>) {
@@ -53,43 +73,50 @@ extension TransferQueue {
         let direction = transfer.target.task.transferDirection
         let handle = provider.request(
             transfer.target,
-            options: options,
+            options: options.setting(\.transferID, id.uuidString),
             on: callbacks,
             progress: { progress in
                 guard progress.direction == direction else { return }
-                self.update { $0.items[id]?.transfer.progress = progress }
+                self.update { $0.setProgress(progress, of: id) }
             },
             completion: { self.end(transfer, $0) }
         )
-        let isWanted = content.update { content in
-            // The call may have ended already.
-            guard case .starting? = content.items[id]?.call else { return content.items[id] != nil }
-            content.items[id]?.call = .started(handle)
-            return content.items[id]?.transfer.state.isRunning == true
-        }
+        let isWanted = content.update { $0.began(handle, of: id) }
         if !isWanted { handle.cancelKeepingTransfer() }
     }
 
-    /// Records the result of a transfer's call. For a paused transfer, only a success is recorded.
+    /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, which
+    /// came first.
     private func end(_ transfer: Transfer<Target>, _ result: Result<Response, TargetKitError>) {
         let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
-        let failure: String? = if case .failure(let error) = result { error.description } else { nil }
+        let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
+        let retry: TransferRetry? =
+            if case .failure(let error) = result { TransferRetry(error, now: Date()) } else { nil }
+        let time = elapsed.current
         let (record, isGivenUp) = update { content -> (StoredTransfer<Target>?, Bool) in
             content.callCount -= 1
             guard var item = content.items[transfer.id] else { return (nil, true) }
             item.call = nil
+            var delay: TransferRetry?
             switch (result, item.transfer.state) {
-            case (_, .cancelled): break
             case (.success(let response), _): item.transfer.state = .finished(response)
             case (.failure(let error), .running):
-                item.transfer.state = waits ? .waiting : .failed(error)
+                let isRepeated = retry != nil && item.interruptions.callFailed(with: item.transfer.progress, at: time)
+                if isRepeated, !waits { delay = retry }
+                item.transfer.state = waits || isRepeated ? .waiting : .failed(error)
                 item.failure = failure
             case (.failure, _): break
             }
-            content.items[transfer.id] = item
+            content.replace(item)
+            if let delay {
+                content.delay(transfer.id, after: delay, at: time)
+            } else if item.transfer.state.hasEnded {
+                content.endDelays(of: transfer.id)
+            }
             let isCancelled = if case .cancelled = item.transfer.state { true } else { false }
             return (content.record(of: item), isCancelled)
         }
+        ends.announce([transfer.id])
         if isGivenUp { provider.removePart(of: transfer.target) }
         if let record { save([record]) }
         startWaiting()
@@ -118,7 +145,14 @@ extension TransferQueue {
         let statuses = reachability.statuses
         networkTask.withLock {
             $0 = Task { [weak self] in
-                for await _ in statuses { self?.startWaiting() }
+                // The first one is not a change.
+                var isChange = false
+                for await _ in statuses {
+                    guard let self else { return }
+                    if isChange { self.content.update { $0.endNoResponse() } }
+                    isChange = true
+                    self.startWaiting()
+                }
             }
         }
     }

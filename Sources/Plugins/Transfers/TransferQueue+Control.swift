@@ -18,12 +18,7 @@ extension TransferQueue {
         }
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
         if let store { try await store.add(StoredTransfer(transfer, number: number, revision: 0)) }
-        update { content in
-            content.items[transfer.id] = Item(transfer: transfer, number: number)
-            // Another call can have stored a later number first.
-            let place = content.order.lastIndex { (content.items[$0]?.number ?? 0) < number }.map { $0 + 1 } ?? 0
-            content.order.insert(transfer.id, at: place)
-        }
+        update { $0.insert(Item(transfer: transfer, number: number)) }
         startWaiting()
         return transfer.id
     }
@@ -33,8 +28,9 @@ extension TransferQueue {
         change([id], Self.pause)
     }
 
-    /// Returns a paused, failed or cancelled transfer to the waiting state.
+    /// Returns a paused, failed or cancelled transfer to the waiting state, and ends the delay after a failure.
     public func resume(_ id: UUID) {
+        content.update { $0.endDelays(of: id) }
         change([id], Self.resume)
     }
 
@@ -49,9 +45,14 @@ extension TransferQueue {
         change(content.value.order, Self.pause)
     }
 
-    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled.
+    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled. Ends all delays after
+    /// failures: call it when the app becomes active.
     public func resumeAll() {
-        change(content.value.order) { transfer in
+        let ids = content.update { content in
+            for id in content.order { content.endDelays(of: id) }
+            return content.order
+        }
+        change(ids) { transfer in
             if case .cancelled = transfer.state { return }
             Self.resume(&transfer)
         }
@@ -99,11 +100,10 @@ extension TransferQueue {
 
     private func remove(_ ids: [UUID]) {
         let (removed, revision) = update { content in
-            let gone = Set(ids)
-            content.order.removeAll(where: gone.contains)
             content.revision += 1
-            return (ids.compactMap { content.items.removeValue(forKey: $0) }, content.revision)
+            return (content.remove(ids), content.revision)
         }
+        ends.announce(ids)
         for item in removed {
             item.handle?.cancel()
             switch item.transfer.state {

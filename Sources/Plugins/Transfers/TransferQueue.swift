@@ -22,64 +22,14 @@ import Observation
 /// its call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again at
 /// the next launch.
 ///
+/// After a failure without a response, or status 408, 425, 429 or 500–599, a transfer waits, and starts again after a
+/// delay: up to 1 second, then up to 5 minutes, or the time in `Retry-After`. It fails after 7 days without progress, or
+/// if it is interrupted 5 times at the same place. A call that the server may have processed is not repeated, unless it
+/// is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other failure is final.
+///
 /// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have
 /// ended: pause them to stop it. Transfers that have not ended are restored; waiting ones start immediately.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
-    struct Item: Sendable {
-        var transfer: Transfer<Target>
-        let number: Int
-        /// The description of the failure. Not asked of the error under the lock, because that can run code of the app.
-        var failure: String?
-        /// The call, from its start to its completion.
-        var call: Call?
-
-        enum Call: Sendable {
-            case starting
-            case started(RequestHandle)
-        }
-    }
-
-    struct Content: Sendable {
-        var items: [UUID: Item] = [:]
-        /// The identifiers in the order of the numbers.
-        var order: [UUID] = []
-        var nextNumber = 0
-        /// The number of changes, which orders the records in the file.
-        var revision = 0
-        var maxConcurrent: Int
-        var storageError: TransferQueueError?
-        /// The number of calls that have not ended, also of transfers that are paused or removed by now.
-        var callCount = 0
-
-        /// The record of a transfer after a change.
-        mutating func record(of item: Item) -> StoredTransfer<Target> {
-            revision += 1
-            return StoredTransfer(item.transfer, number: item.number, revision: revision, failure: item.failure)
-        }
-
-        var transfers: [Transfer<Target>] { order.compactMap { items[$0]?.transfer } }
-
-        /// Marks the waiting transfers for which there is room as running, and returns them.
-        mutating func startNext() -> [Transfer<Target>] {
-            var starting: [Transfer<Target>] = []
-            while callCount < maxConcurrent {
-                var next: Item?
-                for id in order {
-                    guard let item = items[id], item.call == nil, item.transfer.state.isWaiting else { continue }
-                    if let other = next, other.transfer.priority >= item.transfer.priority { continue }
-                    next = item
-                    if item.transfer.priority == .high { break }
-                }
-                guard let next else { break }
-                items[next.transfer.id]?.call = .starting
-                items[next.transfer.id]?.transfer.state = .running
-                callCount += 1
-                starting.append(next.transfer)
-            }
-            return starting
-        }
-    }
-
     let provider: Provider<Target>
     let options: CallOptions
     let reachability: Reachability?
@@ -88,6 +38,13 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     /// The queue on which calls report.
     let callbacks = DispatchQueue(label: "TargetKit.transfers")
     let networkTask = Locked<Task<Void, Never>?>(nil)
+    /// Starts transfers at the end of a delay.
+    let delayTask = Locked<Task<Void, Never>?>(nil)
+    let clock: any Clock<Duration>
+    /// The time since the creation, which delays are measured by.
+    let elapsed: ElapsedTime
+    /// The readers of single transfers.
+    let ends = KeyedChanges<UUID>()
     private let changes = ObservedChanges()
 
     /// The number of entries in the file that this version of the app cannot decode, for example because a case of the
@@ -97,14 +54,15 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     /// Creates a queue, and starts the transfers that its file contains.
     ///
     /// - Parameters:
-    ///   - provider: Makes the calls. With a `RetryPlugin`, a transfer that is interrupted is repeated before it fails.
+    ///   - provider: Makes the calls. Its clock measures the delays.
     ///   - file: Where the transfers are kept, in a folder that is not synchronized. Targets are written to it as JSON,
     ///     with mode 0600: they should not contain secrets. Default `nil`: they are kept in memory.
     ///   - maxConcurrent: How many transfers run at the same time; default: 3, at least 1.
     ///   - options: Override the target's and the provider's options, for example
     ///     `.setting(\.allowsExpensive, false)`; default: none.
     ///   - reachability: Transfers start only while it reports a network that they may use, and one that fails without
-    ///     a network waits. The queue starts it. Default `nil`: the network is not considered.
+    ///     a network waits for it. The queue starts it. Default `nil`: the network is not considered, and transfers are
+    ///     tried again after delays.
     /// - Throws: ``TransferQueueError`` if the file cannot be used.
     public init(
         _ provider: Provider<Target>,
@@ -116,13 +74,14 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         self.provider = provider
         self.options = options
         self.reachability = reachability
+        clock = provider.clock
+        elapsed = ElapsedTime(provider.clock)
         var content = Content(maxConcurrent: max(1, maxConcurrent))
         if let file {
             let store = try TransferStore<Target>(file)
             for stored in store.transfers {
                 guard let transfer = stored.transfer else { continue }
-                content.items[stored.id] = Item(transfer: transfer, number: stored.number, failure: stored.failure)
-                content.order.append(stored.id)
+                content.insert(Item(transfer: transfer, number: stored.number, failure: stored.storedFailure))
                 content.nextNumber = max(content.nextNumber, stored.number + 1)
             }
             unreadableCount = store.unreadableCount
@@ -138,6 +97,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
 
     deinit {
         networkTask.withLock { $0?.cancel() }
+        delayTask.withLock { $0?.cancel() }
         content.finish()
     }
 
@@ -152,7 +112,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     /// A transfer; `nil` if the queue does not have it.
     public subscript(id: UUID) -> Transfer<Target>? {
         changes.access()
-        return content.value.items[id]?.transfer
+        return content.read { $0.items[id]?.transfer }
     }
 
     /// The current transfers, followed by the transfers after each change. A slow reader receives only the latest
@@ -168,7 +128,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
 
     /// How many transfers run at the same time, at least 1. Lowering it does not stop running transfers.
     public var maxConcurrent: Int {
-        get { content.value.maxConcurrent }
+        get { content.read(\.maxConcurrent) }
         set {
             content.update { $0.maxConcurrent = max(1, newValue) }
             startWaiting()
@@ -177,15 +137,15 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
 
     /// The error of the last write to the file, or `nil` if it succeeded. Changes that could not be written are written
     /// with the next one; until then a launch does not know them, and for example starts a paused transfer again.
-    public var storageError: TransferQueueError? { content.value.storageError }
+    public var storageError: TransferQueueError? { content.read(\.storageError) }
 
     /// Waits until a transfer has ended, and returns its response.
     ///
     /// - Throws: The `TargetKitError` of the transfer, `CancellationError` if it was cancelled or the waiting task is,
     ///   or ``TransferQueueError/unknownTransfer(_:)``.
     public func response(of id: UUID) async throws -> Response {
-        for await _ in content.changes() {
-            guard let transfer = content.value.items[id]?.transfer else { break }
+        for await _ in ends.changes(of: id) {
+            guard let transfer = content.read({ $0.items[id]?.transfer }) else { break }
             switch transfer.state {
             case .finished(let response): return response
             case .failed(let error): throw error

@@ -111,6 +111,7 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
     }
 
     private func append(_ lines: [Line]) throws(RecordLogFailure) {
+        if log.isLost { try writeAnew() }
         do throws(RecordLogFailure) {
             try log.append(lines.map(\.data))
         } catch {
@@ -135,6 +136,13 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
         }
         stored.withLock { $0.count = lines.count }
         return true
+    }
+
+    /// Writes the latest lines to a new file, because something else has removed or emptied the old one.
+    private func writeAnew() throws(RecordLogFailure) {
+        let lines = stored.withLock { $0.lines.values.sorted { $0.number < $1.number } }
+        try log.replace(with: lines.map(\.data))
+        stored.withLock { $0.count = lines.count }
     }
 
     private static func line(_ record: StoredTransfer<Target>) throws(RecordLogFailure) -> Line {

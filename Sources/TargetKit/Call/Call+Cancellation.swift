@@ -6,9 +6,10 @@ import FoundationNetworking
 #endif
 
 extension Call {
-    /// Why the call was interrupted, or `nil`.
+    /// Why the call was interrupted, or `nil`: also if that was too late, because its file is in place.
     var interruption: RequestHandle.Interruption? {
-        handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
+        let interruption = handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
+        return interruption == nil || handle.isCommitted ? nil : interruption
     }
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
@@ -16,6 +17,15 @@ extension Call {
         in hook: PluginHook? = nil,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        if hook != nil, let clock = configuration.countingClock {
+            let result: Result<Value, any Error> = await counted(
+                hook: {
+                    do { return .success(try await work()) } catch { return .failure(error) }
+                },
+                on: clock
+            )
+            return try result.get()
+        }
         guard needsTask(in: hook) else { return try await work() }
         return try await context.cancellable(work)
     }
@@ -25,7 +35,8 @@ extension Call {
         in hook: PluginHook,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
-        needsTask(in: hook) ? await handle.runInTask(work) : await work()
+        if let clock = configuration.countingClock { return await counted(hook: work, on: clock) }
+        return needsTask(in: hook) ? await handle.runInTask(work) : await work()
     }
 
     private func needsTask(in hook: PluginHook?) -> Bool {

@@ -23,7 +23,7 @@ extension Call {
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
         guard prepared.download != nil else { return try await exchange(prepared, with: target, nil, &context) }
-        let download = ResumableDownload(prepared, context.target.validation)
+        let download = resumableDownload(prepared, to: target, context)
         defer { download?.end() }
         if download == nil, prepared.download?.isResumable == true { handle.setPausing(isPossible: false) }
         return try await exchange(prepared, with: target, download, &context)
@@ -40,10 +40,11 @@ extension Call {
         download?.addFields(to: &request.urlRequest)
         request = try await signed(request, to: target, context)
         if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
-        download?.noteSent()
+        download?.note(sent: request.urlRequest)
         plugins.willSend(request.urlRequest, context: context)
         let result = await result(of: request, with: target, download, prepared)
         if let count = download?.storedByteCount { context.continuedByteCount = count }
+        if let part = download?.partIdentifier { context[PartKey.self] = part }
         plugins.didReceive(result, context: context)
         return result
     }
@@ -84,31 +85,34 @@ extension Call {
         do {
             if let step = target.step {
                 let result = try await upload(request, step, to: target)
-                return .success(try response(result, isFinal: step.session.isTargetResponse(step)))
+                let isFinal = step.session.isTargetResponse(step)
+                return .success(try response(result, isFinal ? context.target.validation : .successCodes))
             }
+            let validation = context.target.validation
             guard let destination = request.download else {
-                return .success(try response(await transfer(request, to: target)))
+                return .success(try response(await transfer(request, to: target), validation))
             }
             if let resumable {
                 let result = try await download(request, with: resumable, from: target) { segment in
                     await self.requestSegment(segment, prepared, from: target)
                 }
-                if let result { return .success(try response(result, isFinal: resumable.isFirst)) }
+                if let result {
+                    return .success(try response(result, resumable.isFirst ? validation.ofDownload : .successCodes))
+                }
             }
-            return .success(try response(await download(request, to: destination, from: target)))
+            let result = try await download(request, to: destination, from: target)
+            return .success(try response(result, validation.ofDownload))
         } catch {
             return .failure(failure(error, at: .transport, request: request.urlRequest))
         }
     }
 
-    /// Returns the response if the target accepts its status code.
-    ///
-    /// - Parameter isFinal: Whether the response is for the caller; otherwise any success is accepted.
-    private func response(_ result: ExchangeResult, isFinal: Bool = true) throws -> Response {
+    /// Returns the response if its status code is accepted.
+    private func response(_ result: ExchangeResult, _ validation: StatusValidation) throws -> Response {
         try checkCancellation()
         let decoder = context.options.decoder
         return try Response(result, target: context.target, decoder: decoder, isStream: delivery.isStream)
-            .filter(isFinal ? context.target.validation : .successCodes)
+            .filter(validation)
     }
 }
 
@@ -144,19 +148,24 @@ extension Call {
         on clock: any Clock<Duration>,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
     ) async throws -> ExchangeResult {
-        try await withThrowingTaskGroup(of: ExchangeResult?.self) { group in
+        let timer = timer()
+        defer { timer.end() }
+        return try await withThrowingTaskGroup(of: ExchangeResult?.self) { group in
             group.addTask {
                 let result = try await self.follow(request, to: target)
                 self.meter?.responseArrived()
                 return if let receive { try await receive(result) } else { result }
             }
             group.addTask {
-                try await clock.wait(for: timeout)
+                try await timer.run { try await clock.wait(for: timeout) }
                 return nil
             }
             defer { group.cancelAll() }
-            guard let result = try await group.next() ?? nil else { throw URLError(.timedOut) }
-            return result
+            if let result = try await group.next() ?? nil { return result }
+            group.cancelAll()
+            // The file may have been put in place at the same moment.
+            if let result = try? await group.next() ?? nil, handle.isCommitted { return result }
+            throw URLError(.timedOut)
         }
     }
 
@@ -169,7 +178,7 @@ extension Call {
             do {
                 let response = try await send(request, to: target, after: redirects, before: deadline)
                 // A redirect in a sample response is not followed.
-                guard target.stub == .never,
+                guard target.stub == .never, context.options.followsRedirects,
                     let next = try configuration.redirects.step(after: response.head, to: request)
                 else { return ExchangeResult(response: response, request: request, redirects: redirects) }
                 step = next

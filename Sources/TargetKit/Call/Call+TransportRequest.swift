@@ -19,10 +19,13 @@ extension Call {
         return TransportRequest(
             of: context,
             urlRequest: request,
+            givenHeaders: endpoint.headers,
             body: body,
             destination: try destination(of: endpoint.task),
             download: endpoint.task.download,
             timeout: try exchangeTimeout(of: request, endpoint),
+            // A resumable transfer sends several requests, each of which is identified by itself.
+            transferID: step == nil && endpoint.task.download?.isResumable != true ? context.options.transferID : nil,
             progress: step.map { $0.progress(progress) } ?? progress
         )
     }

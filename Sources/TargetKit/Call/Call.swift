@@ -161,6 +161,9 @@ final class Call: Sendable {
                 if let upload {
                     context.continuesUpload = upload.isRepeatable
                     context.continuedByteCount = upload.state.withLock(\.offset)
+                    let processed = upload.state.withLock(\.processedRequest)
+                    context.beginsUploadAgain = processed != nil
+                    if let processed { context.sentRequest = processed }
                 }
                 // The response to a step of an upload is not the caller's.
                 if upload?.continues(after: received) != true {
@@ -176,6 +179,7 @@ final class Call: Sendable {
                 }
                 context.attempt += 1
                 handle.attempt = context.attempt
+                handle.revokeCommit()
                 prepared = nil
             }
         } catch {

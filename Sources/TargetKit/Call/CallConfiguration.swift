@@ -13,6 +13,8 @@ final class CallConfiguration: Sendable {
     let redirects: RedirectFollower
     let cookies: CookieStore?
     let clock: any Clock<Duration>
+    /// The clock of a test that counts calls; `nil` for any other clock.
+    let countingClock: (any CallCountingClock)?
     let elapsedTime: ElapsedTime
     /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.
     let mapsErrors: Bool
@@ -40,6 +42,7 @@ final class CallConfiguration: Sendable {
         self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
         self.cookies = cookies
         self.clock = clock
+        countingClock = clock as? any CallCountingClock
         elapsedTime = ElapsedTime(clock)
         // A `MultiTarget` wraps any target, and an object may be an instance of a subclass.
         mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type

@@ -20,6 +20,12 @@ public final class RequestHandle: Sendable {
         /// The number of tasks in each other that the call waits for.
         var tasks = 0
         var interruption: Interruption?
+        /// Whether the call has an effect that a cancel would not undo, and so cannot be interrupted any more.
+        var isCommitted = false
+        /// The interruption that came after that.
+        var lateInterruption: Interruption?
+        /// How often the call has dropped what it had stored of a download, because its credentials have changed.
+        var droppedPartCount = 0
         /// Whether a resumable upload stays on the server after a cancel.
         var keepsTransfer = false
         var outcome: Outcome?
@@ -128,18 +134,28 @@ public final class RequestHandle: Sendable {
     /// Why the call is to end early, if it is.
     var interruption: Interruption? { state.withLock(\.interruption) }
 
-    /// Interrupts the call. Only the first reason is recorded.
+    /// Interrupts the call, unless it is committed. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {
-        let (task, cancelWait, paused) = state.withLock { state in
+        beginInterruption(reason)?()
+    }
+
+    /// Records an interruption, and returns the closure that ends what the call is doing; `nil` if the call is committed.
+    func beginInterruption(_ reason: Interruption) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard !state.isCommitted else {
+                if state.lateInterruption == nil { state.lateInterruption = reason }
+                return nil
+            }
             if state.interruption == nil { state.interruption = reason }
-            defer { state.cancelWait = nil }
-            let paused = state.pause?.value.waiters ?? []
+            let (task, cancelWait, paused) = (state.task, state.cancelWait, state.pause?.value.waiters ?? [])
+            state.cancelWait = nil
             if !paused.isEmpty { state.pause?.value.waiters = [] }
-            return (state.task, state.cancelWait, paused)
+            return {
+                cancelWait?()
+                task?.cancel()
+                for waiter in paused { waiter.resume() }
+            }
         }
-        cancelWait?()
-        task?.cancel()
-        for waiter in paused { waiter.resume() }
     }
 
     /// Attaches the call's task to this handle, and cancels it if the call has already been interrupted.

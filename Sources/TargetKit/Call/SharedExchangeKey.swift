@@ -30,6 +30,7 @@ struct SharedExchangeKey: Hashable {
     /// Calls with different timeouts do not share: each must keep to its own.
     private let timeout: Duration?
     private let refusedNetworks: RefusedNetworks
+    private let followsRedirects: Bool
     /// How a cache answers the exchange.
     private let cachePolicy: URLRequest.CachePolicy
     /// The validation decides whether a status is an error, so it is part of the result.
@@ -68,6 +69,7 @@ struct SharedExchangeKey: Hashable {
         if request.download != nil, download == nil { return nil }
         timeout = request.timeout
         refusedNetworks = context.options.refusedNetworks
+        followsRedirects = context.options.followsRedirects
         cachePolicy = urlRequest.cachePolicy
         validation = context.target.validation
     }

@@ -26,7 +26,7 @@ final class SharedExchanges: Sendable {
         let handle: RequestHandle
         var priority: TaskPriority
         var waiters: [RequestContext.ID: Waiter]
-        var listeners: [RequestContext.ID: Progress] = [:]
+        var listeners: [RequestContext.ID: ProgressListener] = [:]
         /// The latest step of each direction, for a call that joins later.
         var latest: [TransferProgress.Direction: TransferProgress] = [:]
         /// The result, for waiters that have joined and are not suspended yet.
@@ -107,14 +107,17 @@ final class SharedExchanges: Sendable {
         _ progress: Progress?
     ) -> (exchange: ID, handle: RequestHandle, isNew: Bool) {
         let priority = Task.currentPriority
-        let (exchange, handle, steps, isLifted) = table.withLock { table in
+        let listener = progress.map(ProgressListener.init)
+        let (exchange, handle, isNew, isLifted) = table.withLock { table in
             if let known = table.byKey[key], var exchange = table.exchanges.removeValue(forKey: known) {
                 exchange.waiters[id] = .joined
-                exchange.listeners[id] = progress
+                exchange.listeners[id] = listener
+                // Before any step that is reported from now on.
+                listener?.add([exchange.latest[.upload], exchange.latest[.download]].compactMap(\.self))
                 let isLifted = exchange.priority < priority
                 if isLifted { exchange.priority = priority }
                 table.exchanges[known] = exchange
-                return (known, exchange.handle, Array(exchange.latest.values) as [TransferProgress]?, isLifted)
+                return (known, exchange.handle, false, isLifted)
             }
             var exchange = Exchange(
                 key: key,
@@ -122,16 +125,16 @@ final class SharedExchanges: Sendable {
                 priority: priority,
                 waiters: [id: .joined]
             )
-            exchange.listeners[id] = progress
+            exchange.listeners[id] = listener
             table.lastID += 1
             table.exchanges[table.lastID] = exchange
             table.byKey[key] = table.lastID
-            return (table.lastID, exchange.handle, nil, false)
+            return (table.lastID, exchange.handle, true, false)
         }
-        if steps != nil { handle.extendDeadline(to: deadline) }
-        if let progress { steps?.forEach(progress) }
+        if !isNew { handle.extendDeadline(to: deadline) }
+        listener?.deliver()
         if isLifted { handle.escalateTask(to: priority) }
-        return (exchange, handle, steps == nil)
+        return (exchange, handle, isNew)
     }
 
     private func wait(_ id: RequestContext.ID, for exchange: ID, _ continuation: Continuation) {
@@ -149,17 +152,22 @@ final class SharedExchanges: Sendable {
     }
 
     /// Removes a waiter without a result. Removing the last waiter cancels the exchange, and no call can join it any
-    /// more.
+    /// more. The last waiter of an exchange that cannot be cancelled any more stays for its result.
     private func leave(_ id: RequestContext.ID, _ exchange: ID) {
-        let (waiter, handle) = table.withLock { table -> (Waiter?, RequestHandle?) in
-            guard table.exchanges[exchange]?.outcome == nil,
-                let waiter = table.exchanges[exchange]?.waiters.removeValue(forKey: id)
-            else { return (nil, nil) }
-            table.exchanges[exchange]?.listeners[id] = nil
-            guard table.exchanges[exchange]?.waiters.isEmpty == true else { return (waiter, nil) }
-            return (waiter, table.remove(exchange)?.handle)
+        let (waiter, cancel) = table.withLock { table -> (Waiter?, (@Sendable () -> Void)?) in
+            guard let found = table.exchanges[exchange], found.outcome == nil, let waiter = found.waiters[id] else {
+                return (nil, nil)
+            }
+            guard found.waiters.count == 1 else {
+                table.exchanges[exchange]?.waiters[id] = nil
+                table.exchanges[exchange]?.listeners[id] = nil
+                return (waiter, nil)
+            }
+            guard let cancel = found.handle.beginInterruption(.cancelled) else { return (nil, nil) }
+            _ = table.remove(exchange)
+            return (waiter, cancel)
         }
-        handle?.cancel()
+        cancel?()
         if case .waiting(let continuation) = waiter { continuation.resume(returning: nil) }
     }
 
@@ -182,11 +190,13 @@ final class SharedExchanges: Sendable {
     }
 
     private func report(_ step: TransferProgress, of exchange: ID) {
-        let listeners = table.withLock { table -> [Progress] in
+        let listeners = table.withLock { table -> [ProgressListener] in
             table.exchanges[exchange]?.latest[step.direction] = step
-            return table.exchanges[exchange].map { Array($0.listeners.values) } ?? []
+            let listeners = table.exchanges[exchange].map { Array($0.listeners.values) } ?? []
+            for listener in listeners { listener.add([step]) }
+            return listeners
         }
-        for listener in listeners { listener(step) }
+        for listener in listeners { listener.deliver() }
     }
 }
 
@@ -202,6 +212,9 @@ extension Call {
         guard let key = SharedExchangeKey(request, to: target, context),
             !configuration.sharedExchanges.isWithinExchange(for: key)
         else { return nil }
+        // The clock counts the exchange, too.
+        configuration.countingClock?.setWaiting(true, context.id)
+        defer { configuration.countingClock?.setWaiting(false, context.id) }
         let result = await configuration.sharedExchanges.result(
             for: key,
             id: context.id,
@@ -219,9 +232,12 @@ extension Call {
             )
             // Counted here, because the exchange's task may start after its calls have left.
             context.scope.beginExchange()
-            return { await call.runExchange(request, of: original, with: target) }
+            configuration.countingClock?.begin(call.context.id)
+            return { await call.counted { await call.runExchange(request, of: original, with: target) } }
         }
         guard let result else { throw failure(CancellationError(), at: .transport, request: request.urlRequest) }
+        // The file is in place, even if this call was cancelled at the end.
+        if case .success(let response) = result, response.file != nil { handle.commitLate() }
         return result.of(context)
     }
 
@@ -237,6 +253,7 @@ extension Call {
         configuration.learn(from: handle)
         handle.releaseAtEnd()
         context.scope.endExchange()
+        configuration.countingClock?.end(context.id)
         return ended(result)
     }
 }

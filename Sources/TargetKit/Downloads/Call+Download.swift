@@ -20,8 +20,8 @@ extension Call {
         request.destination = .file(download.part)
         let result = try await transfer(request, to: target)
         try checkCancellation()
-        return try await cancellable { [validation = context.target.validation] in
-            try await download.end(result, validation)
+        return try await cancellable { [validation = context.target.validation, handle] in
+            try await download.end(result, validation, of: handle)
         }
     }
 
@@ -52,6 +52,19 @@ extension Call {
         }
     }
 
+    /// Opens the part of a download that can be continued; returns `nil` for another one.
+    func resumableDownload(
+        _ prepared: TransportRequest,
+        to target: Resolved,
+        _ context: RequestContext
+    ) -> ResumableDownload? {
+        guard prepared.download?.isResumable == true else { return nil }
+        var request = prepared
+        if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
+        let requester = DownloadRequester(request.urlRequest, context)
+        return ResumableDownload(prepared, by: requester, in: context)
+    }
+
     /// Requests a segment of the file that a call is downloading, in an exchange of its own. If it fails, the next
     /// attempt of the call requests the rest of the segment.
     func requestSegment(_ download: ResumableDownload, _ prepared: TransportRequest, from target: Resolved) async {
@@ -64,6 +77,10 @@ extension Call {
         )
         var (context, request) = (call.context, prepared)
         request.progress = nil
+        if let cookies = download.pinnedCookies, request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil {
+            request.urlRequest.setValue(cookies, forHTTPHeaderField: "Cookie")
+            request.hasStoredCookies = true
+        }
         context.scope.beginExchange()
         _ = try? await call.exchange(request, with: target, download, &context)
         call.handle.releaseAtEnd()
@@ -79,8 +96,7 @@ extension Call {
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> ExchangeResult {
         guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
-        let status = result.response.head.statusCode
-        let isAccepted = (200...299).contains(status) && context.target.validation.accepts(status)
+        let isAccepted = context.target.validation.acceptsFile(result.response.head.statusCode)
         return try await cancellable {
             try await download.store(result, body, isAccepted: isAccepted, progress: progress, others: others)
         }
@@ -141,7 +157,9 @@ struct DownloadResumptions {
             return restarts <= Self.restartLimit
         case .isIncomplete(let receivedByteCount):
             if receivedByteCount < Self.shortRange { shortRanges += 1 }
-            return shortRanges <= Self.shortRangeLimit
+            // What one attempt has stored must be of use to the next one.
+            let isUseful = handle.state.withLock(\.droppedPartCount) <= Self.restartLimit
+            return isUseful && shortRanges <= Self.shortRangeLimit
         case .fileExists, nil: return false
         }
     }

@@ -24,15 +24,24 @@ struct DownloadPlace: Sendable {
         switch destination.location {
         case .file(let file):
             try Self.checkFile(file)
-            try Self.createFolder(file.resolvingSymlinksInPath().deletingLastPathComponent())
+            let folder = file.resolvingSymlinksInPath().deletingLastPathComponent()
+            try Self.createFolder(folder)
+            try Self.checkWriting(in: folder)
             if destination.existingFile == .keep, FileStatus(of: file, followsLinks: false) != nil {
                 throw DownloadFailure.fileExists(path: file.path)
             }
         case .folder(let folder):
             guard folder.isFileURL else { throw InvalidRequest.notAFile(path: RedactedURL(folder).description) }
             try Self.createFolder(folder)
+            try Self.checkWriting(in: folder)
         case .chosen: break
         }
+    }
+
+    /// Checks that files can be created in a folder, for example that its file system is not read-only.
+    private static func checkWriting(in folder: URL) throws(InvalidRequest) {
+        guard access(folder.path, W_OK | X_OK) != 0 else { return }
+        throw .unwritableFolder(path: folder.path, reason: String(cString: strerror(errno)))
     }
 
     /// Checks a file that is to be created or replaced.
@@ -53,8 +62,16 @@ struct DownloadPlace: Sendable {
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
-            throw .missingFolder(path: folder.path)
+            throw .missingFolder(path: folder.path, reason: reason(of: folder))
         }
+    }
+
+    /// Why a folder cannot be created in the nearest one that exists, for example because its file system is read-only.
+    private static func reason(of folder: URL) -> String? {
+        var parent = folder.deletingLastPathComponent()
+        while parent.path.count > 1, FileStatus(of: parent) == nil { parent = parent.deletingLastPathComponent() }
+        guard access(parent.path, W_OK | X_OK) != 0 else { return nil }
+        return String(cString: strerror(errno))
     }
 
     /// The file to replace, after resolving a symbolic link; `nil` if its name is not known before the response.
@@ -64,11 +81,14 @@ struct DownloadPlace: Sendable {
     }
 
     /// A new name for the incomplete file, on the volume of the destination if that is known.
-    var part: URL { PartialFile.hiddenPlace(beside: neighbor ?? Self.unnamed) }
+    var part: URL { PartialFile.hiddenPlace(beside: partNeighbor) }
+
+    /// The file, in the folder of the incomplete one, after which that is named.
+    var partNeighbor: URL { neighbor ?? Self.unnamed }
 
     /// The name of the incomplete file that a later call continues.
     func part(for url: URL) -> URL {
-        let neighbor = neighbor ?? Self.unnamed
+        let neighbor = partNeighbor
         let identity = replacedFile?.lastPathComponent ?? url.absoluteString
         let name =
             PartialFile.hiddenPrefix(beside: neighbor) + MessageDigest.sha256.hexadecimal(of: identity).prefix(16)
@@ -97,56 +117,66 @@ extension DownloadPlace {
     ///
     /// - Parameters:
     ///   - name: The name that the server gives the file, without path components.
-    func take(_ part: URL, head: ResponseHead, name: String) throws -> URL {
+    ///   - end: Decides whether the call is cancelled before.
+    func take(_ part: URL, head: ResponseHead, name: String, at end: DownloadEnd) throws -> URL {
         switch destination.location {
         case .file(let file):
             // A link can be new.
             try Self.checkFile(file)
             let place = file.resolvingSymlinksInPath()
-            let taken = try move(part, to: place, followsLinks: true)
+            let taken = try move(part, to: place, followsLinks: true, at: end)
             return taken == place ? file : taken
         case .folder(let folder):
-            return try move(part, to: folder.appendingPathComponent(name, isDirectory: false), followsLinks: false)
+            let place = folder.appendingPathComponent(name, isDirectory: false)
+            return try move(part, to: place, followsLinks: false, at: end)
         case .chosen(let choose):
             let file = try choose(head, name)
             try Self.checkFile(file)
             let place = file.resolvingSymlinksInPath()
             try Self.createFolder(place.deletingLastPathComponent())
-            let taken = try move(part, to: place, followsLinks: true)
+            let taken = try move(part, to: place, followsLinks: true, at: end)
             return taken == place ? file : taken
         }
     }
 
-    private func move(_ part: URL, to place: URL, followsLinks: Bool) throws -> URL {
+    private func move(_ part: URL, to place: URL, followsLinks: Bool, at end: DownloadEnd) throws -> URL {
         switch destination.existingFile {
         case .replace:
             if let old = FileStatus(of: place, followsLinks: followsLinks) {
                 guard old.isRegular || old.isLink else { throw InvalidRequest.notAFile(path: place.path) }
                 if old.isRegular { chmod(part.path, old.permissions) }
             }
-            try Self.rename(part, to: place)
+            try Self.rename(part, to: place, at: end)
             return place
         case .keep:
-            guard try Self.rename(part, toFree: place) else { throw DownloadFailure.fileExists(path: place.path) }
+            guard try Self.rename(part, toFree: place, at: end) else {
+                throw DownloadFailure.fileExists(path: place.path)
+            }
             return place
         case .number:
             for number in 1...Self.lastNumber {
                 let candidate = number == 1 ? place : Self.numbered(place, number)
-                if try Self.rename(part, toFree: candidate) { return candidate }
+                if try Self.rename(part, toFree: candidate, at: end) { return candidate }
             }
             throw DownloadFailure.fileExists(path: place.path)
         }
     }
 
     /// Moves the file, unless the name is taken.
-    private static func rename(_ part: URL, toFree place: URL) throws -> Bool {
+    private static func rename(_ part: URL, toFree place: URL, at end: DownloadEnd) throws -> Bool {
+        var code: Int32 = 0
         // No other process can see, or take, the name before the file has it. Some file systems have no hard links.
-        if link(part.path, place.path) == 0 {
+        let isLinked = try end.commit {
+            if link(part.path, place.path) == 0 { return true }
+            code = errno
+            return false
+        }
+        if isLinked {
             unlink(part.path)
             return true
         }
-        guard errno != EEXIST, try reserve(place) else { return false }
-        try rename(part, toReserved: place)
+        guard code != EEXIST, try reserve(place) else { return false }
+        try rename(part, toReserved: place, at: end)
         return true
     }
 
@@ -156,29 +186,39 @@ extension DownloadPlace {
         let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             if errno == EEXIST { return false }
-            throw failure(to: place)
+            throw failure(to: place, errno)
         }
         close(descriptor)
         return true
     }
 
-    private static func rename(_ part: URL, toReserved place: URL) throws {
+    private static func rename(_ part: URL, toReserved place: URL, at end: DownloadEnd) throws {
         do {
-            try rename(part, to: place)
+            try rename(part, to: place, at: end)
         } catch {
             unlink(place.path)
             throw error
         }
     }
 
-    private static func rename(_ part: URL, to place: URL) throws {
-        guard Foundation.rename(part.path, place.path) != 0 else { return }
+    private static func rename(_ part: URL, to place: URL, at end: DownloadEnd) throws {
+        var code: Int32 = 0
+        let isMoved = try end.commit {
+            if Foundation.rename(part.path, place.path) == 0 { return true }
+            code = errno
+            return false
+        }
+        if isMoved { return }
         // A chosen file can be on another volume.
-        guard errno == EXDEV else { throw failure(to: place) }
+        guard code == EXDEV else { throw failure(to: place, code) }
         do {
-            try PartialFile.copy(part, to: place)
-        } catch {
-            throw URLError(error.code, userInfo: [NSLocalizedDescriptionKey: error.message])
+            let copy = try PartialFile(copying: part, replacing: place)
+            _ = try end.commit {
+                try copy.move(to: place)
+                return true
+            }
+        } catch let failure as PartialFile.Failure {
+            throw URLError(failure)
         }
         unlink(part.path)
     }
@@ -194,8 +234,8 @@ extension DownloadPlace {
         return place.deletingLastPathComponent().appendingPathComponent(stem + rest, isDirectory: false)
     }
 
-    private static func failure(to place: URL) -> URLError {
-        let words = "\(place.path): \(String(cString: strerror(errno)))"
+    private static func failure(to place: URL, _ code: Int32) -> URLError {
+        let words = "\(place.path): \(String(cString: strerror(code)))"
         return URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
     }
 }

@@ -21,21 +21,28 @@ struct DownloadedFile: Sendable {
 
     /// Checks the file and moves it, on a thread of its own: a large file takes long.
     ///
-    /// - Parameter source: The URL that the response came from.
-    func complete(at destination: DownloadDestination, from source: URL?) async throws -> URL {
-        let isCancelled = Locked(false)
+    /// - Parameters:
+    ///   - source: The URL that the response came from.
+    ///   - handle: The handle of the call. When the file is in place, the call cannot be cancelled any more.
+    func complete(
+        at destination: DownloadDestination,
+        from source: URL?,
+        of handle: RequestHandle
+    ) async throws -> URL {
+        let end = DownloadEnd(handle)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue(label: "TargetKit.download").async {
                     let result = Result {
-                        try check(destination.sha256) { isCancelled.withLock(\.self) }
-                        return try DownloadPlace(destination).take(part, head: head, name: name(from: source))
+                        try check(destination.sha256) { end.isCancelled }
+                        let place = DownloadPlace(destination)
+                        return try place.take(part, head: head, name: name(from: source), at: end)
                     }
                     continuation.resume(with: result)
                 }
             }
         } onCancel: {
-            isCancelled.withLock { $0 = true }
+            end.cancel()
         }
     }
 

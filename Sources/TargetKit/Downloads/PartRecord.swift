@@ -30,6 +30,8 @@ struct PartRecord: Codable, Sendable, Hashable {
     /// The SHA-256 of the URL that the response came from, without query and fragment: what signs it may change.
     var source: String
     var validator: Validator
+    /// Whose bytes they are.
+    var owner: PartOwner
     /// The complete length in bytes; `nil` until it is known.
     var length: Int64?
     /// The number of bytes that have been flushed to permanent storage.
@@ -45,11 +47,15 @@ struct PartRecord: Codable, Sendable, Hashable {
     /// `Repr-Digest` of the first response.
     var digest: String?
 
-    /// Creates a record for a complete response; `nil` if it has no strong validator or a content coding.
-    init?(_ head: ResponseHead, of request: URL, from source: URL) {
+    /// Creates a record for a complete response; `nil` if it has no strong validator or a content coding, or it cannot
+    /// be known which requests it is for.
+    init?(_ head: ResponseHead, of request: URL, by requester: DownloadRequester, from source: URL) {
         let headers = head.headers
-        guard head.statusCode == 200, headers.isUncoded, let validator = Validator(headers) else { return nil }
+        guard head.statusCode == 200, headers.isUncoded, let validator = Validator(headers),
+            let owner = PartOwner(of: headers, to: requester)
+        else { return nil }
         self.validator = validator
+        self.owner = owner
         url = MessageDigest.sha256.hexadecimal(of: request.absoluteString)
         self.source = Self.digest(ofSource: source)
         length = headers.contentLength

@@ -21,7 +21,10 @@ final class PartSegments: Sendable {
         var hasWrittenRecord = false
         var newByteCount: Int64 = 0
         var lastFlush = ContinuousClock.now
-        var lastProgress = ContinuousClock.now
+        /// `nil` until progress has been reported.
+        var lastProgress: ContinuousClock.Instant?
+        /// Whether a report waits for its interval to end.
+        var hasDelayedReport = false
         var positions: PositionsFile?
 
         /// Records that all bytes have been flushed.
@@ -190,14 +193,27 @@ extension PartSegments {
 
     private func report(isLast: Bool) {
         guard let progress else { return }
-        let isDue = state.withLock { state -> Bool in
-            guard isLast || state.lastProgress.duration(to: .now) >= Self.progressInterval else { return false }
+        let (isDue, delay) = state.withLock { state -> (Bool, Duration?) in
+            let elapsed = state.lastProgress?.duration(to: .now) ?? Self.progressInterval
+            guard isLast || elapsed >= Self.progressInterval else {
+                defer { state.hasDelayedReport = true }
+                return (false, state.hasDelayedReport ? nil : Self.progressInterval - elapsed)
+            }
             state.lastProgress = .now
-            return true
+            state.hasDelayedReport = false
+            return (true, nil)
         }
         if isDue {
             progress(TransferProgress(completed: storedByteCount, total: length, direction: .download))
         }
+        // Nothing more need arrive.
+        if let delay {
+            queue.asyncAfter(deadline: .now() + delay / .seconds(1)) { [weak self] in self?.reportDelayed() }
+        }
+    }
+
+    private func reportDelayed() {
+        if state.withLock(\.hasDelayedReport) { report(isLast: true) }
     }
 }
 

@@ -14,12 +14,15 @@ final class PendingDownload: Sendable {
     /// The temporary file.
     let part: URL
     private let destination: DownloadDestination
+    /// Whether the temporary file has had its name from the start, and a process that died would have left it.
+    private let isReserved: Bool
 
     init(to destination: DownloadDestination) {
         self.destination = destination
         let place = DownloadPlace(destination)
         part = place.part
         if let replaced = place.replacedFile { PartialFile.reserve(part, replacing: replaced) }
+        isReserved = FileStatus(of: part, followsLinks: false) != nil
     }
 
     deinit {
@@ -28,24 +31,59 @@ final class PendingDownload: Sendable {
 
     /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise leaves the
     /// destination unchanged, and returns the response with the first bytes of its body in memory.
-    func end(_ result: ExchangeResult, _ validation: StatusValidation) async throws -> ExchangeResult {
+    func end(
+        _ result: ExchangeResult,
+        _ validation: StatusValidation,
+        of handle: RequestHandle
+    ) async throws -> ExchangeResult {
         var result = result
         let response = result.response
         guard case .file(let received) = response.body else { return result }
         // Otherwise the empty file that holds the place would replace the user's.
         guard received == part else { throw URLError(.cannotParseResponse) }
-        let status = response.head.statusCode
-        guard (200...299).contains(status), validation.accepts(status) else {
+        guard validation.acceptsFile(response.head.statusCode) else {
             result.response.body = .data(excerpt)
             return result
         }
+        if response.head.statusCode == 206 { try checkRange(response.head, of: result.request.urlRequest) }
+        let lock = locked()
+        defer { if let lock { FileLock.release(lock) } }
         let file = DownloadedFile(part: part, head: response.head, headers: response.head.headers, contentStart: 0)
+        let source = result.request.urlRequest.url
         do {
-            result.response.body = .file(try await file.complete(at: destination, from: result.request.urlRequest.url))
+            result.response.body = .file(try await file.complete(at: destination, from: source, of: handle))
         } catch let error as DownloadedFile.Mismatch {
             throw URLError.unusable(error.description)
         }
+        await removeLeftovers()
         return result
+    }
+
+    /// Checks that the target has requested a part of the file, and that the body is that part.
+    private func checkRange(_ head: ResponseHead, of request: URLRequest) throws {
+        guard let range = request.value(forHTTPHeaderField: "Range") else {
+            throw URLError.unusable("it is a part of the file (HTTP 206), and the whole file was requested")
+        }
+        if head.headers.isMultipartRanges, !range.contains(",") {
+            throw URLError.unusable("the range is in a multipart body")
+        }
+    }
+
+    /// Locks the temporary file, so that another download does not take it for a leftover.
+    private func locked() -> Int32? {
+        let descriptor = open(part.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// Removes what processes that have died have left behind of earlier downloads to the destination.
+    private func removeLeftovers() async {
+        let (neighbor, isReserved) = (DownloadPlace(destination).partNeighbor, isReserved)
+        await DispatchQueue(label: "TargetKit.download").run {
+            if isReserved || !PartialFile.hasUnnamedFiles(in: neighbor.deletingLastPathComponent()) {
+                PartialFile.removeLeftovers(of: neighbor)
+            }
+        }
     }
 
     /// The first bytes of the body; empty if they cannot be read.

@@ -39,7 +39,8 @@ enum RangeResponse: Sendable, Hashable {
         _ last: Int64?,
         _ source: URL
     ) -> RangeResponse {
-        // In a multipart/byteranges response, the ranges are in the body.
+        // Its body has the fields of each range, too, and need not be the range of its own Content-Range.
+        guard !headers.isMultipartRanges else { return .unusable(reason: "the range is in a multipart body") }
         let ranges = headers.values(for: .contentRange)
         guard ranges.count == 1, let range = ContentRange(ranges[0]), let bytes = range.bytes else {
             return .unusable(reason: "the response does not have one valid Content-Range")
@@ -58,5 +59,15 @@ enum RangeResponse: Sendable, Hashable {
             return .unusable(reason: "the lengths in Content-Range and Content-Length differ")
         }
         return .range(bytes, completeLength: length)
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether the body has ranges and their fields (RFC 9110 §14.6).
+    var isMultipartRanges: Bool {
+        values(for: .contentType).contains { type in
+            type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+                .equalsIgnoringASCIICase("multipart/byteranges")
+        }
     }
 }

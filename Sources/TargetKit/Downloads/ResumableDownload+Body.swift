@@ -111,7 +111,7 @@ extension ResumableDownload {
         )
         let source = result.request.urlRequest.url
         do {
-            let place = try await file.complete(at: destination, from: source)
+            let place = try await file.complete(at: destination, from: source, of: handle)
             part.removeRecord()
             var result = result
             result.response.body = .file(place)

@@ -29,26 +29,44 @@ final class ResumableDownload: Sendable {
         var last: Int64? { index == segments.count - 1 ? nil : segments[index].end.map { $0 - 1 } }
     }
 
+    /// The positions of a coded representation are not those of the file.
+    static let acceptedEncoding = "identity"
+
     let destination: DownloadDestination
     let url: URL
     let part: DownloadPart
+    /// The handle of the call.
+    let handle: RequestHandle
     private let stored: Stored?
+    /// Whose request it is, as far as that is known before it is signed.
+    private let requester: DownloadRequester
+    /// Whether the call has written what is stored.
+    private let isOwnPart: Bool
+    /// The cookies of the first request, which those for the segments have, too: its response may have changed the
+    /// store's.
+    let pinnedCookies: String?
     /// The segments to which the request belongs; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
-    private let sent = Locked(false)
+    /// Whose request was sent.
+    private let sent = Locked<DownloadRequester?>(nil)
 
     var isFirst: Bool { segments == nil }
     /// Whether plugins have let the request through.
-    var isSent: Bool { sent.withLock(\.self) }
+    var isSent: Bool { sent.withLock { $0 != nil } }
     /// The number of bytes that are there after a response with bytes of the file.
     var storedByteCount: Int64? { received.withLock(\.self)?.storedByteCount }
 
+    /// Identifies the part that the response was stored in; `nil` if it cannot be continued.
+    var partIdentifier: String? { received.withLock(\.self)?.record?.owner.identifier }
+
     /// Opens the part of the request's file; returns `nil` if the request cannot be continued, or another call uses the
     /// part.
-    init?(_ request: TransportRequest, _ validation: StatusValidation) {
-        guard let destination = request.download, destination.isResumable, request.isResumable, validation.accepts(200),
-            let url = request.urlRequest.url
+    ///
+    /// - Parameter requester: Whose request it is.
+    init?(_ request: TransportRequest, by requester: DownloadRequester, in context: RequestContext) {
+        guard let destination = request.download, destination.isResumable, request.isResumable,
+            context.target.validation.accepts(200), let url = request.urlRequest.url
         else { return nil }
         let place = DownloadPlace(destination)
         let permissions = place.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
@@ -56,8 +74,16 @@ final class ResumableDownload: Sendable {
         self.destination = destination
         self.url = url
         self.part = part
+        handle = context.handle
+        self.requester = requester
         segments = nil
-        stored = Self.stored(in: part, of: url)
+        let record = part.record()
+        let isOwnPart = record != nil && record?.owner.identifier == context[PartKey.self]
+        self.isOwnPart = isOwnPart
+        let isAdmitted = record?.owner.admits(requester, isSameCall: isOwnPart) == true
+        if isOwnPart, !isAdmitted { handle.state.withLock { $0.droppedPartCount += 1 } }
+        stored = isAdmitted ? record.flatMap { Self.stored($0, in: part, of: url) } : nil
+        pinnedCookies = nil
     }
 
     /// Another request of the same attempt, for a segment.
@@ -65,6 +91,10 @@ final class ResumableDownload: Sendable {
         destination = first.destination
         url = first.url
         part = first.part
+        handle = first.handle
+        requester = first.requester
+        isOwnPart = true
+        pinnedCookies = first.sent.withLock { $0?.cookies }
         self.segments = segments
         stored = segments.record.map { record in
             var stored = Stored(record, segments.segments)
@@ -73,10 +103,9 @@ final class ResumableDownload: Sendable {
         }
     }
 
-    private static func stored(in part: DownloadPart, of url: URL) -> Stored? {
-        guard var record = part.record(), record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else {
-            return nil
-        }
+    private static func stored(_ record: PartRecord, in part: DownloadPart, of url: URL) -> Stored? {
+        var record = record
+        guard record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else { return nil }
         // Otherwise what was not flushed can be lost, or be zeros.
         let isSameBoot = record.boot != nil && record.boot == Boot.current
         record.boot = Boot.current
@@ -100,8 +129,7 @@ final class ResumableDownload: Sendable {
     /// Adds the fields that request the rest of the file or segment.
     func addFields(to request: inout URLRequest) {
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
-            // The positions of a coded representation are not those of the file.
-            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+            request.setValue(Self.acceptedEncoding, forHTTPHeaderField: "Accept-Encoding")
         }
         guard let stored else { return }
         let last = stored.last.map(String.init) ?? ""
@@ -109,7 +137,18 @@ final class ResumableDownload: Sendable {
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
     }
 
-    func noteSent() { sent.withLock { $0 = true } }
+    func note(sent request: URLRequest) {
+        var requester = requester
+        requester.note(sent: request)
+        sent.withLock { $0 = requester }
+    }
+
+    /// Whose request a response is for.
+    private func requester(of result: ExchangeResult) -> DownloadRequester {
+        var requester = sent.withLock(\.self) ?? requester
+        if !result.redirects.isEmpty { requester.note(redirected: result.request.urlRequest) }
+        return requester
+    }
 
     /// Ends the attempt, sent or not: another call can continue what is there. Removes what cannot be continued.
     func end() {
@@ -140,15 +179,11 @@ final class ResumableDownload: Sendable {
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> ExchangeResult {
         let (head, source) = (result.response.head, result.request.urlRequest.url ?? url)
-        switch RangeResponse(
-            head,
-            to: stored?.record,
-            from: stored?.first ?? 0,
-            through: stored?.last,
-            source: source
-        ) {
+        let requester = requester(of: result)
+        switch response(head, from: source, to: requester) {
         case .whole where isAccepted && isFirst:
-            let segments = newSegments(head, source: source, progress)
+            let record = PartRecord(head, of: url, by: requester, from: source)
+            let segments = newSegments(head, record, progress)
             received.withLock { $0 = segments }
             try await receive(body, head.headers.uncodedLength, into: segments, 0, others: others)
             return try await complete(result, headers: head.headers, segments, contentStart: 0)
@@ -166,12 +201,26 @@ final class ResumableDownload: Sendable {
         }
     }
 
+    private func response(
+        _ head: ResponseHead,
+        from source: URL,
+        to requester: DownloadRequester
+    ) -> RangeResponse {
+        let (first, last) = (stored?.first ?? 0, stored?.last)
+        let response = RangeResponse(head, to: stored?.record, from: first, through: last, source: source)
+        if case .range = response, let owner = stored?.record.owner,
+            !owner.admitsResponse(to: requester, isSameCall: isOwnPart)
+        {
+            return .unusable(reason: "what there is was requested with other credentials")
+        }
+        return response
+    }
+
     private func newSegments(
         _ head: ResponseHead,
-        source: URL,
+        _ record: PartRecord?,
         _ progress: (@Sendable (TransferProgress) -> Void)?
     ) -> PartSegments {
-        let record = PartRecord(head, of: url, from: source)
         let length = head.headers.uncodedLength
         // A server that has answered a request for a range with the whole file may do so again.
         let isDivided = stored == nil && record != nil && head.headers.values(for: .acceptRanges) == ["bytes"]

@@ -143,15 +143,3 @@ extension ParameterValue {
         }
     }
 }
-
-extension JSONObject: ParameterPairs {
-    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
-        guard sorted else {
-            for member in members { try body(member.key, member.value) }
-            return
-        }
-        var members = members
-        KeyOrder.sort(&members, by: \.key)
-        for member in members { try body(member.key, member.value) }
-    }
-}

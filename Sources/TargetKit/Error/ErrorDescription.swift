@@ -23,18 +23,19 @@ struct ErrorDescription: CustomStringConvertible {
             case let error as DecodingError: Self.text(of: error)
             case let error as EncodingError: Self.text(of: error)
             case is CancellationError: "cancelled"
+            // Its `errorDescription` is for the person who uses the app.
+            case let error as TargetKitError: error.description
             case let error as any LocalizedError: error.errorDescription ?? Self.name(of: error)
             default: Self.name(of: error)
             }
         description = RedactedURL.inside(text).split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
     }
 
-    /// The `userInfo` key of a sentence written by TargetKit, a `String` without quoted content.
-    static let wordsKey = "TargetKitWords"
-
     /// Words of our own: those in the error may quote what the server has sent.
     private static func text(of error: URLError) -> String {
-        if let words = error.userInfo[wordsKey] as? String { return "\(words) (URLError \(error.code.rawValue))" }
+        if let words = error.userInfo[FailureMark.words] as? String {
+            return "\(words) (URLError \(error.code.rawValue))"
+        }
         let words =
             switch error.code {
             case .notConnectedToInternet: "there is no connection to the network"
@@ -55,7 +56,7 @@ struct ErrorDescription: CustomStringConvertible {
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
             case .clientCertificateRequired, .clientCertificateRejected:
                 "the server requires another client certificate"
-            case .resourceUnavailable: "the system has no file descriptor left"
+            case .resourceUnavailable: "the resource is not available"
             case .cancelled: "cancelled"
             case .badURL, .unsupportedURL: "the transport does not support this URL"
             case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"

@@ -26,7 +26,10 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     /// device.
     case unreadableFile(path: String)
     /// The folder to download the response into does not exist and cannot be created.
-    case missingFolder(path: String)
+    case missingFolder(path: String, reason: String?)
+    /// No file can be created in the folder to download the response into, for example because its file system is
+    /// read-only.
+    case unwritableFolder(path: String, reason: String)
     /// The destination of a download is not a regular file: a folder, a pipe, a device.
     case notAFile(path: String)
     /// The checksum for a download is not a SHA-256 in hexadecimal digits.
@@ -70,8 +73,11 @@ extension InvalidRequest: ReflectsDescription {
                 + "file or a form as its HTTPTask"
         case .unreadableFile(let path):
             "the file \(RedactedURL.inside(path).inOneLine) is not there, cannot be read, or is not a regular file"
-        case .missingFolder(let path):
+        case .missingFolder(let path, let reason):
             "the folder \(path.inOneLine), which the response is to be downloaded into, does not exist and cannot be created"
+                + (reason.map { ": " + $0 } ?? "")
+        case .unwritableFolder(let path, let reason):
+            "the folder \(path.inOneLine), which the response is to be downloaded into, cannot be written: \(reason)"
         case .notAFile(let path):
             "the destination \(path.inOneLine) of the download is not a regular file: choose another path"
         case .invalidChecksum(let text):

@@ -70,7 +70,8 @@ extension TargetKitError {
         case .request: underlying.flatMap(Kind.init(_:)) ?? .invalidRequest
         case .transport: underlying.flatMap(Kind.init(_:)) ?? .unknown
         case .cancelled: .cancelled
-        case .status: response.map { Kind(statusCode: $0.statusCode) } ?? .unexpectedStatus
+        case .status:
+            response.map { Kind(statusCode: $0.statusCode) } ?? underlying.flatMap(Kind.init(_:)) ?? .unexpectedStatus
         case .decoding: .decoding
         case .envelope: .rejected
         case .shutDown: .shutDown
@@ -144,6 +145,8 @@ package enum FailureMark {
     package static let wholeCall = "TargetKit.wholeCall"
     /// `true` if the transport cannot stream a response. Nothing was sent.
     static let cannotStream = "TargetKit.cannotStream"
+    /// A sentence written by TargetKit, a `String` without quoted content.
+    package static let words = "TargetKitWords"
 }
 
 /// An error that determines the ``TargetKitError/kind`` of a failure that it underlies.

@@ -6,7 +6,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-extension TargetKitError: LocalizedError {
+extension TargetKitError {
     /// What happened, for the person who uses the app, in the language of ``ErrorTexts/current``.
     public var errorDescription: String? { text(.description) }
 
@@ -45,7 +45,7 @@ extension TargetKitError: LocalizedError {
     }
 }
 
-extension TargetKitError: CustomNSError {
+extension TargetKitError {
     /// `TargetKitError`.
     public static var errorDomain: String { "TargetKitError" }
 

@@ -19,7 +19,10 @@ import FoundationNetworking
 ///     }
 /// }
 /// ```
-public struct TargetKitError: Error, Sendable {
+///
+/// If other statements of the `do` throw too, write `catch let error as TargetKitError`: the type of the error is inferred
+/// only if all of them throw the same type.
+public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     /// The step of a call that failed.
     public enum Stage: Sendable, Hashable, CaseIterable {
         /// The endpoint could not be built from the target: its path, or the endpoint closure.
@@ -49,6 +52,7 @@ public struct TargetKitError: Error, Sendable {
         var appError: (any Error)?
         var unreadable: UnreadableBody?
         var isHandled = false
+        var isContinuedUpload = false
         var previousAttempts: [FailedAttempt] = []
     }
 
@@ -98,6 +102,11 @@ public struct TargetKitError: Error, Sendable {
     package var isHandled: Bool {
         get { fields.value.isHandled }
         set { fields.value.isHandled = newValue }
+    }
+    /// Whether the call was a resumable upload that another call continues, or begins in a way that is safe to repeat.
+    package internal(set) var isContinuedUpload: Bool {
+        get { fields.value.isContinuedUpload }
+        set { fields.value.isContinuedUpload = newValue }
     }
     /// The reason the body is unreadable, when it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {
@@ -154,6 +163,8 @@ extension TargetKitError: ReflectsDescription {
     /// associated values are omitted, because they can contain secrets. For a body that could not be decoded, it has the
     /// key path, or the kind and the media type. ``Response/excerpt`` has the beginning of the body.
     public var description: String {
+        // Of an earlier launch: it is complete.
+        if let failure = underlying as? StoredFailure { return failure.text.inOneLine }
         var text = target.map { "\($0.name): " } ?? ""
         text += stage.sentence
         if let response { text += " (HTTP \(response.statusCode))" }

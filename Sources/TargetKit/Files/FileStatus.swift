@@ -17,6 +17,13 @@ package struct FileStatus {
         self.status = status
     }
 
+    /// `nil` if there is no file with a name in an open folder. A link is not followed.
+    package init?(of name: UnsafePointer<CChar>, in folder: Int32) {
+        var status = stat()
+        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        self.status = status
+    }
+
     package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -34,6 +41,15 @@ package struct FileStatus {
         let time = status.st_mtimespec
         #else
         let time = status.st_mtim
+        #endif
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+    /// When the contents, the name or the permissions were changed, in seconds since 1970.
+    var changeTime: Double {
+        #if canImport(Darwin)
+        let time = status.st_ctimespec
+        #else
+        let time = status.st_ctim
         #endif
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }

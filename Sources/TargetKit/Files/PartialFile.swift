@@ -5,8 +5,11 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A new file under a temporary name, which is removed with its last reference unless it has been moved to its final
-/// place, so that no incomplete file is visible there.
+/// A new file that is removed with its last reference unless it has been moved to its final place, so that no incomplete
+/// file is visible there.
+///
+/// A file that replaces another one has no name until it is moved, where the system supports that, so that nothing stays
+/// when the process dies. Otherwise it has a temporary name, and is locked while it is in use.
 package final class PartialFile: Sendable {
     /// A failed file operation.
     struct Failure: Error {
@@ -18,19 +21,49 @@ package final class PartialFile: Sendable {
     /// bytes.
     private static let prefixSize = 40
 
+    /// The time for which an unlocked file with a temporary name must be unchanged before it is a leftover: it is
+    /// unlocked for an instant when it is handed from its writer to the one who moves it.
+    static let leftoverAge: TimeInterval = 60
+
+    /// The temporary name. A file without a name gets it for an instant when it is moved.
     let url: URL
     private let descriptor: Int32
+    private let isNamed: Bool
 
     /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
-    convenience init(replacing url: URL) throws(Failure) {
+    ///
+    /// - Parameter isNamed: Whether the file has a name, even where the system has files without one.
+    convenience init(replacing url: URL, isNamed: Bool = false) throws(Failure) {
         guard url.isFileURL else {
             throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
-        try self.init(at: Self.hiddenPlace(beside: url), mode: mode ?? 0o666)
+        let place = Self.hiddenPlace(beside: url)
+        if !isNamed, let descriptor = Self.openUnnamed(in: place.deletingLastPathComponent(), mode: mode ?? 0o666) {
+            self.init(place, unnamed: descriptor)
+        } else {
+            try self.init(at: place, mode: mode ?? 0o666)
+            _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        }
         // The old file may have permissions that the process's mask removes from new files.
         if let mode { fchmod(descriptor, mode) }
         FileProtection.allowAccessWhileLocked(self.url)
+    }
+
+    /// Creates a copy of a file that will replace another one.
+    convenience init(copying file: URL, replacing place: URL) throws(Failure) {
+        let source = open(file.path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw Self.failure(.cannotOpenFile, file) }
+        defer { close(source) }
+        try self.init(replacing: place)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { piece.deallocate() }
+        while true {
+            let count = read(source, piece.baseAddress, piece.count)
+            if count == 0 { break }
+            if count > 0 { try append(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+            if count < 0, errno != EINTR { throw Self.failure(.cannotOpenFile, file) }
+        }
     }
 
     /// Creates a file in the system's temporary folder that only this user can read.
@@ -44,25 +77,32 @@ package final class PartialFile: Sendable {
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
     }
 
+    private init(_ url: URL, unnamed descriptor: Int32) {
+        self.url = url
+        self.descriptor = descriptor
+        isNamed = false
+    }
+
     private init(at url: URL, mode: mode_t) throws(Failure) {
         self.url = url
+        isNamed = true
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Self.failureToCreate(in: url.deletingLastPathComponent()) }
     }
 
     deinit {
         if descriptor >= 0 {
-            close(descriptor)
             remove()
+            FileLock.release(descriptor)
         }
     }
 
-    /// Creates an empty file with the permissions of the file that is to be replaced, if there is one. A
+    /// Creates an empty file with the permissions of the file that is to be replaced, if not everyone may read that. A
     /// ``PartialFile`` that replaces the empty file gets them, too.
     ///
     /// Does nothing on failure, which writing the file then reports.
     static func reserve(_ place: URL, replacing url: URL) {
-        guard let mode = permissions(of: url) else { return }
+        guard let mode = permissions(of: url), mode & 0o044 != 0o044 else { return }
         let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return }
         fchmod(descriptor, mode)
@@ -76,9 +116,19 @@ package final class PartialFile: Sendable {
         return status.st_mode & 0o777
     }
 
-    /// A new hidden file name in the file's folder.
+    /// A new hidden file name in the file's folder. For a file that has such a name, one for the same final name.
     static func hiddenPlace(beside file: URL) -> URL {
-        file.deletingLastPathComponent().appendingPathComponent(hiddenPrefix(beside: file) + "\(number).part")
+        let prefix = prefix(ofPart: file.lastPathComponent) ?? hiddenPrefix(beside: file)
+        return file.deletingLastPathComponent().appendingPathComponent(prefix + "\(number).part")
+    }
+
+    /// The beginning of a hidden name; `nil` for another one.
+    private static func prefix(ofPart name: String) -> String? {
+        guard name.hasPrefix("."), name.hasSuffix(".part") else { return nil }
+        let stem = name.dropLast(".part".count)
+        guard let dot = stem.dropFirst().lastIndex(of: "."), UInt64(stem[stem.index(after: dot)...], radix: 36) != nil
+        else { return nil }
+        return String(stem[...dot])
     }
 
     /// Whether a name is one that ``hiddenPlace(beside:)`` returns.
@@ -102,7 +152,7 @@ package final class PartialFile: Sendable {
 
     /// Removes the file. Has no effect after the file has been moved.
     func remove() {
-        unlink(url.path)
+        if isNamed { unlink(url.path) }
     }
 
     /// Appends bytes.
@@ -148,24 +198,18 @@ package final class PartialFile: Sendable {
 
     /// Moves the file to its final place, replacing an existing file.
     func move(to place: URL) throws(Failure) {
-        guard rename(url.path, place.path) == 0 else { throw Self.failure(.cannotMoveFile, place) }
+        // A link cannot replace a file.
+        guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, place) }
+        guard rename(url.path, place.path) == 0 else {
+            let failure = Self.failure(.cannotMoveFile, place)
+            unlink(url.path)
+            throw failure
+        }
     }
 
     /// Copies a file to a place on another volume, replacing an existing file.
     static func copy(_ file: URL, to place: URL) throws(Failure) {
-        let source = open(file.path, O_RDONLY | O_CLOEXEC)
-        guard source >= 0 else { throw failure(.cannotOpenFile, file) }
-        defer { close(source) }
-        let copy = try PartialFile(replacing: place)
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { piece.deallocate() }
-        while true {
-            let count = read(source, piece.baseAddress, piece.count)
-            if count == 0 { break }
-            if count > 0 { try copy.append(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
-            if count < 0, errno != EINTR { throw failure(.cannotOpenFile, file) }
-        }
-        try copy.move(to: place)
+        try PartialFile(copying: file, replacing: place).move(to: place)
     }
 
     private static func failureToCreate(in folder: URL) -> Failure {

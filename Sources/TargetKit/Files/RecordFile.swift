@@ -18,11 +18,27 @@ enum RecordFile {
     ///
     /// - Throws: ``RecordLogFailure/inUse(path:)`` if another log or process has it after the time.
     static func lock(_ file: URL, waiting time: Duration) throws(RecordLogFailure) -> Int32 {
-        let lock = file.appendingPathExtension("lock")
-        switch FileLock.open(lock, mode: 0o600, waiting: time) {
+        guard let descriptor = try lock(file, named: "lock", waiting: time) else { throw .inUse(path: file.path) }
+        return descriptor
+    }
+
+    /// Takes a lock that belongs to a file; returns `nil` if another log or process has it after the time.
+    static func lock(
+        _ file: URL,
+        named name: String,
+        waiting time: Duration = .zero
+    ) throws(RecordLogFailure) -> Int32? {
+        let url = file.appendingPathExtension(name)
+        var outcome = FileLock.open(url, mode: 0o600, waiting: time)
+        if case .failed(ENOENT) = outcome {
+            // Something else has removed the folder.
+            try createFolder(of: file)
+            outcome = FileLock.open(url, mode: 0o600, waiting: time)
+        }
+        switch outcome {
         case .locked(let descriptor, _): return descriptor
-        case .unavailable(EWOULDBLOCK): throw .inUse(path: file.path)
-        case .unavailable(let code), .failed(let code): throw .unusable(path: file.path, code: code)
+        case .unavailable(EWOULDBLOCK): return nil
+        case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
         }
     }
 
@@ -35,9 +51,37 @@ enum RecordFile {
             close(descriptor)
             throw .unusable(path: file.path, reason: "not a regular file")
         }
+        // A file that was there, for example a restored one. Not every file system has permissions.
+        if status.permissions & 0o077 != 0, status.isOwn { fchmod(descriptor, 0o600) }
         // A new file is lost with its records if its folder is not flushed before the system crashes.
         if status.size == 0 { AtomicFile.synchronize(file.deletingLastPathComponent()) }
         return descriptor
+    }
+
+    /// The lines of an open file from a position.
+    ///
+    /// - Parameter isRepaired: Whether an incomplete last line, whose writer was killed, is removed from the file, and a
+    ///   missing line feed is added. Otherwise such a line isn't read.
+    /// - Returns: The lines, and the position after them.
+    static func read<Record>(
+        _ descriptor: Int32,
+        of file: URL,
+        from position: off_t = 0,
+        isRepaired: Bool = true
+    ) throws(RecordLogFailure) -> (lines: RecordLines<Record>, end: off_t) {
+        guard let data = AtomicFile.contents(of: descriptor, from: position) else { throw .unusable(path: file.path) }
+        let lines = RecordLines<Record>(data, readsTail: isRepaired)
+        if position == 0, lines.isForeign(data) {
+            throw .unusable(path: file.path, reason: "the file has contents of another kind; choose another name")
+        }
+        guard isRepaired else { return (lines, position + off_t(lines.size)) }
+        if lines.lacksLineFeed {
+            guard PartialFile.write(Data([UInt8(ascii: "\n")]), to: descriptor), PartialFile.synchronize(descriptor)
+            else { throw .unusable(path: file.path) }
+            return (lines, position + off_t(data.count + 1))
+        }
+        if lines.size < data.count { ftruncate(descriptor, position + off_t(lines.size)) }
+        return (lines, position + off_t(lines.size))
     }
 
     /// Replaces a file by one with lines that are not records, and records. Returns its size.

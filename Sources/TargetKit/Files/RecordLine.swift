@@ -18,11 +18,47 @@ enum RecordLine {
         }
     }
 
-    /// The record of a line without its line feed; `nil` if it is damaged, or this version of the app cannot decode it.
-    static func decoded<Record: Decodable>(_ line: Data, with decoder: JSONDecoder) -> Record? {
+    /// The JSON of a line without its line feed; `nil` if the line is damaged.
+    static func json(_ line: Data) -> Data? {
         let json = line.dropFirst(digestSize + 1)
         guard !json.isEmpty, line.prefix(digestSize + 1).elementsEqual(start(of: json)) else { return nil }
-        return try? decoder.decode(Record.self, from: Data(json))
+        return Data(json)
+    }
+
+    /// The lines that a damaged line consists of: a changed byte can have been the line feed after one of them, or after
+    /// the last one. Parts that are not lines are returned as they are.
+    static func parts(ofDamaged line: Data) -> [Data] {
+        let bytes = Array(line)
+        var starts = bytes.indices.filter { $0 > 0 && isStart(bytes[$0...]) }
+        starts.insert(0, at: 0)
+        return zip(starts, starts.dropFirst().map { $0 - 1 } + [bytes.count]).filter { $0 < $1 }.map { start, end in
+            let part = Data(bytes[start..<end])
+            return json(part) == nil && json(part.dropLast()) != nil ? Data(part.dropLast()) : part
+        }
+    }
+
+    /// Whether data begins like a line, apart from one damaged byte, or is the beginning of a line.
+    static func isPlausible(_ data: Data) -> Bool {
+        let beginning = data.prefix(digestSize + 2)
+        let damages = zip(beginning, 0...).count { byte, index in !isExpected(byte, at: index) }
+        return damages == 0 || damages == 1 && beginning.count == digestSize + 2
+    }
+
+    private static func isStart(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let beginning = bytes.prefix(digestSize + 2)
+        return beginning.count == digestSize + 2
+            && zip(beginning, 0...).allSatisfy { byte, index in isExpected(byte, at: index) }
+    }
+
+    /// Whether a line can have a byte at an index.
+    private static func isExpected(_ byte: UInt8, at index: Int) -> Bool {
+        switch index {
+        case digestSize: byte == UInt8(ascii: " ")
+        case digestSize + 1: byte == UInt8(ascii: "{")
+        default:
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+        }
     }
 
     /// The prefix of a record in its line.
@@ -32,23 +68,45 @@ enum RecordLine {
     }
 }
 
-/// The complete lines at the start of data.
+/// The lines of data that begins at the start of a line.
 struct RecordLines<Record: Decodable> {
-    /// The number of bytes of complete lines.
+    /// The number of bytes of lines with a line feed.
     let size: Int
     private(set) var records: [Record] = []
     /// The lines that are not records.
     private(set) var unreadable: [Data] = []
+    /// Whether the last line is complete but for its line feed, which is missing or damaged.
+    private(set) var lacksLineFeed = false
+    private var hasIntactLine = false
+    private let decoder = JSONDecoder()
 
-    init(_ data: Data) {
+    /// - Parameter readsTail: Whether a complete line without its line feed is read.
+    init(_ data: Data, readsTail: Bool = true) {
         size = data.lastIndex(of: UInt8(ascii: "\n")).map { $0 - data.startIndex + 1 } ?? 0
-        let decoder = JSONDecoder()
-        for line in data.prefix(size).split(separator: UInt8(ascii: "\n")) {
-            if let record: Record = RecordLine.decoded(Data(line), with: decoder) {
+        for line in data.prefix(size).split(separator: UInt8(ascii: "\n")) { read(Data(line)) }
+        let tail = Data(data.dropFirst(size))
+        guard readsTail, RecordLine.parts(ofDamaged: tail).contains(where: { RecordLine.json($0) != nil }) else {
+            return
+        }
+        lacksLineFeed = true
+        read(tail)
+    }
+
+    private mutating func read(_ line: Data) {
+        for part in RecordLine.json(line) == nil ? RecordLine.parts(ofDamaged: line) : [line] {
+            let json = RecordLine.json(part)
+            if json != nil { hasIntactLine = true }
+            if let json, let record = try? decoder.decode(Record.self, from: json) {
                 records.append(record)
             } else {
-                unreadable.append(Data(line))
+                unreadable.append(part)
             }
         }
+    }
+
+    /// Whether a file with the data as its contents is of another kind, and must not be changed. An incomplete first
+    /// line, or a file of zeros, is what a crash can leave behind.
+    func isForeign(_ data: Data) -> Bool {
+        !hasIntactLine && !RecordLine.isPlausible(data) && !data.allSatisfy { $0 == 0 }
     }
 }

@@ -5,7 +5,8 @@ import Foundation
 ///
 /// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. After a crash, the last
 /// line can be incomplete: it is removed when the file is opened. Other lines that are damaged, or that this version of
-/// the app cannot decode, stay in the file. The file has mode 0600, and belongs to one process at a time.
+/// the app cannot decode, stay in the file. The file has mode 0600, and belongs to one process at a time. A file of
+/// another kind is refused.
 package final class RecordLog<Record: Codable & Sendable>: Sendable {
     private struct Content: Sendable {
         var descriptor: Int32
@@ -32,12 +33,10 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         do throws(RecordLogFailure) {
             let descriptor = try RecordFile.open(file)
             do throws(RecordLogFailure) {
-                guard let data = AtomicFile.contents(of: descriptor) else { throw .unusable(path: file.path) }
-                let lines = RecordLines<Record>(data)
-                if lines.size < data.count { ftruncate(descriptor, off_t(lines.size)) }
+                let (lines, size): (RecordLines<Record>, off_t) = try RecordFile.read(descriptor, of: file)
                 records = lines.records
                 unreadable = lines.unreadable
-                content = Locked(Content(descriptor: descriptor, size: off_t(lines.size)))
+                content = Locked(Content(descriptor: descriptor, size: size))
             } catch {
                 close(descriptor)
                 throw error
@@ -54,6 +53,16 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
     deinit {
         close(content.withLock(\.descriptor))
         FileLock.release(lock)
+    }
+
+    /// Whether something else has removed or shortened the file: ``replace(with:)`` then writes it anew.
+    package var isLost: Bool {
+        content.withLock { content in
+            guard let status = FileStatus(of: content.descriptor),
+                let named = FileStatus(of: file, followsLinks: false), named.isSameFile(as: status)
+            else { return true }
+            return status.size < content.size
+        }
     }
 
     /// Appends lines of ``line(of:)``, and flushes them to permanent storage. After a failure, none of them is in the

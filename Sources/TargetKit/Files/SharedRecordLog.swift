@@ -5,7 +5,8 @@ import Foundation
 ///
 /// Each operation locks the file and first reads what others have appended. After a crash, the last line can be
 /// incomplete: the next operation removes it. Lines that are damaged, or that this version of the app cannot decode,
-/// stay in the file. The file has mode 0600. Operations block the thread, usually for less than a millisecond.
+/// stay in the file. The file has mode 0600. A file of another kind is refused. Operations block the thread, usually
+/// for less than a millisecond.
 package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     /// How long an operation waits for another process that has the lock, for example one that is suspended.
     private static var longestWait: Duration { .seconds(10) }
@@ -20,6 +21,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         var unreadable: [Data] = []
         /// Whether it is read from its start, until that has succeeded.
         var isReplaced = false
+        /// Whether the file had more than it has now.
+        var isLost = false
     }
 
     /// Creates a log of a file, which need not exist, and the folders that are missing.
@@ -30,6 +33,19 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
 
     deinit {
         if let descriptor = state.withLock(\.descriptor) { close(descriptor) }
+    }
+
+    /// Reads the file.
+    ///
+    /// - Parameter time: How long the thread waits for another process that has the lock, for example one that is
+    ///   suspended. The file is then read without the lock, and the session cannot be written.
+    package func read(waiting time: Duration, _ body: (Session) -> Void) throws(RecordLogFailure) {
+        let lock = try RecordFile.lock(file, named: "lock", waiting: time)
+        defer { if let lock { FileLock.release(lock) } }
+        var session = Session(file, state.withLock(\.self))
+        defer { state.withLock { $0 = session.state } }
+        try session.readNew(isLocked: lock != nil)
+        body(session)
     }
 
     /// Runs an operation while no other log of the file does.
@@ -50,12 +66,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     /// Takes a lock that belongs to the file and that one process at a time can have, until it is released or the
     /// process ends. Returns `nil` if another process, or another log, has it.
     package func lock(named name: String) throws(RecordLogFailure) -> NamedLock? {
-        let url = file.appendingPathExtension(name)
-        switch FileLock.open(url, mode: 0o600) {
-        case .locked(let descriptor, _): return NamedLock(descriptor)
-        case .unavailable(EWOULDBLOCK): return nil
-        case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
-        }
+        try RecordFile.lock(file, named: name).map(NamedLock.init)
     }
 
     /// A lock that is released with its last reference, or before.
@@ -88,6 +99,9 @@ extension SharedRecordLog {
         package private(set) var records: [Record] = []
         /// Whether the file was replaced since then: the records are all that it has.
         package private(set) var isReplaced = false
+        /// Whether something else has removed or shortened the file since then; it is then also replaced.
+        package private(set) var isLost = false
+        private var isLocked = true
 
         /// The number of lines that are not records.
         package var unreadableCount: Int { state.unreadable.count }
@@ -97,26 +111,27 @@ extension SharedRecordLog {
             self.state = state
         }
 
-        fileprivate mutating func readNew() throws(RecordLogFailure) {
+        fileprivate mutating func readNew(isLocked: Bool = true) throws(RecordLogFailure) {
+            self.isLocked = isLocked
             let descriptor = try openedFile()
             guard let size = FileStatus(of: descriptor)?.size else { throw .unusable(path: file.path) }
-            if off_t(size) < state.position { restart(descriptor) }
-            guard let data = AtomicFile.contents(of: descriptor, from: state.position) else {
-                throw .unusable(path: file.path)
+            if off_t(size) < state.position {
+                restart(descriptor)
+                state.isLost = true
             }
-            let lines = RecordLines<Record>(data)
-            // The writer was killed.
-            if lines.size < data.count { ftruncate(descriptor, state.position + off_t(lines.size)) }
+            let (lines, end): (RecordLines<Record>, off_t) =
+                try RecordFile.read(descriptor, of: file, from: state.position, isRepaired: isLocked)
             records = lines.records
             state.unreadable += lines.unreadable
-            state.position += off_t(lines.size)
-            isReplaced = state.isReplaced
-            state.isReplaced = false
+            state.position = end
+            (isReplaced, isLost) = (state.isReplaced, state.isLost)
+            (state.isReplaced, state.isLost) = (false, false)
         }
 
         /// Appends records, and flushes them to permanent storage. After a failure, none of them is in the file.
         package mutating func append(_ records: [Record]) throws(RecordLogFailure) {
             guard !records.isEmpty else { return }
+            guard isLocked else { throw .inUse(path: file.path) }
             // It is missing if it could not be opened after it was replaced.
             guard let descriptor = state.descriptor else { throw .unusable(path: file.path) }
             let lines = try Self.lines(records)
@@ -130,6 +145,7 @@ extension SharedRecordLog {
 
         /// Replaces all records at once. Lines that are not records stay.
         package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
+            guard isLocked else { throw .inUse(path: file.path) }
             let unreadable = state.unreadable
             let size = try RecordFile.replace(file, unreadable, try Self.lines(records))
             // From here on, the old file is no longer the one of this name.
@@ -144,9 +160,11 @@ extension SharedRecordLog {
             {
                 return descriptor
             }
+            let isLost = state.isLost || state.descriptor != nil && FileStatus(of: file, followsLinks: false) == nil
             let descriptor = try RecordFile.open(file)
             FileProtection.allowAccessWhileLocked(file)
             restart(descriptor)
+            state.isLost = isLost
             return descriptor
         }
 

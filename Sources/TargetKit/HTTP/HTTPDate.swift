@@ -4,17 +4,41 @@ import Foundation
 /// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850's
 /// with a two-digit year, and that of C's `asctime`.
 package enum HTTPDate {
-    /// Parses a date; returns `nil` for another format, or a time zone other than GMT.
+    /// Parses a date in any letter case (RFC 9111 §4.2); returns `nil` for another format, or a time zone other than
+    /// GMT.
     ///
-    /// - Parameter now: The reference for a two-digit year, which is at most 50 years in the future.
-    package static func parse(_ text: some StringProtocol, now: Date) -> Date? {
+    /// - Parameters:
+    ///   - now: The reference for a two-digit year, which is at most 50 years in the future.
+    ///   - isExact: Whether the text must have one of the formats exactly. Default `false`: other delimiters and another
+    ///     order are accepted.
+    package static func parse(_ text: some StringProtocol, now: Date, isExact: Bool = false) -> Date? {
+        if isExact, !hasExactFormat(text) { return nil }
         // The `asctime` format has no time zone, and ends with the year.
         let end = text.utf8.suffix(5)
         let isYear = end.first == UInt8(ascii: " ") && end.dropFirst().allSatisfy(isDigit)
-        guard isYear || end.dropFirst().elementsEqual(" GMT".utf8) else { return nil }
+        guard isYear || end.dropFirst().map(\.asciiLowercased).elementsEqual(" gmt".utf8) else { return nil }
         let latest = year(of: now) + 50
         return CookieDate.parse(text, fullYear: { latest - (latest - $0) % 100 }, lastSecond: 60)
     }
+
+    /// Whether a text has the name of a weekday, and the letters, digits and delimiters of one of the formats.
+    private static func hasExactFormat(_ text: some StringProtocol) -> Bool {
+        let bytes = text.utf8.map(\.asciiLowercased)
+        let weekday = String(decoding: bytes.prefix(while: isLetter), as: UTF8.self)
+        let rest = bytes.dropFirst(weekday.utf8.count).map { byte in
+            isDigit(byte) ? UInt8(ascii: "0") : isLetter(byte) ? UInt8(ascii: "a") : byte
+        }
+        switch String(decoding: rest, as: UTF8.self) {
+        case ", 00 aaa 0000 00:00:00 aaa", " aaa 00 00:00:00 0000", " aaa  0 00:00:00 0000":
+            return weekdays.contains { $0.prefix(3) == weekday }
+        case ", 00-aaa-00 00:00:00 aaa": return weekdays.contains(weekday)
+        default: return false
+        }
+    }
+
+    private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 

@@ -136,7 +136,9 @@ extension Call {
         var request = first
         var redirects: [Redirect] = []
         while let response = await plugin.storedResponse(to: request, context: context) {
-            guard let step = try configuration.redirects.step(after: response.head, to: request) else {
+            guard context.options.followsRedirects,
+                let step = try configuration.redirects.step(after: response.head, to: request)
+            else {
                 return ExchangeResult(response: response, request: request, redirects: redirects)
             }
             redirects.append(step.redirect)

@@ -92,6 +92,9 @@ public struct RequestContext: Sendable {
     var sentRequest: URLRequest?
     /// Whether another attempt continues a resumable upload, after asking the server for the position.
     package internal(set) var continuesUpload = false
+    /// Whether the server has processed a resumable upload and rejected it, so that another attempt is the target's
+    /// request again, and not the last one.
+    package internal(set) var beginsUploadAgain = false
     /// The number of bytes that are stored of a download, or that the server is known to have of an upload; `nil` if
     /// another attempt does not continue them.
     package internal(set) var continuedByteCount: Int64?

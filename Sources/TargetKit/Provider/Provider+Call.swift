@@ -28,6 +28,7 @@ extension Provider {
         )
         let isShared = !delivery.isStream && resolved.sharesInFlight
         let object = resolved.progress
+        configuration.countingClock?.begin(context.id)
         return Call(
             configuration,
             plugins: plugins,
@@ -77,6 +78,7 @@ extension Provider {
             configuration.learn(from: call.handle)
             call.handle.releaseAtEnd()
         }
+        defer { configuration.countingClock?.end(context.id) }
         if call.isAccepted {
             scope.remove(context.id, completion)
         } else {
@@ -87,14 +89,17 @@ extension Provider {
     /// Starts a task that times the call out, until that task is cancelled.
     func deadline(of call: Call) -> Task<Void, Never>? {
         guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
-        return Task { [clock = configuration.clock, handle = call.handle] in
+        return Task { [clock = configuration.clock, handle = call.handle, timer = call.timer()] in
+            defer { timer.end() }
             do {
-                try await clock.wait(for: limit)
-                // The time in which the call was paused does not count.
-                while handle.pauseCount > 0 {
-                    await handle.waitWhilePaused()
-                    guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
-                    try await clock.wait(for: rest)
+                try await timer.run {
+                    try await clock.wait(for: limit)
+                    // The time in which the call was paused does not count.
+                    while handle.pauseCount > 0 {
+                        await handle.waitWhilePaused()
+                        guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
+                        try await clock.wait(for: rest)
+                    }
                 }
                 handle.interrupt(.timedOut)
             } catch {
@@ -117,7 +122,7 @@ extension Provider {
         let result = await withTaskCancellationHandler {
             if !call.hasOwnTask { return await run(call, target) }
             // Starting the task synchronously saves a thread hop.
-            let task = Task.startingNow { await self.run(call, target) }
+            let task = Task.startingNow { await call.counted { await self.run(call, target) } }
             call.handle.attach(task)
             return await task.value
         } onCancel: {
@@ -150,7 +155,7 @@ extension Provider {
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
         let task = Task { [isOver] in
-            let result = await self.run(call, target)
+            let result = await call.counted { await self.run(call, target) }
             isOver?.withLock { $0 = true }
             self.end(call, result) {
                 queue.run { completion(result) }

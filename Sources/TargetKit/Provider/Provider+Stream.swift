@@ -30,7 +30,7 @@ extension Provider {
         let relay = BodyRelay(call.handle)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
-                call.handle.attach(Task { await self.relay(call, target, to: relay, head) })
+                call.handle.attach(Task { await call.counted { await self.relay(call, target, to: relay, head) } })
             }
         } onCancel: {
             call.handle.cancel()
@@ -56,7 +56,7 @@ extension Provider {
         head.resume(returning: .success(response.head))
         var failure: TargetKitError?
         do {
-            try await copy(response, to: relay)
+            try await copy(response, of: call, to: relay)
             try call.checkCancellation()
         } catch {
             failure = call.mapped(bodyFailure: error, of: response)
@@ -66,15 +66,15 @@ extension Provider {
         }
     }
 
-    private func copy(_ response: Response, to relay: BodyRelay) async throws {
+    private func copy(_ response: Response, of call: Call, to relay: BodyRelay) async throws {
         // A plugin may have supplied the response, with its body in memory.
         guard let body = response.body else {
             if response.data.isEmpty { return }
-            guard await relay.write(response.data) else { throw CancellationError() }
+            guard await call.waiting({ await relay.write(response.data) }) else { throw CancellationError() }
             return
         }
         for try await piece in body {
-            guard await relay.write(piece) else { throw CancellationError() }
+            guard await call.waiting({ await relay.write(piece) }) else { throw CancellationError() }
         }
     }
 }

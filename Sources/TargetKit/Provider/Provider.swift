@@ -22,6 +22,9 @@ public final class Provider<Target: TargetType>: Sendable {
     let options: CallOptions
     let configuration: CallConfiguration
 
+    /// Measures retry delays and timeouts.
+    package var clock: any Clock<Duration> { configuration.clock }
+
     /// The scope of this provider's calls, which other providers can share.
     public let scope: RequestScope
 

@@ -30,6 +30,7 @@ public struct HeaderRedaction: Sendable, Hashable {
     /// The value for a text that people read: the placeholder if the field is secret, and without the queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
         if isSecret(name) { return Self.placeholder }
+        if name == .uploadMetadata { return MetadataRedactor(redaction: Redaction()).redacted(value) }
         return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 
@@ -80,7 +81,9 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     package init(_ text: String) {
         var text = text[...]
         if let end = text.firstIndex(where: { $0 == "?" || $0 == "#" }) { text = text[..<end] }
-        if text.utf8.contains(UInt8(ascii: ";")) { text = SecretFields.redacted(path: String(text))[...] }
+        if text.utf8.contains(UInt8(ascii: ";")) || text.contains("eyJ") {
+            text = SecretFields.redacted(path: String(text))[...]
+        }
         // A text without white space, JSON for example, can have several URLs.
         let start = text.hasPrefix("//") ? "//" + Self.withoutUser(String(text.dropFirst(2))) : text
         description = start.components(separatedBy: "://").enumerated()

@@ -4,9 +4,11 @@ import Foundation
 /// The secrets to redact in a log or a recording: the values of header fields, query items, and fields of bodies.
 ///
 /// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
-/// `credential`, `auth` or `signature`, or if its last word is `key`: `X-Session-Key`, `accessToken`, `client_secret`.
-/// Words that only contain these letters (`monkey`, `author`), counts and properties (`max_tokens`, `token_type`), and
-/// names such as `publicKey` are not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such
+/// `credential`, `auth`, `signature` or `captcha`, or if its last word is `key`, `sign` or `ticket`: `X-Session-Key`,
+/// `accessToken`, `client_secret`, `paySign`. So are two words such as `verify_code` and `magicLink`, and the short names
+/// `ak`, `sk`, `tk`, `pan` and `mac` if they are the whole name. Words that only contain these letters (`monkey`,
+/// `author`, `design`, `macOS`), counts and properties (`max_tokens`, `token_type`), and names such as `publicKey` are
+/// not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such
 /// a name in the first line are redacted in a recording, but not in a log.
 ///
 /// ```swift
@@ -114,6 +116,7 @@ extension Redaction {
             // `Access-Control-Allow-Credentials: true`
             return value == "true" || value == "false" ? value : HeaderRedaction.placeholder
         }
+        if field == .uploadMetadata { return MetadataRedactor(redaction: self).redacted(value) }
         if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
         return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
     }
@@ -206,20 +209,19 @@ extension Redaction {
         }
     }
 
-    /// `"`, `:`, `<`, `=` and `{`
-    private static let escapes = ["22", "3a", "3c", "3d", "7b"].map { Array($0.utf8) }
+    /// `"`, `:`, `<`, `=` and `{`, and `%`, for text that is escaped twice
+    private static let escapes = ["22", "25", "3a", "3c", "3d", "7b"].map { Array($0.utf8) }
 
     private static func decoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "+", with: " ")
         return text.removingPercentEncoding ?? text
     }
 
-    /// Appends a URL without its user and secret path parameters.
+    /// Appends a URL without its user, secret path parameters and JSON Web Tokens.
     private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
-        guard address.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }) else {
-            return copy.append(contentsOf: address)
-        }
         var text = String(decoding: address, as: UTF8.self)
+        guard address.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }) || text.contains("eyJ")
+        else { return copy.append(contentsOf: address) }
         if usesRule { text = SecretFields.redacted(path: text) }
         guard let start = text.range(of: "//") else { return copy.append(contentsOf: text.utf8) }
         let authority = text[start.upperBound...].prefix { $0 != "/" }
@@ -232,7 +234,7 @@ extension Redaction {
 
 extension String {
     /// The text with the characters escaped that would end an item of a form, or that a URL must escape.
-    fileprivate var escapedInForm: String {
+    var escapedInForm: String {
         let escaped = addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~<>")))
         return escaped ?? HeaderRedaction.placeholder
     }

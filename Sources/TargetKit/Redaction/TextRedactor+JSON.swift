@@ -6,7 +6,15 @@ extension TextRedactor {
     mutating func copyString() {
         let end = endOfString(at: index)
         let colon = skippingSpace(from: end)
-        guard byte(at: colon) == UInt8(ascii: ":") else { return copyText(to: end) }
+        guard byte(at: colon) == UInt8(ascii: ":") else {
+            if let value = valueOfPair(after: end) {
+                copyBytes(to: value)
+                append(Self.quoted(HeaderRedaction.placeholder))
+                index = endOfValue(at: value)
+                return
+            }
+            return copyText(to: end)
+        }
         let name = text(ofString: index..<end)
         let value = skippingSpace(from: colon + 1)
         let isSecret = enter(name, valueAt: value) && !isPublic(valueAt: value, of: name)
@@ -14,6 +22,20 @@ extension TextRedactor {
         guard isSecret else { return }
         append(Self.quoted(HeaderRedaction.placeholder))
         index = endOfValue(at: value)
+    }
+
+    /// The start of the second of two elements of an array that is within another one, if the first, which ends
+    /// there, is the name of a secret: `[["token", "…"]]`.
+    private func valueOfPair(after end: Int) -> Int? {
+        let comma = skippingSpace(from: end)
+        guard byte(at: comma) == UInt8(ascii: ","), levels.suffix(2).map(\.isArray) == [true, true],
+            bytes[..<index].last(where: { $0 > 0x20 }) == UInt8(ascii: "["), isSecret(text(ofString: index..<end))
+        else { return nil }
+        let value = skippingSpace(from: comma + 1)
+        // Not an object or array, so that nested ones are not read again at each level.
+        guard let first = byte(at: value), first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return nil }
+        let next = byte(at: skippingSpace(from: endOfValue(at: value)))
+        return next == nil || next == UInt8(ascii: "]") ? value : nil
     }
 
     /// Copies a string, and redacts the secrets in it.
@@ -54,8 +76,10 @@ extension TextRedactor {
         return isSecret || (names.count <= redaction.longestPath && redaction.isSecret(path: names))
     }
 
-    private static let namesOfName: Set<String> = ["name", "key", "field", "header"]
-    private static let namesOfValue: Set<String> = ["value", "values", "val"]
+    private static let namesOfName: Set<String> = [
+        "name", "key", "field", "header", "param", "parameter", "property", "attribute", "type", "id", "k", "n",
+    ]
+    private static let namesOfValue: Set<String> = ["value", "values", "val", "v"]
 
     private func isSecret(_ name: String) -> Bool {
         isOAuth ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)

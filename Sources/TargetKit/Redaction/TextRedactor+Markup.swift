@@ -55,8 +55,8 @@ extension TextRedactor {
         let isValue = isNextElementSecret
         isNextElementSecret = false
         guard !tag.isEmpty else { return }
-        if tag.name == "key", let key = propertyListKey() {
-            isNextElementSecret = redaction.isSecret(name: key)
+        if Self.tagsOfNames.contains(tag.name), let name = nameOfNextElement(after: tag) {
+            isNextElementSecret = redaction.isSecret(name: name)
             return
         }
         guard isValue || isNamed || redaction.isSecret(name: tag.name) else { return }
@@ -65,13 +65,19 @@ extension TextRedactor {
         index = end
     }
 
-    /// The content of a `key` element that is followed by an element of a property list, its value.
-    private func propertyListKey() -> String? {
-        guard let end = bytes[index...].firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: "</key>".utf8)
-        else { return nil }
-        let next = skippingSpace(from: end + 6)
+    private static let tagsOfNames: Set<String> = ["key", "name", "Key", "Name"]
+
+    /// The content of an element that names the next one: of a `key` in a property list, or of a `name` before a
+    /// `value`, as in a member of XML-RPC.
+    private func nameOfNextElement(after tag: Tag) -> String? {
+        let ending = Array("</\(tag.name)>".utf8)
+        guard let end = bytes[index...].firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: ending) else {
+            return nil
+        }
+        let next = skippingSpace(from: end + ending.count)
         let types = ["string", "data", "integer", "real", "date", "array", "dict", "true", "false"]
-        guard types.contains(where: { bytes[next...].starts(with: "<\($0)".utf8) }) else { return nil }
+        let values = tag.name == "key" ? types + ["value"] : ["value", "Value"]
+        guard values.contains(where: { bytes[next...].starts(with: "<\($0)".utf8) }) else { return nil }
         return String(decoding: bytes[index..<end], as: UTF8.self)
     }
 

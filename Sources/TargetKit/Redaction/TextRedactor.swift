@@ -10,6 +10,7 @@ import Foundation
 package struct TextRedactor {
     /// An object or array that is open.
     struct Level {
+        let isArray: Bool
         /// Whether the current key is among the names.
         var hasName = false
         /// Whether a member such as `"name": "token"` says that the member `value` is secret.
@@ -64,7 +65,7 @@ package struct TextRedactor {
             switch bytes[index] {
             case UInt8(ascii: "\""): copyString()
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                levels.append(Level())
+                levels.append(Level(isArray: bytes[index] == UInt8(ascii: "[")))
                 copyByte()
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 if levels.popLast()?.hasName == true { names.removeLast() }
@@ -117,7 +118,7 @@ extension TextRedactor {
         }
         guard let (separator, value) = separator(after: end), value < bytes.count,
             isSecretName(start..<end, separator)
-        else { return copyBytes(to: end) }
+        else { return copyPlainWord(to: end) }
         copyBytes(to: value)
         if bytes[value] == UInt8(ascii: "\"") || bytes[value] == UInt8(ascii: "'") {
             append([bytes[value]] + Self.placeholder + [bytes[value]])
@@ -129,6 +130,24 @@ extension TextRedactor {
             index = block ?? index
             if index > value { append(Self.placeholder) }
         }
+    }
+
+    /// Copies a word that is neither a secret nor the name of one, and redacts the secrets in escaped text: the URL in
+    /// the query of another one.
+    private mutating func copyPlainWord(to end: Int) {
+        let word = bytes[index..<end]
+        guard word.count > 7, word.contains(UInt8(ascii: "%")), !redaction.isNone else { return copyBytes(to: end) }
+        let escaped = String(decoding: word, as: UTF8.self)
+        guard let text = escaped.removingPercentEncoding, text != escaped else { return copyBytes(to: end) }
+        index = end
+        if depth >= Self.depthLimit {
+            let hasNames = text.utf8.contains {
+                $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "%")
+            }
+            return append(hasNames ? Self.placeholder : Array(word))
+        }
+        let shown = Self.redacted(text, by: redaction, depth: depth + 1)
+        append(shown == text ? Array(word) : Array(shown.escapedInForm.utf8))
     }
 
     private func isSecretName(_ range: Range<Int>, _ separator: UInt8) -> Bool {
@@ -179,18 +198,18 @@ extension TextRedactor {
         return index
     }
 
-    /// Whether a word is a JSON Web Token (RFC 7519): it starts with the Base64 of `{"`.
     private func isJWT(_ word: Range<Int>) -> Bool {
-        word.count >= 20 && !redaction.isNone && bytes[word].starts(with: "eyJ".utf8)
-            && bytes[word].contains(UInt8(ascii: "."))
+        !redaction.isNone && SecretFields.isJWT(bytes[word])
     }
 
     /// The credentials after the name of an authentication scheme (RFC 9110 §11.4), unless they look like a word.
     private func credentials(after word: Range<Int>) -> Range<Int>? {
-        guard (5...9).contains(word.count), byte(at: word.upperBound) == 0x20, !redaction.isNone else { return nil }
+        guard (5...9).contains(word.count), !redaction.isNone, let blank = byte(at: word.upperBound),
+            blank == 0x20 || blank == 0x09
+        else { return nil }
         let scheme = String(decoding: bytes[word], as: UTF8.self).lowercased()
         guard ["basic", "bearer", "negotiate"].contains(scheme) else { return nil }
-        let start = word.upperBound + 1
+        let start = skippingBlanks(from: word.upperBound)
         let end = bytes[start...].firstIndex { !$0.isPartOfToken68 } ?? bytes.count
         let token = bytes[start..<end]
         let isWord = token.dropFirst().allSatisfy { (0x61...0x7A).contains($0) }

@@ -37,58 +37,64 @@ struct Charset {
     /// label is unknown or wrong.
     ///
     /// - Parameter label: The charset in `Content-Type`; `nil` when it has none.
+    /// - Throws: An error when the bytes are invalid.
     static func text(of data: Data, label: String?) throws(UnreadableBody) -> String {
         let charset = label.flatMap { Charset(label: $0) }
-        if let (marked, length) = mark(of: data, charset),
-            let text = marked.text(of: data.dropFirst(length))
-        {
+        if let (marked, name, length) = mark(of: data, charset) {
+            guard let text = marked.text(of: data.dropFirst(length)) else { throw .notText(charset: name) }
             return text
         }
         if let text = charset?.text(of: data) ?? String(data: data, encoding: .utf8) { return text }
-        guard let label else { return text(ofEachByte: data, windows1252) }
+        guard let label else { return text(ofEachByte: data, windows1252) ?? "" }
         throw charset == nil ? .charset(label) : .notText(charset: label)
     }
 
-    /// The charset of a byte order mark, and the mark's length in bytes.
-    private static func mark(of data: Data, _ charset: Charset?) -> (Charset, Int)? {
+    /// The charset of a byte order mark, its name, and the mark's length in bytes.
+    private static func mark(of data: Data, _ charset: Charset?) -> (Charset, String, Int)? {
         // The byte order mark of UTF-32 begins with that of UTF-16.
         if case .utf32 = charset?.form { return nil }
-        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return (Charset(.utf8), 3) }
-        if data.starts(with: [0xFF, 0xFE]) { return (Charset(.utf16(isBigEndian: false)), 2) }
-        if data.starts(with: [0xFE, 0xFF]) { return (Charset(.utf16(isBigEndian: true)), 2) }
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return (Charset(.utf8), "utf-8", 3) }
+        if data.starts(with: [0xFF, 0xFE]) { return (Charset(.utf16(isBigEndian: false)), "utf-16", 2) }
+        if data.starts(with: [0xFE, 0xFF]) { return (Charset(.utf16(isBigEndian: true)), "utf-16be", 2) }
         return nil
     }
 
-    /// The text of bytes in this charset; `nil` when they are invalid. In UTF-8, UTF-16 and single-byte charsets,
-    /// invalid bytes become U+FFFD.
+    /// The text of bytes in this charset; `nil` when they are invalid.
     private func text(of data: Data) -> String? {
         switch form {
-        case .utf8: String(decoding: data, as: UTF8.self)
+        case .utf8: String(data: data, encoding: .utf8)
         case .utf16(let isBigEndian): Self.text(ofUnits: data, isBigEndian: isBigEndian)
-        case .utf32: String(data: data, encoding: .utf32)
+        case .utf32: data.count % 4 == 0 ? String(data: data, encoding: .utf32) : nil
         case .bytes(let encoding):
             String(data: data, encoding: encoding) ?? Self.text(ofEachByte: data, encoding)
         case .sequences(let encoding): String(data: data, encoding: encoding)
         }
     }
 
-    private static func text(ofUnits data: Data, isBigEndian: Bool) -> String {
+    private static func text(ofUnits data: Data, isBigEndian: Bool) -> String? {
+        guard data.count % 2 == 0 else { return nil }
         let bytes = [UInt8](data)
-        var units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
+        let units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
             let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
             return isBigEndian ? first << 8 | second : second << 8 | first
         }
-        if bytes.count % 2 == 1 { units.append(0xFFFD) }
-        return String(decoding: units, as: UTF16.self)
+        let text = String(decoding: units, as: UTF16.self)
+        // A surrogate without the other one has become U+FFFD.
+        return text.utf16.elementsEqual(units) ? text : nil
     }
 
     /// For a charset with unassigned bytes: those below 0xA0 are control characters (Encoding Standard §9.1).
-    private static func text(ofEachByte data: Data, _ encoding: String.Encoding) -> String {
-        let scalars = (UInt8.min...UInt8.max).map { byte -> Unicode.Scalar in
+    private static func text(ofEachByte data: Data, _ encoding: String.Encoding) -> String? {
+        let scalars = (UInt8.min...UInt8.max).map { byte -> Unicode.Scalar? in
             String(data: Data([byte]), encoding: encoding)?.unicodeScalars.first
-                ?? (byte < 0xA0 ? Unicode.Scalar(byte) : "\u{FFFD}")
+                ?? (byte < 0xA0 ? Unicode.Scalar(byte) : nil)
         }
-        return String(String.UnicodeScalarView(data.map { scalars[Int($0)] }))
+        var text = String.UnicodeScalarView()
+        for byte in data {
+            guard let scalar = scalars[Int(byte)] else { return nil }
+            text.append(scalar)
+        }
+        return String(text)
     }
 }
 

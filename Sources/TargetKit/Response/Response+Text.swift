@@ -6,7 +6,7 @@ extension Response {
     ///
     /// The whole body is decoded in the charset that its byte order mark or `Content-Type` (RFC 9110 §8.3.2) specifies,
     /// by a label of the WHATWG Encoding Standard. Without either it is decoded as UTF-8 or, if it is not valid UTF-8,
-    /// as windows-1252, which is what ISO-8859-1 means on the web.
+    /// as windows-1252, which is what ISO-8859-1 means on the web. No byte is replaced by U+FFFD.
     ///
     /// - Parameter keyPath: The key path of a string in the JSON, for example `data.title`; `nil` (default) for the
     ///   whole body.
@@ -34,11 +34,10 @@ extension Response {
     public var excerpt: String {
         let beginning = data.prefix(1 << 10)
         // The limit may be within a character.
-        let cuts = (0...min(3, beginning.count)).lazy.map { beginning.dropLast($0) }
-        let isUTF8 = charset == nil && data.count > beginning.count
-        let whole = isUTF8 ? cuts.first { String(data: $0, encoding: .utf8) != nil } : nil
+        let cuts = (0...(data.count > beginning.count ? 3 : 0)).lazy.map { beginning.dropLast($0) }
+        let utf8 = charset == nil ? cuts.compactMap { String(data: $0, encoding: .utf8) }.first : nil
         let text =
-            (try? Charset.text(of: whole ?? beginning, label: charset))
+            utf8 ?? cuts.compactMap { try? Charset.text(of: $0, label: charset) }.first
             ?? String(decoding: beginning, as: UTF8.self)
         let words = text.unicodeScalars.split { scalar in
             scalar.properties.isWhitespace || scalar.properties.isUnshown

@@ -116,8 +116,8 @@ extension CallOptions {
     /// Whether the call shares one exchange with identical calls that are in flight; default `false`.
     ///
     /// Two calls are identical if these are equal after the plugins' `prepare`: method, URL, header fields, body (files
-    /// are compared by path), cache policy, destination of the response, exchange timeout, validation, and responder
-    /// (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored.
+    /// are compared by path), cache policy, destination of the response, exchange timeout, redirects (followed or not),
+    /// validation, and responder (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored.
     /// Each call has its own `prepare`, `process`, decoding and progress, and is cancelled separately. The exchange has
     /// its own ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is cancelled with the last of its
     /// calls. Streams are never shared.
@@ -139,11 +139,27 @@ extension CallOptions {
         set { self[EnvelopeKey.self] = newValue }
     }
 
+    /// Whether the call follows redirects, by the provider's ``RedirectPolicy``; default `true`. If `false`, a redirect
+    /// is the response.
+    public var followsRedirects: Bool {
+        get { self[FollowsRedirectsKey.self] }
+        set { self[FollowsRedirectsKey.self] = newValue }
+    }
+
     /// Header fields that replace the target's fields of the same name; default: none. The fields of the provider, the
     /// target and the call are merged.
     public var headers: HTTPHeaders {
         get { self[HeadersKey.self] }
         set { self[HeadersKey.self] = newValue }
+    }
+
+    /// Identifies the transfer across launches, for a `BackgroundTransport`: a response that arrived while the app was
+    /// not running is for the next call with the same identifier; default `nil`: the request identifies itself.
+    ///
+    /// Resumable uploads and downloads, which send several requests, ignore it. A `TransferQueue` sets it.
+    public var transferID: String? {
+        get { self[TransferIDKey.self] }
+        set { self[TransferIDKey.self] = newValue }
     }
 }
 
@@ -152,6 +168,8 @@ private enum CallTimeoutKey: CallOptionKey { static let defaultValue: Duration? 
 private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
 private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? = nil }
 private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
+private enum TransferIDKey: CallOptionKey { static let defaultValue: String? = nil }
+private enum FollowsRedirectsKey: CallOptionKey { static let defaultValue = true }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }
 
 extension CallOptions: RedactedDescription {

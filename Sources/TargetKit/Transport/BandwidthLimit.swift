@@ -10,21 +10,29 @@ import Foundation
 /// ```
 ///
 /// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call.
-/// Bytes of request and response bodies count, those of a response after decoding. When the limit is reached, reading
-/// pauses, and TCP's flow control slows the server down.
+/// Calls that use it at the same time get equal shares. Bytes of request and response bodies count, those of a response
+/// after decoding. When the limit is reached, reading pauses, and TCP's flow control slows the server down. After a pause
+/// of all calls, up to a tenth of a second's bytes are transferred at once.
 public final class BandwidthLimit: Sendable {
     /// Bytes are transferred in the order in which they were reserved, at the rate of each moment.
     private struct State: Sendable {
+        /// How long the limit counts time in which no reserved byte could be transferred: timers are late, and bodies
+        /// take time to arrive.
+        private static let credit = 0.1
+
         var bytesPerSecond: Int?
         /// The number of bytes that were reserved since the limit was created.
         var reserved = 0.0
-        /// How many of them could be transferred by ``time``.
+        /// How many bytes could be transferred by ``time``. It exceeds the reserved ones by the credit at most.
         var transferred = 0.0
         var time = Duration.zero
+        /// The number of times that the reservations were discarded.
+        var epoch = 0
 
         mutating func advance(to now: Duration) {
             if let bytesPerSecond {
-                transferred = min(reserved, transferred + Double(bytesPerSecond) * ((now - time) / .seconds(1)))
+                let rate = Double(bytesPerSecond)
+                transferred = min(reserved + rate * Self.credit, transferred + rate * ((now - time) / .seconds(1)))
             } else {
                 transferred = reserved
             }
@@ -36,6 +44,13 @@ public final class BandwidthLimit: Sendable {
             guard let bytesPerSecond, end > transferred else { return .zero }
             return .seconds(min((end - transferred) / Double(bytesPerSecond), 3_600))
         }
+    }
+
+    /// The positions of reserved bytes.
+    struct Reservation: Sendable {
+        var start = 0.0
+        var end = 0.0
+        var epoch = 0
     }
 
     /// Shorter waits are left out and added to the next one, because timers are not that exact.
@@ -65,76 +80,62 @@ public final class BandwidthLimit: Sendable {
             let now = elapsed.current
             state.withLock { state in
                 state.advance(to: now)
-                state.bytesPerSecond = newValue.map { max(1, $0) }
+                let rate = newValue.map { max(1, $0) }
+                // What was reserved at a much higher rate would be in the way of others for long.
+                if let rate, state.bytesPerSecond.map({ rate < $0 / 2 }) ?? true {
+                    state.reserved = state.transferred
+                    state.epoch += 1
+                }
+                state.bytesPerSecond = rate
             }
         }
     }
 
-    /// The number of bytes that are transferred at once: those of a twentieth of a second.
+    /// The maximum number of bytes that are transferred at once: those of a twentieth of a second.
     var pieceSize: Int { bytesPerSecond.map { max(1, $0 / 20) } ?? .max }
 
-    /// Waits until bytes may be transferred.
-    ///
-    /// - Parameter check: Called now and then; an error that it throws ends the wait.
-    func wait(for count: Int, check: () throws -> Void) async throws {
-        let end = reserve(count)
-        do {
-            while let time = remainingTime(until: end) {
-                try check()
-                try await clock.wait(for: time)
-            }
-            try Task.checkCancellation()
-        } catch {
-            release(count, until: end)
-            throw error
-        }
+    /// Waits for the next part of a wait.
+    func wait(for time: Duration) async throws {
+        try await clock.wait(for: time)
     }
 
-    /// Blocks the thread until bytes may be transferred.
-    ///
-    /// - Parameter check: Called now and then; an error that it throws ends the wait.
-    func blockThread(for count: Int, check: () throws -> Void) throws {
-        let end = reserve(count)
-        do {
-            while let time = remainingTime(until: end) {
-                try check()
-                let isOver = DispatchSemaphore(value: 0)
-                Task { [clock] in
-                    try? await clock.wait(for: time)
-                    isOver.signal()
-                }
-                isOver.wait()
-            }
-        } catch {
-            release(count, until: end)
-            throw error
+    /// Blocks the thread for the next part of a wait.
+    func blockThread(for time: Duration) {
+        let isOver = DispatchSemaphore(value: 0)
+        Task { [clock] in
+            try? await clock.wait(for: time)
+            isOver.signal()
         }
+        isOver.wait()
     }
 
-    /// Reserves the transfer of bytes after all others, and returns its position.
-    private func reserve(_ count: Int) -> Double {
+    /// Reserves the transfer of bytes after all others, at least those that are transferred at once, and returns their
+    /// positions.
+    func reserve(atLeast count: Double) -> Reservation {
         let now = elapsed.current
         return state.withLock { state in
             state.advance(to: now)
-            state.reserved += Double(count)
-            return state.reserved
+            let start = state.reserved
+            state.reserved += max(count, state.bytesPerSecond.map { Double(max(1, $0 / 20)) } ?? count)
+            return Reservation(start: start, end: state.reserved, epoch: state.epoch)
         }
     }
 
-    /// Lets others have the time of a reservation that is not needed.
-    private func release(_ count: Int, until end: Double) {
+    /// Whether the reservation has not been discarded.
+    func keeps(_ reservation: Reservation) -> Bool { state.withLock { $0.epoch == reservation.epoch } }
+
+    /// Lets others have the time of bytes that are not transferred.
+    func release(_ unused: Reservation) {
         let now = elapsed.current
         state.withLock { state in
+            guard state.epoch == unused.epoch else { return }
             state.advance(to: now)
-            state.transferred = min(
-                state.reserved,
-                state.transferred + min(Double(count), max(0, end - state.transferred))
-            )
+            state.transferred += max(0, unused.end - max(unused.start, state.transferred))
         }
     }
 
-    /// The next part of a wait; `nil` when it is over.
-    private func remainingTime(until end: Double) -> Duration? {
+    /// The next part of the wait for the bytes up to a position; `nil` when it is over.
+    func remainingTime(until end: Double) -> Duration? {
         let now = elapsed.current
         let time = state.withLock { state in
             state.advance(to: now)

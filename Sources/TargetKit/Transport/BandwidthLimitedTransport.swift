@@ -10,6 +10,8 @@ struct BandwidthLimitedTransport: Transport {
     let limit: BandwidthLimit
     let transport: any Transport
 
+    var reportsInterimResponses: Bool { transport.reportsInterimResponses }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         let isCancelled = Locked(false)
         return try await withTaskCancellationHandler {
@@ -64,18 +66,18 @@ private struct LimitedSource: BodySource {
 
     private final class Reader: BodyReader {
         private let reader: any BodyReader
-        private let limit: BandwidthLimit
+        private let reservation: BandwidthReservation
         private let check: @Sendable () throws -> Void
 
         init(_ reader: any BodyReader, _ limit: BandwidthLimit, _ check: @escaping @Sendable () throws -> Void) {
             self.reader = reader
-            self.limit = limit
+            reservation = BandwidthReservation(limit)
             self.check = check
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-            let count = try reader.read(into: .init(rebasing: buffer.prefix(limit.pieceSize)))
-            if count > 0 { try limit.blockThread(for: count, check: check) }
+            let count = try reader.read(into: .init(rebasing: buffer.prefix(reservation.pieceSize)))
+            if count > 0 { try reservation.blockThread(for: count, check: check) } else { reservation.release() }
             return count
         }
     }
@@ -84,29 +86,32 @@ private struct LimitedSource: BodySource {
 /// The pieces of a response's body within a limit.
 private final class LimitedPieces: Sendable {
     private let body: ResponseBody
-    private let limit: BandwidthLimit
+    private let reservation: BandwidthReservation
     private let check: @Sendable () throws -> Void
     /// What has arrived and was not returned.
     private let rest = Locked(Data())
 
     init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
         self.body = body
-        self.limit = limit
+        reservation = BandwidthReservation(limit)
         self.check = check
     }
 
     func next() async throws -> Data? {
         if rest.withLock(\.isEmpty) {
             var iterator = body.makeAsyncIterator()
-            guard let piece = try await iterator.next() else { return nil }
+            guard let piece = try await iterator.next() else {
+                reservation.release()
+                return nil
+            }
             rest.withLock { $0 = piece }
         }
-        let size = limit.pieceSize
+        let size = reservation.pieceSize
         let piece = rest.withLock { rest in
             defer { rest = rest.dropFirst(size) }
             return rest.prefix(size)
         }
-        try await limit.wait(for: piece.count, check: check)
+        try await reservation.wait(for: piece.count, check: check)
         return piece
     }
 }

@@ -27,7 +27,7 @@ public struct TLSPolicy: Sendable, Hashable {
         /// - Parameters:
         ///   - file: The certificate and its chain: PKCS#12 if its name ends in `.p12` or `.pfx`, otherwise PEM.
         ///   - key: The key in PEM; default `nil`: it is in the same file.
-        ///   - password: The password of the key; default: none.
+        ///   - password: The password of the key; default: none. Apple's systems require one for PKCS#12.
         public init(file: URL, key: URL? = nil, password: String? = nil) {
             self.file = file
             self.key = key

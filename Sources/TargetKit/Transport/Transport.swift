@@ -41,6 +41,18 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse
+
+    /// Whether the transport reports interim responses, with a status of 100–199, which ``ResumableUpload/http`` needs
+    /// to send the content in its first request.
+    ///
+    /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
+    /// ``TransportRequest`` or a changed copy of it.
+    var reportsInterimResponses: Bool { get }
+}
+
+extension Transport {
+    /// `false`.
+    public var reportsInterimResponses: Bool { false }
 }
 
 extension Transport {

@@ -45,6 +45,8 @@ public struct TransportRequest: Sendable {
         var target: (any TargetType)?
         var scope: RequestScope?
         var secretHeaders: Set<HTTPHeaderName> = []
+        var transferID: String?
+        var givenHeaders = HTTPHeaders()
     }
 
     private var fields: Boxed<Fields>
@@ -90,6 +92,16 @@ public struct TransportRequest: Sendable {
         get { fields.value.secretHeaders }
         set { fields.value.secretHeaders = newValue }
     }
+    /// Identifies the transfer across launches; `nil` if the request itself does.
+    var transferID: String? {
+        get { fields.value.transferID }
+        set { fields.value.transferID = newValue }
+    }
+    /// The header fields of the endpoint, for their order: a `URLRequest` has none.
+    var givenHeaders: HTTPHeaders {
+        get { fields.value.givenHeaders }
+        set { fields.value.givenHeaders = newValue }
+    }
     /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
     var hasStoredCookies: Bool {
         get { fields.value.hasStoredCookies }
@@ -102,8 +114,8 @@ public struct TransportRequest: Sendable {
         set { fields.value.download = newValue }
     }
 
-    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by an
-    /// ``InterimResponseTransport``. It must not block. The exchange ends with the error that it returns, if any.
+    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport that
+    /// ``Transport/reportsInterimResponses``. It must not block. The exchange ends with the error that it returns, if any.
     var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
         get { fields.value.interimResponse }
         set { fields.value.interimResponse = newValue }
@@ -126,10 +138,12 @@ public struct TransportRequest: Sendable {
     init(
         of context: RequestContext,
         urlRequest: URLRequest,
+        givenHeaders: HTTPHeaders,
         body: Body,
         destination: Destination,
         download: DownloadDestination?,
         timeout: Duration?,
+        transferID: String?,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) {
         fields = Boxed(
@@ -142,7 +156,9 @@ public struct TransportRequest: Sendable {
                 download: download,
                 target: context.target,
                 scope: context.scope,
-                secretHeaders: context.secretHeaders
+                secretHeaders: context.secretHeaders,
+                transferID: transferID,
+                givenHeaders: givenHeaders
             )
         )
     }

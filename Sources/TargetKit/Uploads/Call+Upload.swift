@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension Call {
     /// The time limit of the request that deletes a cancelled upload.
-    private static let deletionTimeout = Duration.seconds(30)
+    private static let deletionTimeout = Duration.seconds(10)
 
     /// Makes the attempts of a resumable upload.
     func attempts(
@@ -19,8 +19,13 @@ extension Call {
         do {
             let session = try await session(of: upload, original, target.endpoint.task)
             let result = await attempts(of: original, to: target, upload: session, &context)
+            let isContinued = session.isRepeatable
             await end(session)
-            return result
+            return result.mapError { error in
+                var error = error
+                error.isContinuedUpload = isContinued
+                return error
+            }
         } catch {
             return .failure(failure(error, at: .request, request: original))
         }
@@ -37,7 +42,7 @@ extension Call {
             if case .follow(_, allowsDowngrade: true) = configuration.redirects.policy { true } else { false }
         let environment = UploadSession.Environment(
             handle: handle,
-            reportsInterimResponses: configuration.transport is any InterimResponseTransport,
+            reportsInterimResponses: configuration.transport.reportsInterimResponses,
             allowsDowngrade: allowsDowngrade,
             progress: progress
         )
@@ -67,7 +72,7 @@ extension Call {
             await session.forget(after: failure)
             throw failure
         } catch {
-            session.noteFailure(of: step)
+            session.noteFailure(of: step, error)
             throw error
         }
     }
@@ -78,8 +83,13 @@ extension Call {
             return
         }
         let deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
-        // The call has ended, and its result does not depend on this request.
-        Task.detached { [transport = configuration.transport] in _ = try? await transport.send(deletion) }
+        let scope = context.scope
+        // The result of the call doesn't depend on this request, which its scope waits for when it is shut down.
+        scope.beginExchange()
+        Task.detached { [transport = configuration.transport] in
+            _ = try? await transport.send(deletion)
+            scope.endExchange()
+        }
     }
 }
 
@@ -101,10 +111,3 @@ extension UploadSession {
         return .stream(part)
     }
 }
-
-/// A transport that passes interim responses to ``TransportRequest/interimResponse``.
-protocol InterimResponseTransport: Transport {}
-
-#if canImport(CTargetKitCurl)
-extension CurlTransport: InterimResponseTransport {}
-#endif

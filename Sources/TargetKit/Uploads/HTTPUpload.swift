@@ -49,7 +49,9 @@ enum HTTPUpload {
             }
             return .refused
         }
-        if step.isCompleting { return response.isSuccess ? .complete : .refused }
+        if step.isCompleting {
+            return response.isSuccess || response.headers.uploadComplete == true ? .complete : .refused
+        }
         guard response.isSuccess else { return .refused }
         guard let location = response.headers[.location], !location.isEmpty else {
             return .failed(.invalidResponse("it has no Location, which is the URL of the upload"))
@@ -60,9 +62,8 @@ enum HTTPUpload {
     private static func queried(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
         let headers = response.headers
         switch response.status {
-        case 404, 410: return .gone
         case 200...299: break
-        default: return .refused
+        default: return response.isFinal ? .gone : .refused
         }
         if case .value(let other) = headers.number(.uploadLength, allowsParameters: true), other != length {
             return .failed(.invalidResponse("its Upload-Length is \(other), and that of the content \(length)"))

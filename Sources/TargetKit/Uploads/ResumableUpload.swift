@@ -52,8 +52,8 @@ public struct ResumableUpload: Sendable, Hashable {
     /// them receives a plain upload, which cannot be resumed. The response of the call is that to the target's request,
     /// also if a later request has completed the upload; after a response that was lost, it is one without a body.
     ///
-    /// With a transport that does not report interim responses (`URLSessionTransport`, and transports of your own), or
-    /// with ``chunkSize(_:)``, the first request is an OPTIONS to the target's URL. If the server supports resumable
+    /// With a transport that does not report interim responses (`URLSessionTransport`, and transports of your own without
+    /// ``Transport/reportsInterimResponses``), or with ``chunkSize(_:)``, the first request is an OPTIONS to the target's URL. If the server supports resumable
     /// uploads, one request without content creates the upload; otherwise the call is a plain upload.
     public static let http = ResumableUpload(.http)
 

@@ -78,10 +78,8 @@ enum TusUpload {
         let headers = response.headers
         let offset = headers.number(.uploadOffset)
         switch response.status {
-        case 404, 410: return .gone
-        case 403 where offset == .absent: return .gone
         case 200...299: break
-        default: return .refused
+        default: return response.isFinal ? .gone : .refused
         }
         guard case .value(let offset) = offset else {
             return .failed(.invalidResponse("its Upload-Offset is missing or is not a number"))

@@ -16,6 +16,11 @@ struct UploadRecord: Codable, Sendable, Hashable {
     var minAppendSize: Int64?
     /// When the server removes the upload, in seconds since 1970.
     var expiry: Int64?
+    /// `true` if the server has responded with an error to the request that completes the upload. The upload can be
+    /// complete, but has not succeeded.
+    var isRejected: Bool?
+    /// The number of times in succession that the server of the upload has not responded in time.
+    var timeouts: Int?
 }
 
 extension UploadRecord {

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension UploadSession {
     /// The number of times that an upload is created again after the server has lost it.
-    private static let restartLimit = 2
+    static let restartLimit = 2
     /// The number of requests in succession after which the server has no more than before.
     private static let stallLimit = 3
     /// The number of times in succession that bytes are sent again because of their checksum.
@@ -30,6 +30,14 @@ extension UploadSession {
             isTus
             ? TusUpload.outcome(response, of: step.kind, range: step.range, length: length)
             : HTTPUpload.outcome(response, of: step, length: length)
+        if step.kind == .query {
+            if let rejection = await takeRejection(after: outcome) { return rejection }
+            if outcome == .complete, state.withLock(\.record?.isRejected) == true {
+                // By an earlier call: this one has sent nothing yet.
+                try await restart()
+                return result
+            }
+        }
         try await apply(outcome, result, step, response)
         guard isTus, let url, state.withLock(\.isComplete), step.kind != .create else { return result }
         var headers = result.response.head.headers
@@ -50,17 +58,6 @@ extension UploadSession {
         case .create: isOneRequest(step)
         case .append: !isTus && state.withLock(\.isComplete)
         case .discover, .delete, .query: false
-        }
-    }
-
-    /// Records that the exchange of a step has failed.
-    func noteFailure(of step: UploadStep) {
-        state.withLock { state in
-            switch step.kind {
-            case .delete: advance(&state, to: firstPhase(state))
-            case .create, .append: if state.record != nil { state.phase = .query }
-            case .discover, .query, .plain: break
-            }
         }
     }
 
@@ -102,8 +99,10 @@ extension UploadSession {
             if count > Self.damageLimit {
                 throw UploadFailure.invalidResponse("it rejects the checksum of the same bytes again and again")
             }
-        case .complete: await complete()
-        case .refused: await refuse(step, response)
+        case .complete:
+            await complete()
+            if !response.isSuccess { noteProcessing(of: result, by: step) }
+        case .refused: await refuse(step, response, result)
         case .failed(let failure): throw failure
         }
     }
@@ -113,7 +112,7 @@ extension UploadSession {
         state.decision = .next
     }
 
-    private func firstPhase(_ state: State) -> UploadStep.Kind { isTus || state.isCareful ? .discover : .create }
+    func firstPhase(_ state: State) -> UploadStep.Kind { isTus || state.isCareful ? .discover : .create }
 }
 
 // MARK: - What the server has
@@ -130,7 +129,10 @@ extension UploadSession {
             }
             state.offset = offset
             state.mayBeComplete = false
+            state.rejection = nil
             let record = state.record
+            state.record?.isRejected = nil
+            state.record?.timeouts = nil
             if !isTus { merge(limits, into: &state) }
             if let expiry = expiry.map({ Int64($0.timeIntervalSince1970) }),
                 abs(expiry - (state.record?.expiry ?? 0)) > Self.expiryStep
@@ -176,7 +178,7 @@ extension UploadSession {
         throw UploadFailure.invalidResponse("the server has stored nothing of the last \(Self.stallLimit) requests")
     }
 
-    private func restart() async throws {
+    func restart() async throws {
         let (count, mayBeComplete) = state.withLock { ($0.restarts + 1, $0.mayBeComplete) }
         if mayBeComplete { throw UploadFailure.lost("it may be complete, because all of its bytes had been sent") }
         if count > Self.restartLimit { throw UploadFailure.lost("it was created \(count) times") }
@@ -196,14 +198,6 @@ extension UploadSession {
         report(length)
     }
 
-    /// The server has answered with an error.
-    private func refuse(_ step: UploadStep, _ response: UploadResponse) async {
-        noteFailure(of: step)
-        // An upload that was processed and rejected must not be found complete later.
-        let isFinal = !isTus && step.isCompleting && (400...499).contains(response.status) && !response.isTransient
-        if isFinal, response.status != 403 { await forget() }
-    }
-
     /// Lets a later attempt or call begin again after a failure that makes the upload useless.
     func forget(after failure: UploadFailure) async {
         state.withLock { $0.decision = .end }
@@ -213,12 +207,13 @@ extension UploadSession {
     }
 
     /// A later attempt or call begins again.
-    private func forget() async {
+    func forget() async {
         await store.remove()
         state.withLock { state in
             state.record = nil
             state.offset = 0
             state.mayBeComplete = false
+            state.rejection = nil
             state.phase = state.phase == .plain ? .plain : firstPhase(state)
         }
     }

@@ -39,6 +39,10 @@ final class UploadSession: Sendable {
         var lastRequest: URLRequest?
         /// Whether the server has everything, and the last response is the caller's.
         var isComplete = false
+        /// The error that the server has responded with to the request that completes the upload.
+        var rejection: ExchangeResult?
+        /// The request that the server has processed and rejected: another attempt sends the content again.
+        var processedRequest: URLRequest?
     }
 
     /// What the call is made of, as far as its upload depends on it.
@@ -74,14 +78,7 @@ final class UploadSession: Sendable {
         self.original = original
         self.content = content
         self.environment = environment
-        let words = [
-            upload.uploadProtocol.rawValue, original.httpMethod ?? "", original.url?.absoluteString ?? "",
-            upload.metadataField ?? "",
-        ]
-        // Hashing data can take long.
-        let (name, version) = await DispatchQueue(label: "TargetKit.upload").run {
-            ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))
-        }
+        let (name, version) = await Self.identity(of: upload, original, content)
         self.version = version
         store = try await UploadStore.open(name, in: upload.folder)
         let isCareful =
@@ -107,7 +104,8 @@ final class UploadSession: Sendable {
     /// Whether the next request is safe to send, whatever the server has done with the last one.
     var isRepeatable: Bool {
         state.withLock { state in
-            switch state.phase {
+            if let request = state.processedRequest { return request.isRepeatable() }
+            return switch state.phase {
             case .plain: false
             case .create: isTus || state.isCareful
             case .discover, .delete, .query, .append: true
@@ -160,6 +158,7 @@ extension UploadSession {
             state.pauses = pauses
             state.decision = .end
             state.isComplete = false
+            state.processedRequest = nil
             return state
         }
         switch state.phase {

@@ -53,7 +53,7 @@ struct UploadStep: Sendable {
             // The server would answer the second request with its response to the first one.
             if name == .idempotencyKey { return session.isOneRequest(self) }
             if fields.contains(name) { return false }
-            return !isCrossOrigin || !(secretNames.contains(name) || name == .host)
+            return !isCrossOrigin || !(name == .host || HeaderRedaction(secretNames: secretNames).isSecret(name))
         }
         for field in fields.fields { headers[field.name.rawValue] = field.value }
         request.allHTTPHeaderFields = nil
@@ -139,4 +139,7 @@ struct UploadResponse: Sendable {
     var isTransient: Bool {
         [401, 407, 408, 421, 423, 425, 429].contains(status) || status >= 500 && status != 501
     }
+
+    /// Whether the server refuses the request, and refuses it again later.
+    var isFinal: Bool { (400...499).contains(status) && !isTransient }
 }

@@ -53,6 +53,8 @@ final class Cassette: Sendable {
 
     let folder: CassetteFolder
     let comparison: RequestComparison
+    /// The calls that may be recorded, in the order of their requests.
+    let turns = RecordingTurns()
     private let state = Locked(State())
 
     init(_ folder: URL, matching parts: [RequestPart]) {
@@ -61,13 +63,14 @@ final class Cassette: Sendable {
     }
 
     var entries: [CassetteEntry] {
-        get throws { try withState { $0.items.map(\.entry) } }
+        get throws { try withState { $0.items.sorted { $0.number < $1.number }.map(\.entry) } }
     }
 
     var unusedEntries: [CassetteEntry] {
         get throws {
             try withState { state in
-                state.items.enumerated().filter { !state.used.contains($0.offset) }.map(\.element.entry)
+                state.items.enumerated().filter { !state.used.contains($0.offset) }.map(\.element)
+                    .sorted { $0.number < $1.number }.map(\.entry)
             }
         }
     }
@@ -111,11 +114,17 @@ final class Cassette: Sendable {
     }
 
     /// Writes a call as a new entry, or in place of the claimed one.
-    func write(_ request: RedactedRequest, _ outcome: RecordedOutcome, to claim: Claim?) throws {
-        let item = try folder.write(request, outcome, replacing: claim?.item)
+    func write(
+        _ request: RedactedRequest,
+        _ outcome: RecordedOutcome,
+        to claim: Claim?,
+        _ turn: RecordingTurn
+    ) throws {
+        let item = try folder.write(request, outcome, replacing: claim?.item, turn)
         state.withLock { state in
             if let claim { state.items[claim.id] = item } else { state.append(item, key: key(of: item), isUsed: true) }
         }
+        turn.end()
         claim?.use()
     }
 
@@ -172,6 +181,8 @@ extension Cassette.State {
 }
 
 extension CassetteFolder.Item {
+    fileprivate var number: Int { CassetteFolder.number(ofDocument: name + ".json") ?? 0 }
+
     var entry: CassetteEntry {
         CassetteEntry(
             name: name,

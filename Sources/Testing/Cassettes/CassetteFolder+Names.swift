@@ -38,12 +38,9 @@ extension CassetteFolder {
         name.hasPrefix(".") && name.hasSuffix(".part") && number(of: name.dropFirst()) != nil
     }
 
-    /// The name of a new entry, with the lowest free number.
-    func newName(_ request: RedactedRequest, among files: [String]) -> String {
-        let taken = Set(files.compactMap(Self.number(ofDocument:)))
-        var number = 1
-        while taken.contains(number) { number += 1 }
-        let digits = String(number)
+    /// The name of a new entry, with a free number.
+    func newName(_ request: RedactedRequest, among files: [String], _ turn: RecordingTurn) -> String {
+        let digits = String(turn.fileNumber(taken: Set(files.compactMap(Self.number(ofDocument:)))))
         let slug = Self.slug(request.method + "-" + request.path)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + "-" + slug
     }

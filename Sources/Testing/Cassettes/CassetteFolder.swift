@@ -83,13 +83,20 @@ struct CassetteFolder: Sendable {
     /// Writes an entry: its bodies under new names, then its document. Another process, and the next one after this one
     /// was killed, therefore finds the whole new entry, or the whole old one, or none.
     ///
-    /// - Parameter item: The item to replace; `nil` for a new one with the lowest free number.
-    func write(_ request: RedactedRequest, _ outcome: RecordedOutcome, replacing item: Item?) throws -> Item {
+    /// - Parameters:
+    ///   - item: The item to replace; `nil` for a new one.
+    ///   - turn: Decides the number of a new one.
+    func write(
+        _ request: RedactedRequest,
+        _ outcome: RecordedOutcome,
+        replacing item: Item?,
+        _ turn: RecordingTurn
+    ) throws -> Item {
         try createFolder()
         let lock = FolderLock(url)
         defer { lock?.release() }
         let files = try fileNames()
-        let name = item?.name ?? newName(request, among: files)
+        let name = item?.name ?? newName(request, among: files, turn)
         var document = CassetteDocument(method: request.method, url: request.url, requestHeaders: request.headers)
         document.response = outcome.response
         document.response?.body = Data()

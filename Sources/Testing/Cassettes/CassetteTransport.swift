@@ -14,7 +14,7 @@ import TargetKit
 /// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal. A
 /// cookie keeps its name and attributes, and a URL loses its user and password, so that both work when replayed.
 ///
-/// Identical requests are answered in the order in which they were recorded, each entry once. A request without an
+/// Documents are numbered in the order of the requests. Identical requests are answered in this order, each entry once. A request without an
 /// entry fails with the closest entry and what differs. A call that is cancelled, and a stream that is not read to its
 /// end, records nothing and uses no entry. To record a call again, delete its document, or use ``rerecord(_:)``.
 ///
@@ -96,6 +96,7 @@ public struct CassetteTransport: Transport {
     ///   read or written.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
+        let turn = cassette.turns.begin()
         let redaction = redaction.adding(request.secretHeaders)
         let (sent, claim) = try await withFiles { [mode, repeats, cassette] in
             let sent = try RecordedRequest(request)
@@ -104,6 +105,7 @@ public struct CassetteTransport: Transport {
             if claim == nil, mode == .replay { throw try cassette.missing(redacted) }
             return ((body: sent.body, redacted: redacted), claim)
         }
+        if claim != nil { turn.end() }
         if let claim, mode != .record, !claim.isRerecorded {
             return try await replay(claim, to: request, body: sent.body)
         }
@@ -111,6 +113,7 @@ public struct CassetteTransport: Transport {
             cassette: cassette,
             request: sent.redacted,
             claim: claim,
+            turn: turn,
             redaction: redaction,
             includesFailures: mode == .record
         )
@@ -186,6 +189,7 @@ private final class Recording: Sendable {
     private let cassette: Cassette
     private let request: RedactedRequest
     private let claim: Cassette.Claim?
+    private let turn: RecordingTurn
     private let redaction: Redaction
     private let includesFailures: Bool
     private let isEnded = Locked(false)
@@ -194,12 +198,14 @@ private final class Recording: Sendable {
         cassette: Cassette,
         request: RedactedRequest,
         claim: Cassette.Claim?,
+        turn: RecordingTurn,
         redaction: Redaction,
         includesFailures: Bool
     ) {
         self.cassette = cassette
         self.request = request
         self.claim = claim
+        self.turn = turn
         self.redaction = redaction
         self.includesFailures = includesFailures
     }
@@ -212,7 +218,7 @@ private final class Recording: Sendable {
         isEnded.withLock { $0 = true }
         try await withFiles { [self] in
             let response = RecordedResponse(head, try body(), isComplete: failure == nil, by: redaction)
-            try cassette.write(request, RecordedOutcome(response: response, failure: failure), to: claim)
+            try cassette.write(request, RecordedOutcome(response: response, failure: failure), to: claim, turn)
         }
     }
 
@@ -220,7 +226,7 @@ private final class Recording: Sendable {
     func end(with error: any Error) async throws {
         guard includesFailures, let code = error.recordedCode else { return }
         isEnded.withLock { $0 = true }
-        try await withFiles { [self] in try cassette.write(request, RecordedOutcome(failure: code), to: claim) }
+        try await withFiles { [self] in try cassette.write(request, RecordedOutcome(failure: code), to: claim, turn) }
     }
 
     /// The same body, which is recorded when it has been read to its end.

@@ -2,12 +2,15 @@
 import Foundation
 
 extension ManualClock {
-    /// Moves the time from deadline to deadline until no task sleeps on this clock.
+    /// Moves the time from deadline to deadline until no task sleeps on this clock, and no call is at work.
     ///
-    /// After each step it waits until the resumed tasks sleep again or have nothing left to do. A clock cannot know
-    /// what tasks do between two sleeps, so a task counts as finished if it has not slept again after 20 milliseconds
-    /// in real time. If the code under test waits longer, for example for a server, use ``waitForSleepers(_:within:)``
-    /// and ``advanceToNextDeadline()``.
+    /// The clock counts the calls of providers that have this clock. It moves the time only while each of them sleeps on
+    /// it, and returns after the last one has ended, no matter how busy the machine is. A call that neither sleeps nor
+    /// ends for 10 seconds in real time, because it waits for the test for example, is not waited for any longer.
+    ///
+    /// Of other tasks, and of a call whose plugin waits in an asynchronous hook beside sleeping tasks, a clock cannot know
+    /// what they do between two sleeps. They count as finished if they have not slept again after 20 milliseconds in real time. If they wait
+    /// longer, use ``waitForSleepers(_:within:)`` and ``advanceToNextDeadline()``.
     ///
     /// - Parameter limit: The number of steps after which it fails; default: 1,000.
     /// - Returns: How far the time was moved.
@@ -18,30 +21,46 @@ extension ManualClock {
         let start = now
         try await settle()
         for _ in 0..<max(0, limit) {
-            let (count, resumed) = advanceAndCount()
-            guard resumed > 0 else { return start.duration(to: now) }
-            try await settle(untilSleepCount: count + resumed)
+            let step = advanceAndCount()
+            guard step.resumed > 0 else { return start.duration(to: now) }
+            try await settle(after: step)
         }
         let remaining = remainingSleeps
         guard !remaining.isEmpty else { return start.duration(to: now) }
         throw ClockNotIdle(limit: limit, now: now, remaining: remaining)
     }
 
+    /// Waits until no call is at work, and other tasks sleep or seem to be finished.
+    private func settle(after step: Step? = nil) async throws {
+        repeat {
+            try await waitForCalls()
+            let isKnown = state.withLock { state in
+                step.map { $0.unowned == 0 && $0.endedCalls == state.calls.endedCount } == true
+                    && !state.calls.hasWaiting
+            }
+            if isKnown { return }
+            try await waitForOthers(untilSleepCount: step.map { $0.startedSleeps + $0.resumed } ?? .max)
+        } while !state.withLock(\.callsAtWork.isEmpty)
+    }
+
     /// Waits until a number of sleeps have begun since the start, or none has begun for 20 milliseconds.
-    private func settle(untilSleepCount expected: Int = .max) async throws {
-        var count = startedSleepCount
+    private func waitForOthers(untilSleepCount expected: Int) async throws {
+        var count = activityCount
         var quiet = 0
         while quiet < 20 {
             for _ in 0..<20 {
-                guard startedSleepCount < expected else { return }
+                guard state.withLock(\.startedSleepCount) < expected else { return }
                 await Task.yield()
             }
             try await Task.sleep(for: .milliseconds(1))
-            let current = startedSleepCount
+            let current = activityCount
             quiet = current == count ? quiet + 1 : 0
             count = current
         }
     }
+
+    /// The number of sleeps and calls that have begun, and of calls that have ended.
+    private var activityCount: Int { state.withLock { $0.startedSleepCount + $0.calls.changeCount } }
 }
 
 /// Tasks still sleep after the limit of steps.

@@ -29,7 +29,9 @@ import TargetKit
 /// Sleeping tasks are resumed in the order of their deadlines, and for the same deadline in the order in which they
 /// began to sleep. After ``advance(by:)``, ``now`` is the new time for all of them. To see each step of a loop that
 /// sleeps again, use ``advanceToNextDeadline()``; to skip all sleeps, ``runUntilIdle(limit:)``.
-public final class ManualClock: Clock, Sendable {
+///
+/// The clock counts the calls of providers with this clock, and knows which of them sleep.
+public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// A time of the clock.
     public struct Instant: InstantProtocol, CustomStringConvertible {
         /// The time since the clock's start.
@@ -62,14 +64,25 @@ public final class ManualClock: Clock, Sendable {
         public var description: String { "start + \(offset)" }
     }
 
-    private struct State: Sendable {
-        var now = Instant()
-        var sleepers = Waiters<Instant>()
-        var watchers = Waiters<Int>()
-        var startedSleepCount = 0
+    /// A task that sleeps.
+    struct Sleep: Sendable {
+        let deadline: Instant
+        /// The calls that it works for.
+        let owner: CallsOfTask
     }
 
-    private let state = Locked(State())
+    struct State: Sendable {
+        var now = Instant()
+        var sleepers = Waiters<Sleep>()
+        var watchers = Waiters<Int>()
+        var startedSleepCount = 0
+        /// The calls of providers with this clock.
+        var calls = CountedCalls()
+        /// The tasks that wait until no call is at work.
+        var settlers = Waiters<Void>()
+    }
+
+    let state = Locked(State())
 
     /// Creates a clock whose time is zero.
     public init() {}
@@ -86,7 +99,7 @@ public final class ManualClock: Clock, Sendable {
     /// How long each task still sleeps, the shortest first.
     public var remainingSleeps: [Duration] {
         state.withLock { state in
-            state.sleepers.conditions.map { state.now.duration(to: $0) }.sorted()
+            state.sleepers.conditions.map { state.now.duration(to: $0.deadline) }.sorted()
         }
     }
 
@@ -104,30 +117,50 @@ public final class ManualClock: Clock, Sendable {
     /// - Returns: How far the time was moved.
     @discardableResult
     public func advanceToNextDeadline() -> Duration {
-        let start = now
-        _ = advanceAndCount()
-        return start.duration(to: now)
+        advanceAndCount().duration
     }
 
-    /// Moves the time to the earliest deadline.
-    ///
-    /// - Returns: The number of sleeps that had begun before, and the number of tasks that are resumed.
-    func advanceAndCount() -> (startedSleeps: Int, resumed: Int) {
-        let (due, started) = state.withLock { state -> ([Waiters<Instant>.Continuation], Int) in
-            guard let deadline = state.sleepers.conditions.min() else { return ([], state.startedSleepCount) }
-            return (Self.move(&state, to: deadline), state.startedSleepCount)
+    /// Moves the time to the earliest deadline, and returns what has been resumed.
+    func advanceAndCount() -> Step {
+        let (due, step) = state.withLock { state -> ([Waiters<Sleep>.Continuation], Step) in
+            var step = Step(startedSleeps: state.startedSleepCount, endedCalls: state.calls.endedCount)
+            guard let deadline = state.sleepers.conditions.map(\.deadline).min() else { return ([], step) }
+            let due = state.sleepers.conditions.filter { $0.deadline <= deadline }
+            step.resumed = due.count
+            step.unowned = due.filter(\.owner.calls.isEmpty).count
+            // Measured here, because a resumed task may move the time, too.
+            let start = state.now
+            let continuations = Self.move(&state, to: deadline)
+            step.duration = start.duration(to: state.now)
+            return (continuations, step)
         }
         for continuation in due { continuation.resume() }
-        return (started, due.count)
+        return step
     }
 
-    /// The number of sleeps that have begun since the clock's start.
-    var startedSleepCount: Int { state.withLock { $0.startedSleepCount } }
+    /// What moving the time to the earliest deadline has resumed.
+    struct Step {
+        /// The number of sleeps that had begun before.
+        let startedSleeps: Int
+        /// The number of calls that had ended before.
+        let endedCalls: Int
+        /// The number of tasks that are resumed.
+        var resumed = 0
+        /// The number of these that belong to no call of a provider with this clock.
+        var unowned = 0
+        /// How far the time was moved.
+        var duration = Duration.zero
+    }
 
-    private static func move(_ state: inout State, to instant: Instant) -> [Waiters<Instant>.Continuation] {
+    private static func move(_ state: inout State, to instant: Instant) -> [Waiters<Sleep>.Continuation] {
         state.now = max(state.now, instant)
         let now = state.now
-        return state.sleepers.takeAll(orderedBy: <) { $0 <= now }
+        for sleep in state.sleepers.conditions where sleep.deadline <= now { state.calls.resume(sleep.owner) }
+        return state.sleepers.takeAll {
+            $0.deadline < $1.deadline
+        } where: {
+            $0.deadline <= now
+        }
     }
 }
 
@@ -147,18 +180,21 @@ extension ManualClock {
         }
     }
 
-    private func suspend(_ id: Int, until deadline: Instant, _ continuation: Waiters<Instant>.Continuation) {
+    private func suspend(_ id: Int, until deadline: Instant, _ continuation: Waiters<Sleep>.Continuation) {
+        let sleep = Sleep(deadline: deadline, owner: .current)
         let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [Waiters<Int>.Continuation]) in
             state.startedSleepCount += 1
+            state.calls.sleep(sleep.owner)
             if deadline <= state.now {
+                state.calls.resume(sleep.owner)
                 state.sleepers.withdraw(id)
                 return (.success(()), [])
             }
-            guard state.sleepers.park(id, until: deadline, continuation) else {
+            guard state.sleepers.park(id, until: sleep, continuation) else {
                 return (.failure(CancellationError()), [])
             }
             let count = state.sleepers.count
-            return (nil, state.watchers.takeAll(orderedBy: <) { $0 <= count })
+            return (nil, state.watchers.takeAll(orderedBy: <) { $0 <= count } + state.settled())
         }
         if let outcome { continuation.resume(with: outcome) }
         for watcher in watchers { watcher.resume() }

@@ -29,4 +29,12 @@ package final class Recorder<Element: Sendable>: Sendable {
         try? await appended.wait(for: count)
         return elements
     }
+
+    /// Waits for the element with an index.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled, for example by the time limit of a test.
+    package func element(_ index: Int) async throws -> Element {
+        guard let element = await waitForCount(index + 1).dropFirst(index).first else { throw CancellationError() }
+        return element
+    }
 }

@@ -34,7 +34,7 @@ extension Provider {
         cassette: URL? = nil,
         matching parts: [RequestPart] = [.method, .path, .query],
         redaction: Redaction = Redaction(),
-        as type: (Target) -> (any (Decodable & Sendable).Type)? = { _ in nil }
+        as type: @Sendable (Target) -> (any (Decodable & Sendable).Type)? = { _ in nil }
     ) async throws {
         let cassette = cassette.map { Cassette($0, matching: parts) }
         _ = try cassette?.entries

@@ -19,6 +19,8 @@ struct ConditionedTransport: Transport {
         budget = ByteBudget(conditions.offlineAfter)
     }
 
+    var reportsInterimResponses: Bool { transport.reportsInterimResponses }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let events = random.withLock { CallEvents(conditions, &$0) }

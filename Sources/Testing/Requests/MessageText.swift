@@ -115,9 +115,7 @@ extension RecordedRequest {
         if let target { text += " (\(target.name))" }
         return text.inOneLine
     }
-}
 
-extension RecordedRequest: RedactedDescription {
     /// The method, the URL and the size of the body on one line, without the values of secrets.
     package var redactedDescription: String { summary }
 }

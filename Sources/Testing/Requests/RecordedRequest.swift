@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// A request as a transport, a server or a plugin received it, with its body in memory.
-public struct RecordedRequest: Sendable {
+public struct RecordedRequest: Sendable, RedactedDescription {
     /// The method.
     public var method: HTTPMethod
     /// The URL, with its query.

@@ -48,7 +48,7 @@ public struct StubSelection: Sendable {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
         self.init(arguments: arguments, environment: environment) { message in
-            FileHandle.standardError.write(Data((message + "\n").utf8))
+            try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8))
         }
     }
 

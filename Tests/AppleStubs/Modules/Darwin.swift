@@ -22,4 +22,5 @@ public func sysctlbyname(
 
 extension stat {
     public var st_mtimespec: timespec { st_mtim }
+    public var st_ctimespec: timespec { st_ctim }
 }

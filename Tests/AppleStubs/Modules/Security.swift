@@ -65,6 +65,8 @@ public func SecPKCS12Import(
 
 @available(macOS 10.6, iOS 2, tvOS 9, watchOS 2, *)
 public nonisolated(unsafe) let kSecImportExportPassphrase: CFString = "passphrase"
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+public nonisolated(unsafe) let kSecImportToMemoryOnly: CFString = "memory"
 @available(macOS 10.6, iOS 2, tvOS 9, watchOS 2, *)
 public nonisolated(unsafe) let kSecImportItemIdentity: CFString = "identity"
 @available(macOS 10.6, iOS 2, tvOS 9, watchOS 2, *)

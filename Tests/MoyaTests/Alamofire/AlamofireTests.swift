@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Alamofire's names")
+#if canImport(Security)
+import Security
+#endif
+
+@Suite("Alamofire's names", .throttled)
 struct AlamofireTests {
     static func request(_ method: Moya.Method = .get, _ url: String = "https://example.com/a") throws -> URLRequest {
         try URLRequest(url: url, method: method)
@@ -160,7 +165,7 @@ final class TokenInterceptor: RequestInterceptor, @unchecked Sendable {
     }
 }
 
-@Suite("Sessions", .timeLimit(.minutes(1)))
+@Suite("Sessions", .throttled, .timeLimit(.minutes(1)))
 struct SessionTests {
     let server: EchoServer
 
@@ -265,7 +270,7 @@ struct SessionTests {
     }
 }
 
-@Suite("Cancelling all requests of a session", .timeLimit(.minutes(3)))
+@Suite("Cancelling all requests of a session", .throttled, .timeLimit(.minutes(3)))
 struct CancelAllTests {
     @Test("All calls of providers with the session are cancelled, and those with another session are not")
     func cancelAll() async throws {
@@ -308,7 +313,7 @@ private struct RecordingMonitor: EventMonitor {
     }
 }
 
-@Suite("Event monitors", .timeLimit(.minutes(1)))
+@Suite("Event monitors", .throttled, .timeLimit(.minutes(1)))
 struct EventMonitorTests {
     @Test("A monitor is told about a request's beginning, its attempts and its end")
     func events() async throws {

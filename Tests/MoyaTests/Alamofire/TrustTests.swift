@@ -2,7 +2,7 @@
 import Testing
 import TargetKitMoya
 
-@Suite("Server trust", .timeLimit(.minutes(3)))
+@Suite("Server trust", .throttled, .timeLimit(.minutes(3)))
 struct RedirectTrustTests {
     @Test("A redirect to a host without an evaluator fails, and nothing is sent there")
     func redirect() async throws {
@@ -30,6 +30,7 @@ import TestSupport
 /// The server is OpenSSL's own, with a certificate that each test makes.
 @Suite(
     "Server trust with certificates",
+    .throttled,
     .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
     .timeLimit(.minutes(3))
 )

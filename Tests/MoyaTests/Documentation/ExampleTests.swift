@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
@@ -143,7 +144,7 @@ private struct TeaHouseAdapter {
     }
 }
 
-@Suite("Moya's documentation, with stubs")
+@Suite("Moya's documentation, with stubs", .throttled)
 struct ExampleTests {
     static func answer(_ provider: MoyaProvider<TeaHouse>, _ target: TeaHouse) -> Result<Response, MoyaError>? {
         var answer: Result<Response, MoyaError>?
@@ -302,6 +303,7 @@ struct ExampleTests {
 
 @Suite(
     "Moya's documentation, with httpbin",
+    .throttled,
     .enabled(if: Httpbin.isRunning, Comment(rawValue: Httpbin.skipReason)),
     .timeLimit(.minutes(2))
 )

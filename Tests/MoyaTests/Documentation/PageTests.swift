@@ -10,7 +10,7 @@ struct Member: Decodable {
     var name: String
 }
 
-@Suite("Pages of TargetKitMoya")
+@Suite("Pages of TargetKitMoya", .throttled)
 struct PageTests {
     @Test(
         "Every line of Swift on a page is a line of a file in this folder",

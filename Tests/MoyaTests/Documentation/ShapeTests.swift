@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
@@ -153,7 +154,7 @@ extension MoyaProvider {
     }
 }
 
-@Suite("What apps build on Moya")
+@Suite("What apps build on Moya", .throttled)
 struct ShapeTests {
     @Test("Subclasses override requests, endpoints and stubs")
     func subclass() {

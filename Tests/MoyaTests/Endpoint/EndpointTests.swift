@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Endpoints")
+@Suite("Endpoints", .throttled)
 struct EndpointTests {
     static func endpoint(
         _ task: Task = .requestPlain,
@@ -203,7 +204,7 @@ struct EndpointTests {
     }
 }
 
-@Suite("Equal endpoints")
+@Suite("Equal endpoints", .throttled)
 struct EndpointEqualityTests {
     /// Two tasks, and whether their endpoints are equal.
     struct Pair: CustomTestStringConvertible {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 import class TargetKitMoya.MoyaProvider
@@ -37,7 +38,7 @@ private struct NewPlugin: Plugin {
     }
 }
 
-@Suite("The way to TargetKit", .timeLimit(.minutes(1)))
+@Suite("The way to TargetKit", .throttled, .timeLimit(.minutes(1)))
 struct MigrationTests {
     private let server: EchoServer
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Moya's plugins", .timeLimit(.minutes(1)))
+@Suite("Moya's plugins", .throttled, .timeLimit(.minutes(1)))
 struct PluginTests {
     static let request = URLRequest(url: URL.of("https://example.com"))
 
@@ -108,6 +109,47 @@ struct PluginTests {
         #expect(lines.contains("HTTP Request Method: POST"))
         #expect(!lines.contains { $0.contains("cool body") })
         #expect(lines.contains { $0.hasPrefix("Response: Received empty network response for ") })
+    }
+
+    @Test(
+        "The lines have the texts of Moya's: the URL of a response, the case of a target, the body stream of a request"
+    )
+    func texts() throws {
+        struct Streamed: RequestType {
+            let request: URLRequest?
+            let sessionHeaders: [String: String] = [:]
+
+            func authenticate(username: String, password: String, persistence: URLCredential.Persistence) -> Self {
+                self
+            }
+            func authenticate(with credential: URLCredential) -> Self { self }
+            func cURLDescription(calling handler: @escaping (String) -> Void) -> Self { self }
+        }
+        let log = Log()
+        let plugin = NetworkLoggerPlugin(
+            configuration: .init(output: { _, items in items.forEach(log.append) }, logOptions: .verbose)
+        )
+        var request = Self.request
+        request.httpBodyStream = InputStream(data: Data("cool body".utf8))
+        plugin.willSend(Streamed(request: request), target: GitHub.zen)
+        #expect(log.lines.contains { $0.contains("Request Body Stream: ") })
+        let url = URL.of("https://ann:hunter2@api.github.com/zen?token=hunter2")
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        let response = Response(statusCode: 200, data: Data(), response: head)
+        plugin.didReceive(.success(response), target: GitHub.zen)
+        #expect(
+            log.lines.contains { $0.contains("{ URL: https://api.github.com/zen?token=<redacted> } { Status Code: ") }
+        )
+        let error = AFError.responseSerializationFailed(reason: .inputFileNil)
+        plugin.didReceive(.failure(.underlying(error, nil)), target: GitHub.zen)
+        plugin.didReceive(.failure(.underlying(error, nil)), target: GitHub.userProfile("hunter2"))
+        let text = """
+            : underlying(Alamofire.AFError.responseSerializationFailed(reason: \
+            Alamofire.AFError.ResponseSerializationFailureReason.inputFileNil), nil)
+            """
+        #expect(log.lines.contains { $0.hasSuffix("Error: Error calling zen " + text) })
+        #expect(log.lines.contains { $0.hasSuffix("Error: Error calling userProfile " + text) })
+        #expect(!log.lines.joined().contains("hunter2"))
     }
 
     @Test("The verbose options log the bodies, too")

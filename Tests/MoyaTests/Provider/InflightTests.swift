@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Tracked calls in flight", .timeLimit(.minutes(1)))
+@Suite("Tracked calls in flight", .throttled, .timeLimit(.minutes(1)))
 struct InflightTests {
     /// Holds the requests of a provider back.
     final class Requests: @unchecked Sendable {
@@ -35,6 +36,25 @@ struct InflightTests {
         requests.release()
         #expect(responses.count == 3)
         #expect(responses.allSatisfy { $0 === responses.first })
+        #expect(provider.inflightRequests.isEmpty)
+    }
+
+    @Test("A request is in flight until all of its completions have been called, and a call of theirs starts another")
+    func completions() {
+        let requests = Requests()
+        let provider = provider(requests)
+        let counts = Log()
+        for _ in 0..<2 {
+            provider.request(.zen) { _ in
+                counts.append("\(provider.inflightRequests.count)")
+                if requests.count == 1 { provider.request(.zen) { _ in counts.append("own") } }
+            }
+        }
+        requests.release()
+        #expect(counts.lines == ["1", "1"])
+        #expect(requests.count == 2)
+        requests.release()
+        #expect(counts.lines == ["1", "1", "own"])
         #expect(provider.inflightRequests.isEmpty)
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Calls over the network", .timeLimit(.minutes(1)))
+@Suite("Calls over the network", .throttled, .timeLimit(.minutes(1)))
 struct NetworkTests {
     let server: EchoServer
 
@@ -224,6 +225,85 @@ struct NetworkTests {
         configuration.timeoutIntervalForRequest = 0.2
         let provider = MoyaProvider<Call>(session: Session(configuration: configuration))
         let result = await provider.result(of: Call(baseURL: server.baseURL, path: "/hang"))
+        #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
+    }
+
+    /// A provider whose requests have a timeout of their own.
+    private func provider(_ seconds: TimeInterval, _ session: Session = Session()) -> MoyaProvider<Call> {
+        MoyaProvider(
+            requestClosure: { endpoint, done in
+                done(
+                    Result { try endpoint.urlRequest() }
+                        .map { request in
+                            var request = request
+                            request.timeoutInterval = seconds
+                            return request
+                        }
+                        .mapError { MoyaError.underlying($0, nil) }
+                )
+            },
+            session: session
+        )
+    }
+
+    @Test(
+        "The timeout of a request is the time without a byte, not that of the whole exchange",
+        arguments: [false, true]
+    )
+    func requestTimeout(isDownload: Bool) async throws {
+        let folder = try TestFolder()
+        let task =
+            isDownload
+            ? Task.downloadDestination { _, _ in (folder.url.appendingPathComponent("a"), []) } : .requestPlain
+        let slow = Call(baseURL: server.baseURL, path: "/slow", task: task)
+        #expect(await provider(2).result(of: slow).response?.statusCode == 200)
+        let hanging = Call(baseURL: server.baseURL, path: "/hang", task: task)
+        let result = await provider(0.3).result(of: hanging)
+        #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
+    }
+
+    @Test("Any number of different timeouts apply, and ones that are none leave the session's")
+    func differentTimeouts() async {
+        let session = Session()
+        let seconds = Locking(0.2)
+        let provider = MoyaProvider<Call>(
+            requestClosure: { endpoint, done in
+                var request = try? endpoint.urlRequest()
+                request?.timeoutInterval = seconds.value
+                done(request.map(Result.success) ?? .failure(.requestMapping("")))
+            },
+            session: session
+        )
+        for number in 0..<10 {
+            seconds.update { $0 = 0.2 + Double(number) / 100 }
+            let result = await provider.result(of: Call(baseURL: server.baseURL, path: "/hang"))
+            #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
+        }
+        for none in [0, -1, .infinity] as [TimeInterval] {
+            seconds.update { $0 = none }
+            #expect(await provider.result(of: Call(baseURL: server.baseURL)).response?.statusCode == 200)
+        }
+    }
+
+    @Test("The resource timeout of a session limits each request, and not an interceptor's retries together")
+    func resourceTimeout() async {
+        struct Patient: RequestInterceptor {
+            func retry(
+                _ request: Request,
+                for session: Session,
+                dueTo error: any Error,
+                completion: @escaping @Sendable (RetryResult) -> Void
+            ) {
+                completion(request.retryCount < 2 ? .retryWithDelay(1.2) : .doNotRetry)
+            }
+        }
+        let configuration = URLSessionConfiguration.default
+        configuration.timeoutIntervalForResource = 2
+        let provider = MoyaProvider<Call>(session: Session(configuration: configuration, interceptor: Patient()))
+        let call = Call(baseURL: server.baseURL, path: "/unavailable/2", validationType: .successCodes)
+        #expect(await provider.result(of: call).response?.statusCode == 200)
+        let limited = MoyaProvider<Call>(session: Session(configuration: configuration))
+        let result = await limited.result(of: Call(baseURL: server.baseURL, path: "/slow"))
         #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Stubbed calls")
+@Suite("Stubbed calls", .throttled)
 struct StubTests {
     @Test("A call without delay ends before the method returns, on the same thread", arguments: ["zen", "user"])
     func immediate(name: String) throws {
@@ -225,7 +226,7 @@ struct StubTests {
     }
 }
 
-@Suite("Stubbed calls: queues, delays and cancellation", .timeLimit(.minutes(1)))
+@Suite("Stubbed calls: queues, delays and cancellation", .throttled, .timeLimit(.minutes(1)))
 struct StubQueueTests {
     static let key = DispatchSpecificKey<String>()
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Uploads, downloads and progress", .timeLimit(.minutes(1)))
+@Suite("Uploads, downloads and progress", .throttled, .timeLimit(.minutes(1)))
 struct TransferTests {
     let server: EchoServer
     let folder: TestFolder
@@ -203,7 +204,20 @@ struct TransferTests {
             #expect(steps.last?.isCompleted == true)
             #expect(steps.last?.fraction == 1)
             #expect(steps.dropLast().last?.fraction == 1)
+            // As with Moya: once before the completed step.
+            #expect(steps.filter { $0.fraction == 1 }.count == 2)
         }
+    }
+
+    @Test("Without a length, only the completed step has the fraction 1", arguments: [true, false])
+    func progressOfUnknownLength(isDownload: Bool) async {
+        let file = folder.url.appendingPathComponent("chunks.bin")
+        let task = isDownload ? Task.downloadDestination { _, _ in (file, []) } : .requestPlain
+        let steps = await steps(Call(baseURL: server.baseURL, path: "/chunks", task: task))
+        #expect(steps.count >= 2)
+        #expect(steps.dropLast().allSatisfy { $0.fraction == 0 && !$0.isCompleted })
+        #expect(steps.last?.fraction == 1)
+        #expect(steps.last?.isCompleted == true)
     }
 
     @Test("A step without a known length has the fraction 0 until it is complete")

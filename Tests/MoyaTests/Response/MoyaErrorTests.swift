@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Errors")
+@Suite("Errors", .throttled)
 struct MoyaErrorTests {
     /// An error, and what it has.
     struct Case: CustomTestStringConvertible, Sendable {

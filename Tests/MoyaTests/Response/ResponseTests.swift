@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Responses")
+@Suite("Responses", .throttled)
 struct ResponseTests {
     static func response(_ text: String, status: Int = 200) -> Response {
         Response(statusCode: status, data: Data(text.utf8))

@@ -54,6 +54,21 @@ final class EchoServer: Sendable {
         case "cookies": return .status(200, headers: ["Set-Cookie": "flavor=oat; Path=/"])
         case "hang": return .hang
         case "bytes": return .data(Data(repeating: 65, count: Int(parts[1]) ?? 0))
+        // Without a length, in pieces that arrive separately.
+        case "chunks":
+            let chunk = TestServer.Step.chunk(Data(repeating: 65, count: 1_000))
+            return TestServer.Response(steps: [
+                .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), chunk, .wait(for: .milliseconds(100)),
+                chunk,
+                .wait(for: .milliseconds(100)), .endChunks,
+            ])
+        // A body that takes 2.5 seconds, with half a second between its bytes.
+        case "slow":
+            return TestServer.Response(steps: [
+                .head(status: 200, headers: ["Content-Length": "5"]),
+                .drip(Data("slow!".utf8), chunkSize: 1, every: .milliseconds(500)),
+            ])
+        case "unavailable": return count <= (Int(parts[1]) ?? 0) ? .status(503) : .json("{}")
         case "unavailable-once": return count == 1 ? .status(503) : .json("{}")
         case "private":
             return request.headers["authorization"] == nil

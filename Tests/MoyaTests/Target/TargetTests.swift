@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TestSupport
 import Testing
 import TargetKitMoya
 
-@Suite("Targets")
+@Suite("Targets", .throttled)
 struct TargetTests {
     @Test(
         "The URL of a target is the base URL with the path, unless that is empty",

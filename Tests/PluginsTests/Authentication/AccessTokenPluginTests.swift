@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Access token", .timeLimit(.minutes(2)))
+@Suite("Access token", .throttled, .timeLimit(.minutes(2)))
 struct AccessTokenPluginTests {
     @Test(
         "The scheme of the call determines the field",

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: refreshes that fail", .timeLimit(.minutes(2)))
+@Suite("Authentication: refreshes that fail", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationFailureTests {
     /// A refresh that fails, and what it means.
     enum Failure: String, CaseIterable, Sendable {
@@ -231,7 +231,7 @@ struct AuthenticationFailureTests {
     }
 }
 
-@Suite("Authentication: the limit", .timeLimit(.minutes(2)))
+@Suite("Authentication: the limit", .throttled, .timeLimit(.minutes(2)))
 struct RefreshLimitTests {
     private let signOuts = SignOuts()
 

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication", .timeLimit(.minutes(2)))
+@Suite("Authentication", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationPluginTests {
     private let signOuts = SignOuts()
 

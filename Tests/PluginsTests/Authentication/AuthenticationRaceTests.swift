@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Many concurrent calls to a server whose tokens expire at random.
-@Suite("Authentication: races", .timeLimit(.minutes(2)))
+@Suite("Authentication: races", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationRaceTests {
     /// A server whose tokens expire after a random number of calls, and which accepts each refresh token once.
     private final class RotatingServer: Sendable {

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: secrets", .timeLimit(.minutes(2)))
+@Suite("Authentication: secrets", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationSecretsTests {
     /// An authenticator with a header field of its own.
     private struct KeyAuthenticator: Authenticator {
@@ -70,6 +71,27 @@ struct AuthenticationSecretsTests {
             try await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "r"))
         }
         #expect(server.requestCount == 1)
+        #expect(other.requestCount == 0)
+    }
+
+    @Test(
+        "No token request follows a redirect to another origin, whatever the policy of the provider that sends it",
+        arguments: [302, 307, 308]
+    )
+    func redirectOfAProvider(_ status: Int) async throws {
+        let other = try TestServer(response: .json(#"{"access_token":"stolen"}"#))
+        let server = try TestServer(response: .redirect(to: other.baseURL.absoluteString, status: status))
+        for policy in [RedirectPolicy.follow(), .custom { next, _ in next }] {
+            let provider = Provider<MultiTarget>(redirects: policy)
+            let client = OAuthClient(id: "app", tokenURL: server.baseURL, authentication: .form(secret: "s")) {
+                target in
+                try await provider.request(target)
+            }
+            await #expect(throws: OAuthError.unexpectedStatus(status)) {
+                try await client.credential(.clientCredentials())
+            }
+        }
+        #expect(server.requestCount == 2)
         #expect(other.requestCount == 0)
     }
 

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: cancelling, signing in and out", .timeLimit(.minutes(2)))
+@Suite("Authentication: cancelling, signing in and out", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationSessionTests {
     private let signOuts = SignOuts()
 

@@ -3,6 +3,7 @@ import Foundation
 @testable import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// A shared exchange continues when the call that began it is cancelled.
-@Suite("Authentication of a shared call", .timeLimit(.minutes(3)))
+@Suite("Authentication of a shared call", .throttled, .timeLimit(.minutes(3)))
 struct AuthenticationSharingTests {
     private let signOuts = SignOuts()
 

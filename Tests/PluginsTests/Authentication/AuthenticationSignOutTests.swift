@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: calls of a session that is over", .timeLimit(.minutes(2)))
+@Suite("Authentication: calls of a session that is over", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationSignOutTests {
     private let signOuts = SignOuts()
     private let signedOut = Recorder<RequestContext>()
@@ -43,6 +44,34 @@ struct AuthenticationSignOutTests {
         }
         gate.open()
         #expect(signedOut.count == 0)
+    }
+
+    @Test("A call that waits ends as signed out, although the refresh ends by its cancellation", arguments: [nil, 7])
+    func cancelledRefresh(_ next: Int?) async throws {
+        let (began, ended) = (Gate(), Recorder<TargetKitError?>())
+        let plugin = signOuts.plugin(
+            TokenAuthenticator(renew: { _ in
+                let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+                await withTaskCancellationHandler {
+                    await began.wait()
+                    for await _ in stream {}
+                } onCancel: {
+                    // The refresh ends before the sign-out goes on.
+                    continuation.finish()
+                    for _ in 0..<1000 where ended.count == 0 { usleep(1000) }
+                }
+                throw CancellationError()
+            })
+        )
+        began.open()
+        let provider = provider(TokenServer().transport, plugin)
+        let call = Task { ended.append(await provider.result(PluginTarget()).failure) }
+        await began.waitForArrivals()
+        if let next { try await plugin.signIn(Token(next)) } else { try await plugin.signOut() }
+        await call.value
+        let error = try #require(ended.elements.first.flatMap { $0 })
+        #expect(error.underlying as? AuthenticationError == .signedOut)
+        #expect(error.stage == .cancelled)
     }
 
     @Test("Nor by a late rejection of a call that went out before", arguments: [nil, 7])

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: transient failures", .timeLimit(.minutes(2)))
+@Suite("Authentication: transient failures", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationTransientTests {
     private let signOuts = SignOuts()
     private let clock = ManualClock()

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Authentication beside Unauthorized", .timeLimit(.minutes(2)))
+@Suite("Authentication beside Unauthorized", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationUnauthorizedTests {
     /// Which of the two plugins comes first.
     enum Order: String, CaseIterable, Sendable {
@@ -141,5 +142,44 @@ struct AuthenticationUnauthorizedTests {
         #expect(RecordingPlugin.Outcome(result) == (succeeds ? .status(200) : .failure(.envelope)))
         #expect((result.failure?.underlying is Boom) != succeeds)
         #expect(signedOut.count == (succeeds ? 0 : 1))
+    }
+
+    @Test("Each session that ends signs out once, without a reset", arguments: Order.allCases)
+    func eachSession(_ order: Order) async throws {
+        let server = TokenServer(good: -1)
+        let authentication = refreshesThatFailed.plugin(TokenAuthenticator(renew: { _ in throw Boom() }))
+        let unauthorized = UnauthorizedPlugin(after: authentication) { [signedOut] in
+            signedOut.append($0)
+            _ = try? await authentication.signOut()
+        }
+        let plugins: [any Plugin] = [authentication, unauthorized]
+        let provider = Provider<PluginTarget>(
+            transport: server.transport,
+            plugins: order == .authenticationFirst ? plugins : plugins.reversed()
+        )
+        for session in 1...3 {
+            try await authentication.signIn(Token(session * 10))
+            for _ in 0..<2 { _ = await provider.result(PluginTarget()) }
+            #expect(signedOut.count == session)
+        }
+        // A guest has no session.
+        let own = PluginTarget(headers: ["Authorization": "Bearer own"], authorization: .none)
+        _ = await provider.result(own)
+        #expect(signedOut.count == 3)
+    }
+
+    @Test("A late rejection of a call of the session before does not end the next one")
+    func lateRejection() async throws {
+        let held = HeldTransport(.status(401))
+        let authentication = refreshesThatFailed.plugin(TokenAuthenticator())
+        let unauthorized = UnauthorizedPlugin(after: authentication) { [signedOut] in signedOut.append($0) }
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [authentication, unauthorized])
+        let own = PluginTarget(headers: ["Authorization": "Bearer own"], authorization: .none)
+        let call = Task { await provider.result(own) }
+        await held.requests.waitForCount(1)
+        try await authentication.signIn(Token(2))
+        held.gate.open()
+        _ = await call.value
+        #expect(signedOut.count == 0)
     }
 }

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Unauthorized", .timeLimit(.minutes(2)))
+@Suite("Unauthorized", .throttled, .timeLimit(.minutes(2)))
 struct UnauthorizedPluginTests {
     /// How the server reports that the session has ended.
     enum Sign: String, CaseIterable, Sendable {
@@ -56,6 +56,33 @@ struct UnauthorizedPluginTests {
     @Test("Other results do not sign out", arguments: CallEnding.allCases)
     func otherResults(_ ending: CallEnding) async {
         _ = await ending.run(through: plugin)
+        #expect(signedOut.count == 0)
+    }
+
+    @Test(
+        "A rejected token in a header field of the target's own signs out, as the log knows that it is a secret",
+        arguments: ["token", "X-Token", "accessToken", "X-Session-Key", "sessionid", "jwt", "X-Auth"],
+        Sign.allCases
+    )
+    func ownField(_ name: String, _ sign: Sign) async {
+        let target = PluginTarget(
+            headers: [HTTPHeaderName(rawValue: name).rawValue: "secret"],
+            sampleResponse: sign.answer
+        )
+        _ = await Provider<PluginTarget>.stubbed(plugin).result(target)
+        #expect(signedOut.count == 1)
+    }
+
+    @Test(
+        "A secret that guests have, too, does not sign out",
+        arguments: [
+            "X-Api-Key", "apikey", "X-App-Key", "Client-Secret", "X-CSRF-Token", "X-XSRF-TOKEN", "csrfToken",
+            "X-Signature", "Cookie", "X-RapidAPI-Key", "X-Request-Signature", "X-Firebase-AppCheck-Token",
+        ]
+    )
+    func guestsField(_ name: String) async {
+        let target = PluginTarget(headers: [name: "secret"], sampleResponse: Sign.status.answer)
+        _ = await Provider<PluginTarget>.stubbed(plugin).result(target)
         #expect(signedOut.count == 0)
     }
 
@@ -345,7 +372,7 @@ struct UnauthorizedPluginTests {
     }
 }
 
-@Suite("Unauthorized: whose 401", .timeLimit(.minutes(2)))
+@Suite("Unauthorized: whose 401", .throttled, .timeLimit(.minutes(2)))
 struct UnauthorizedOriginTests {
     private let signedOut = Recorder<RequestContext>()
 
@@ -409,7 +436,7 @@ struct UnauthorizedOriginTests {
     }
 }
 
-@Suite("Body code")
+@Suite("Body code", .throttled)
 struct BodyCodeTests {
     @Test(
         "Numbers and strings are matched alike",

@@ -130,6 +130,20 @@ extension CacheCase {
         ),
         CacheCase("5.3", "an Expires in another time zone", ["Expires": "Fri, 15 Jan 2027 08:01:00 EST"], .loaded),
         CacheCase(
+            "5.3",
+            "an Expires in the format of asctime",
+            ["Expires": "Fri Jan 15 08:01:00 2027"],
+            after: 30,
+            .cached(age: 30)
+        ),
+        CacheCase(
+            "4.2",
+            "an Expires in another letter case",
+            ["Expires": "fri, 15 JAN 2027 08:01:00 gmt"],
+            after: 30,
+            .cached(age: 30)
+        ),
+        CacheCase(
             "4.2.3",
             "the age of the response counts",
             ["Cache-Control": "max-age=60", "Age": "50"],
@@ -305,4 +319,13 @@ extension CacheCase {
             $0.fields = ["Cache-Control": "max-stale"]
         },
     ]
+
+    /// Times 60 seconds after the first response, in forms that are not those of RFC 9110 §5.6.7: they have expired.
+    static let invalidDates: [CacheCase] = [
+        "Fri 15 Jan 2027 08:01:00 GMT", "Fri, 15  Jan  2027 08:01:00 GMT", "Fri, 15 Jan 27 08:01:00 GMT",
+        "Fri, 15 Jan 2027 8:01:00 GMT", "Fri, 15-Jan-2027 08:01:00 GMT", "15 Jan 2027 08:01:00 GMT",
+        "Fri, 15 Jan 2027 08.01.00 GMT", "Fri, 08:01:00 15 Jan 2027 GMT", "Fri, 15 January 2027 08:01:00 GMT",
+        "Xyz, 15 Jan 2027 08:01:00 GMT", "Fri, 15 Jan 2027 08:01:00 +0000", "Fri, 15 Jan 2027 08:01:00",
+        "Friday, 15-Jan-2027 08:01:00 GMT", "Fri Jan 15 08:01:00 2027 GMT",
+    ].map { CacheCase("5.3", "Expires: \($0)", ["Expires": $0], .loaded) }
 }

@@ -267,6 +267,37 @@ extension CacheCase {
             $0.firstFields = ["X-A": "1", "X-B": "23"]
             $0.fields = ["X-A": "12", "X-B": "3"]
         },
+        CacheCase(
+            "4.1",
+            "white space around a comma inside quotes",
+            ["Cache-Control": "max-age=60", "Vary": "Accept"],
+            .loaded
+        ) {
+            $0.firstFields = ["Accept": "a;b=\"c,d\""]
+            $0.fields = ["Accept": "a;b=\"c, d\""]
+        },
+        CacheCase(
+            "4.1",
+            "white space around a comma after an escaped quote",
+            ["Cache-Control": "max-age=60", "Vary": "Accept"],
+            .loaded
+        ) {
+            $0.firstFields = ["Accept": "a;b=\"\\\",d\""]
+            $0.fields = ["Accept": "a;b=\"\\\", d\""]
+        },
+        CacheCase(
+            "4.1",
+            "white space around a comma outside of quotes",
+            ["Cache-Control": "max-age=60", "Vary": "Accept"],
+            .cached(age: 0)
+        ) {
+            $0.firstFields = ["Accept": "a;b=\"c,d\",e"]
+            $0.fields = ["Accept": "a;b=\"c,d\" , e"]
+        },
+        CacheCase("4.1", "a name in quotes", ["Cache-Control": "max-age=60", "Vary": "\"Accept, X-A\""], .loaded) {
+            $0.firstFields = ["Accept": "a"]
+            $0.fields = ["Accept": "b"]
+        },
         CacheCase("4.1", "an empty Vary", ["Cache-Control": "max-age=60", "Vary": ""], .cached(age: 0)) {
             $0.fields = ["Accept": "b"]
         },

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cache: credentials", .timeLimit(.minutes(2)))
+@Suite("Cache: credentials", .throttled, .timeLimit(.minutes(2)))
 struct CacheCredentialTests {
     private struct Token: Sendable, Equatable { var text: String }
 

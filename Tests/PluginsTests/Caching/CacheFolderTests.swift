@@ -27,12 +27,12 @@ final class TemporaryFolderOfCache: Sendable {
     }
 
     /// The files of responses.
-    var entries: [URL] { files.filter { $0.lastPathComponent.utf8.count == 66 } }
+    var entries: [URL] { files.filter { $0.lastPathComponent.utf8.count == 103 } }
 
     var parts: [URL] { files.filter { $0.pathExtension == "part" } }
 }
 
-@Suite("Cache: the folder", .timeLimit(.minutes(3)))
+@Suite("Cache: the folder", .throttled, .timeLimit(.minutes(3)))
 struct CacheFolderTests {
     /// A cache without memory, so that each response is read from the folder.
     private static func world(_ folder: TemporaryFolderOfCache, diskLimit: Int = 1 << 20) -> CacheWorld {

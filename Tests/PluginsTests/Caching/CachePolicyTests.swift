@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cache: policies", .timeLimit(.minutes(2)))
+@Suite("Cache: policies", .throttled, .timeLimit(.minutes(2)))
 struct CachePolicyTests {
     /// Moya's recipe: a plugin sets the policy of the request.
     private struct PolicyPlugin: Plugin {
@@ -74,6 +74,7 @@ struct CachePolicyTests {
         let world = CacheWorld()
         let error = await world.provider.result(CachedTarget().with(.onlyCached)).failure
         #expect((error?.underlying as? URLError)?.code == .resourceUnavailable)
+        #expect(error?.description.contains("the response is not in the cache") == true, "\(error?.description ?? "")")
         #expect(world.requests.count == 0)
     }
 

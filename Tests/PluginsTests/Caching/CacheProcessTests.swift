@@ -15,7 +15,7 @@ import FoundationNetworking
 ///
 /// `TARGETKIT_CACHE_KILLS` sets how many processes are killed, and `TARGETKIT_CACHE_SECONDS` how long two processes
 /// run.
-@Suite("Cache: processes", .serialized, .timeLimit(.minutes(15)))
+@Suite("Cache: processes", .throttled, .serialized, .timeLimit(.minutes(15)))
 struct CacheProcessTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Cache: the rules of RFC 9111 and RFC 5861", .timeLimit(.minutes(2)))
+@Suite("Cache: the rules of RFC 9111 and RFC 5861", .throttled, .timeLimit(.minutes(2)))
 struct CacheRulesTests {
     @Test("Storing responses", arguments: CacheCase.storing)
     func storing(_ rule: CacheCase) async throws { #expect(try await rule.run() == rule.outcome) }
@@ -19,6 +20,9 @@ struct CacheRulesTests {
 
     @Test("Freshness and age", arguments: CacheCase.freshness)
     func freshness(_ rule: CacheCase) async throws { #expect(try await rule.run() == rule.outcome) }
+
+    @Test("Dates that have expired because they are invalid", arguments: CacheCase.invalidDates)
+    func invalidDates(_ rule: CacheCase) async throws { #expect(try await rule.run() == rule.outcome) }
 
     @Test("Directives of requests", arguments: CacheCase.directives)
     func directives(_ rule: CacheCase) async throws { #expect(try await rule.run() == rule.outcome) }
@@ -33,7 +37,7 @@ struct CacheRulesTests {
     func count() {
         let groups = [
             CacheCase.storing, CacheCase.vary, CacheCase.freshness, CacheCase.directives, CacheCase.validation,
-            CacheCase.stale,
+            CacheCase.stale, CacheCase.invalidDates,
         ]
         let titles = groups.joined().map(\.testDescription)
         #expect(titles.count >= 120)

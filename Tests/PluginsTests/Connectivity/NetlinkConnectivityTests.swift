@@ -7,6 +7,7 @@ import Testing
 
 @Suite(
     "Connectivity of a network namespace",
+    .throttled,
     .enabled(Comment(rawValue: NetworkNamespace.skipReason)) { await NetworkNamespace.canBeMade },
     .serialized,
     .timeLimit(.minutes(3))

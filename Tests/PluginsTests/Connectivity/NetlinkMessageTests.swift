@@ -2,9 +2,10 @@
 #if os(Linux)
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Netlink messages")
+@Suite("Netlink messages", .throttled)
 struct NetlinkMessageTests {
     typealias Content = NetlinkMessage.Content
 

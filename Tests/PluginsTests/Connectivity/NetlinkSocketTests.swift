@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitPlugins
 
-@Suite("Netlink socket")
+@Suite("Netlink socket", .throttled)
 struct NetlinkSocketTests {
     @Test("What an earlier dump has left behind is not taken for an answer", arguments: [22, 26] as [UInt16])
     func leftovers(_ type: UInt16) throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import TargetKitPlugins
+import TestSupport
 import Testing
 
-@Suite("Netlink table")
+@Suite("Netlink table", .throttled)
 struct NetlinkTableTests {
     private static let loopback = NetlinkLink(index: 1, name: "lo", flags: 0x49, hardware: 772)
     private static let cable = NetlinkLink(index: 2, name: "eth0", flags: 0x1043)

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Networks that a call may not use", .timeLimit(.minutes(3)))
+@Suite("Networks that a call may not use", .throttled, .timeLimit(.minutes(3)))
 struct NetworkAccessTests {
     private static let wifi = Reachability.Status.online(.wifi, isExpensive: false)
     private static let mobile = Reachability.Status.online(.cellular, isExpensive: true)

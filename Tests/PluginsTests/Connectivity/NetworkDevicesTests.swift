@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Network devices")
+@Suite("Network devices", .throttled)
 struct NetworkDevicesTests {
     /// What a device's folder has.
     enum Sign: String, CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Reachability", .timeLimit(.minutes(2)))
+@Suite("Reachability", .throttled, .timeLimit(.minutes(2)))
 struct ReachabilityTests {
     typealias Status = Reachability.Status
 

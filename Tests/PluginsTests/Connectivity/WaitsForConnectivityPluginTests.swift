@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Waits for connectivity", .timeLimit(.minutes(3)))
+@Suite("Waits for connectivity", .throttled, .timeLimit(.minutes(3)))
 struct WaitsForConnectivityPluginTests {
     private let source = ManualConnectivity(.offline)
     private let clock = ManualClock()

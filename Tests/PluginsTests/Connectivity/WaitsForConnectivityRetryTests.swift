@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Calls that fail because there is no network", .timeLimit(.minutes(3)))
+@Suite("Calls that fail because there is no network", .throttled, .timeLimit(.minutes(3)))
 struct WaitsForConnectivityRetryTests {
     private let source = ManualConnectivity(.offline)
     private let clock = ManualClock()

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitPlugins
+import TestSupport
 import Testing
 
 // On other systems the arguments of the defaults cannot be set while the program runs.
 #if os(Linux)
-@Suite("Launch arguments in the user defaults", .serialized)
+@Suite("Launch arguments in the user defaults", .throttled, .serialized)
 struct EnvironmentArgumentTests {
     @Test("A launch argument with the key's name does not count as a saved selection", arguments: [true, false])
     func argument(isSuite: Bool) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitPlugins
+import TestSupport
 import Testing
 
-@Suite("The environment of a URL")
+@Suite("The environment of a URL", .throttled)
 struct EnvironmentBaseURLTests {
     @Test(
         "A URL belongs to the environment with its server, or on a shared server to the one with its path",

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -18,7 +19,7 @@ struct ShopTarget: EnvironmentTarget {
     var headers: HTTPHeaders = [:]
 }
 
-@Suite("Environment plugin", .timeLimit(.minutes(3)))
+@Suite("Environment plugin", .throttled, .timeLimit(.minutes(3)))
 struct EnvironmentPluginTests {
     private let store = EnvironmentStore.shop()
     private let sent = Recorder<URLRequest>()

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
 extension String {
@@ -35,7 +36,7 @@ extension EnvironmentStore {
     }
 }
 
-@Suite("Environment store", .timeLimit(.minutes(3)))
+@Suite("Environment store", .throttled, .timeLimit(.minutes(3)))
 struct EnvironmentStoreTests {
     private static let known: [String] = [.production, .test, "stage"]
 

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Environment transport", .timeLimit(.minutes(3)))
+@Suite("Environment transport", .throttled, .timeLimit(.minutes(3)))
 struct EnvironmentTransportTests {
     /// A transport that says which environment it was made for, and when it is let go of.
     private final class Named: Transport {

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("curl form of a request", .timeLimit(.minutes(2)))
+@Suite("curl form of a request", .throttled, .timeLimit(.minutes(2)))
 struct CurlCommandTests {
     private func command(_ target: PluginTarget, _ lines: LoggedLines = LoggedLines()) async throws -> String {
         let all = await lines([.curl, .request, .requestHeaders, .requestBody], target)

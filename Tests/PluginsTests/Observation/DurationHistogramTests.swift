@@ -2,9 +2,10 @@
 import Foundation
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("DurationHistogram")
+@Suite("DurationHistogram", .throttled)
 struct DurationHistogramTests {
     @Test("An empty one has no figures")
     func empty() {

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Presented errors", .timeLimit(.minutes(2)))
+@Suite("Presented errors", .throttled, .timeLimit(.minutes(2)))
 struct ErrorPresentationPluginTests {
     private let shown = Recorder<String>()
 
@@ -20,15 +21,10 @@ struct ErrorPresentationPluginTests {
         }
     }
 
-    /// Waits until everything that was handed to the main queue has run.
-    private func settle() async {
-        await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
-    }
-
     @Test("A failed call is shown once, at its end; a cancelled one is not", arguments: CallEnding.allCases)
     func endings(_ ending: CallEnding) async {
         let result = await ending.run(through: plugin)
-        await settle()
+        await MainQueue.settle()
         let isShown = result.failure.map { $0.stage != .cancelled } ?? false
         #expect(shown.elements == (isShown ? [result.failure?.text(.summary) ?? ""] : []))
     }
@@ -37,7 +33,7 @@ struct ErrorPresentationPluginTests {
     func message() async {
         let target = PluginTarget(sampleResponse: .failure(URLError(.notConnectedToInternet)))
         let error = await Provider<PluginTarget>.stubbed(plugin).result(target).failure
-        await settle()
+        await MainQueue.settle()
         #expect(shown.elements == [error?.text(.summary) ?? ""])
         #expect(shown.elements.first?.contains(error?.text(.recoverySuggestion) ?? "?") == true)
     }
@@ -51,7 +47,7 @@ struct ErrorPresentationPluginTests {
                 try await provider.request(target, options: .setting(\.showsErrors, isShown)) as Response
             }
         }
-        await settle()
+        await MainQueue.settle()
         #expect(shown.count == 1)
     }
 
@@ -66,7 +62,7 @@ struct ErrorPresentationPluginTests {
         await #expect(throws: TargetKitError.self) {
             try await Provider<PluginTarget>.stubbed(plugin).request(PluginTarget(), as: [Int].self)
         }
-        await settle()
+        await MainQueue.settle()
         #expect(shown.count == 2)
     }
 
@@ -76,7 +72,7 @@ struct ErrorPresentationPluginTests {
         let provider = Provider<PluginTarget>.stubbed(plugin, scope: scope)
         await scope.shutdown(grace: .zero)
         #expect(await provider.result(PluginTarget()).failure?.stage == .shutDown)
-        await settle()
+        await MainQueue.settle()
         #expect(shown.count == 0)
     }
 }

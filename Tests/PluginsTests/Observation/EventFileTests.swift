@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Event file", .timeLimit(.minutes(2)))
+@Suite("Event file", .throttled, .timeLimit(.minutes(2)))
 struct EventFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "events-\(UUID())")
     private var file: URL { folder.appending(path: "network.jsonl") }

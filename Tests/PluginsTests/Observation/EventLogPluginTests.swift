@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Event log", .timeLimit(.minutes(2)))
+@Suite("Event log", .throttled, .timeLimit(.minutes(2)))
 struct EventLogPluginTests {
     private let events = Recorder<CallEvent>()
 

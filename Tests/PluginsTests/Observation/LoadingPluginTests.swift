@@ -3,20 +3,52 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Loading", .timeLimit(.minutes(2)))
+@Suite("Loading", .throttled, .timeLimit(.minutes(2)))
 struct LoadingPluginTests {
     private let shown = Recorder<Bool>()
 
+    /// What has been shown when the closures have run.
+    private var settled: [Bool] {
+        get async {
+            await MainQueue.settle()
+            return shown.elements
+        }
+    }
+
     private func plugin() -> LoadingPlugin {
-        LoadingPlugin { [shown] isLoading in shown.append(isLoading) }
+        LoadingPlugin { [shown] isLoading in
+            MainActor.assertIsolated()
+            shown.append(isLoading)
+        }
+    }
+
+    @MainActor private final class Overlay {
+        var isHidden = true
+    }
+
+    @Test("The closure changes what belongs to the main actor")
+    func mainActor() async {
+        let overlay = Overlay()
+        let held = HeldTransport()
+        let plugin = LoadingPlugin { isLoading in overlay.isHidden = !isLoading }
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin])
+        async let result = provider.result(PluginTarget())
+        await held.requests.waitForCount(1)
+        await MainQueue.settle()
+        #expect(await !overlay.isHidden)
+        held.gate.open()
+        _ = await result
+        await MainQueue.settle()
+        #expect(await overlay.isHidden)
     }
 
     @Test("It is shown and hidden once, however the call ends", arguments: CallEnding.allCases)
     func balanced(_ ending: CallEnding) async {
         _ = await ending.run(through: plugin())
-        #expect(shown.elements == (ending.isPrepared ? [true, false] : []))
+        #expect(await settled == (ending.isPrepared ? [true, false] : []))
     }
 
     @Test("It stays until the last of the calls ends, over two providers")
@@ -31,10 +63,10 @@ struct LoadingPluginTests {
         await two.requests.waitForCount(1)
         one.gate.open()
         _ = await oneResult
-        #expect(shown.elements == [true])
+        #expect(await settled == [true])
         two.gate.open()
         _ = await twoResult
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("It alternates when hundreds of calls come and go at the same time")
@@ -43,9 +75,10 @@ struct LoadingPluginTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<500 { group.addTask { _ = await provider.result(PluginTarget()) } }
         }
+        let shown = await settled
         #expect(shown.count >= 2)
-        #expect(shown.elements == shown.elements.indices.map { $0.isMultiple(of: 2) })
-        #expect(shown.elements.last == false)
+        #expect(shown == shown.indices.map { $0.isMultiple(of: 2) })
+        #expect(shown.last == false)
     }
 
     @Test("Cancel-all leaves nothing shown")
@@ -57,7 +90,7 @@ struct LoadingPluginTests {
         await held.requests.waitForCount(20)
         provider.cancelAll()
         await ended.wait()
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("A target opts out by its options, and a call by its own")
@@ -65,9 +98,9 @@ struct LoadingPluginTests {
         let provider = Provider<PluginTarget>.stubbed(plugin())
         _ = await provider.result(PluginTarget(showsLoading: false))
         _ = try await provider.request(PluginTarget(), options: .setting(\.showsLoading, false))
-        #expect(shown.elements == [])
+        #expect(await settled == [])
         _ = try await provider.request(PluginTarget(showsLoading: false), options: .setting(\.showsLoading, true))
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("A stream is shown until the end of its body")
@@ -75,10 +108,10 @@ struct LoadingPluginTests {
         let transport = StreamingTransport()
         let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin()])
         let stream = try await provider.stream(PluginTarget())
-        #expect(shown.elements == [true])
+        #expect(await settled == [true])
         transport.gate.open()
         for try await _ in stream {}
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("Calls that share an exchange are shown once, until each has ended")
@@ -95,10 +128,10 @@ struct LoadingPluginTests {
         await held.requests.waitForCount(1)
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
-        #expect(shown.elements == [true])
+        #expect(await settled == [true])
         held.gate.open()
         #expect(await second.failure == nil)
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("A change within the closure is reported afterwards")
@@ -114,17 +147,27 @@ struct LoadingPluginTests {
         }
         box.withLock { $0 = plugin }
         _ = try await plugin.prepare(URLRequest(url: .shop), context: first)
+        await told.waitForCount(4)
         #expect(told.elements == ["true begins", "true ends", "false begins", "false ends"])
         box.withLock { $0 = nil }
         _ = try await plugin.prepare(URLRequest(url: .shop), context: second)
+        await told.waitForCount(6)
         #expect(told.elements.suffix(2) == ["true begins", "true ends"])
     }
 }
 
-@Suite("Loading, timed", .timeLimit(.minutes(2)))
+@Suite("Loading, timed", .throttled, .timeLimit(.minutes(2)))
 struct LoadingTimingTests {
     private let shown = Recorder<Bool>()
     private let clock = ManualClock()
+
+    /// What has been shown when the closures have run.
+    private var settled: [Bool] {
+        get async {
+            await MainQueue.settle()
+            return shown.elements
+        }
+    }
 
     private func plugin(delay: Duration = .zero, shortest: Duration = .zero) -> LoadingPlugin {
         LoadingPlugin(delay: delay, shortest: shortest, clock: clock) { [shown] in shown.append($0) }
@@ -146,7 +189,7 @@ struct LoadingTimingTests {
         _ = await result
         #expect(clock.sleeperCount == 0)
         clock.advance(by: .seconds(10))
-        #expect(shown.elements == [])
+        #expect(await settled == [])
     }
 
     @Test("A call that outlasts the delay is shown then, and hidden at its end")
@@ -161,7 +204,7 @@ struct LoadingTimingTests {
         await held.requests.waitForCount(1)
         held.gate.open()
         _ = await result
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("The delay counts from the first of the calls that overlap")
@@ -175,13 +218,13 @@ struct LoadingTimingTests {
         await two.requests.waitForCount(1)
         one.gate.open()
         _ = await first
-        #expect(shown.elements == [])
+        #expect(await settled == [])
         #expect(clock.remainingSleeps == [.milliseconds(400)])
         clock.advance(by: .milliseconds(400))
         #expect(await shown.waitForCount(1) == [true])
         two.gate.open()
         _ = await second
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
     }
 
     @Test("The delay starts anew when no call is left")
@@ -199,7 +242,7 @@ struct LoadingTimingTests {
         clock.advance(by: .milliseconds(999))
         two.gate.open()
         _ = await second
-        #expect(shown.elements == [])
+        #expect(await settled == [])
     }
 
     @Test("What is shown stays for the shortest time")
@@ -211,7 +254,7 @@ struct LoadingTimingTests {
         clock.advance(by: .milliseconds(300))
         held.gate.open()
         _ = await result
-        #expect(shown.elements == [true])
+        #expect(await settled == [true])
         try await clock.waitForSleepers()
         #expect(clock.remainingSleeps == [.milliseconds(700)])
         clock.advance(by: .milliseconds(700))
@@ -227,7 +270,7 @@ struct LoadingTimingTests {
         try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(500))
         _ = await provider.result(PluginTarget())
-        #expect(shown.elements == [true])
+        #expect(await settled == [true])
         try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(500))
         #expect(await shown.waitForCount(2) == [true, false])
@@ -242,7 +285,7 @@ struct LoadingTimingTests {
         clock.advance(by: .seconds(5))
         held.gate.open()
         _ = await result
-        #expect(shown.elements == [true, false])
+        #expect(await settled == [true, false])
         #expect(clock.sleeperCount == 0)
     }
 }

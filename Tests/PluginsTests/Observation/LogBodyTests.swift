@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
-@Suite("Bodies in a log")
+@Suite("Bodies in a log", .throttled)
 struct LogBodyTests {
     @Test("A time beyond a clock's range is logged", arguments: [Int64.max, .min])
     func endlessTime(seconds: Int64) async {

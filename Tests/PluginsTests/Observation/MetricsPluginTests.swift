@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("MetricsPlugin", .timeLimit(.minutes(2)))
+@Suite("MetricsPlugin", .throttled, .timeLimit(.minutes(2)))
 struct MetricsPluginTests {
     /// Sees how calls end.
     private struct Watcher: Plugin {

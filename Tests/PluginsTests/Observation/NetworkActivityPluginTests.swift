@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Network activity", .timeLimit(.minutes(2)))
+@Suite("Network activity", .throttled, .timeLimit(.minutes(2)))
 struct NetworkActivityPluginTests {
     @Test(
         "A call begins and ends once, however it ends, and not at all when it is not sent",
@@ -17,7 +18,12 @@ struct NetworkActivityPluginTests {
     )
     func balanced(_ ending: CallEnding) async {
         let changes = Recorder<NetworkActivityPlugin.Change>()
-        _ = await ending.run(through: NetworkActivityPlugin { change, _ in changes.append(change) })
+        let plugin = NetworkActivityPlugin { change, _ in
+            MainActor.assertIsolated()
+            changes.append(change)
+        }
+        _ = await ending.run(through: plugin)
+        await MainQueue.settle()
         #expect(changes.elements == (ending.isSent ? [.began, .ended] : []))
     }
 
@@ -26,7 +32,21 @@ struct NetworkActivityPluginTests {
         let targets = Recorder<String>()
         let plugin = NetworkActivityPlugin { _, target in targets.append("\(type(of: target))") }
         _ = try await Provider<MultiTarget>.stubbed(plugin).request(PluginTarget())
+        await MainQueue.settle()
         #expect(targets.elements == ["PluginTarget", "PluginTarget"])
+    }
+
+    @MainActor private final class Screen {
+        var callCount = 0
+    }
+
+    @Test("The closure changes what belongs to the main actor")
+    func mainActor() async throws {
+        let screen = Screen()
+        let plugin = NetworkActivityPlugin { change, _ in screen.callCount += change == .began ? 1 : 0 }
+        _ = try await Provider<PluginTarget>.stubbed(plugin).request(PluginTarget())
+        await MainQueue.settle()
+        #expect(await screen.callCount == 1)
     }
 
     @Test("A shared exchange is one activity until its last attempt, also when its first call was cancelled")
@@ -46,6 +66,7 @@ struct NetworkActivityPluginTests {
         for await count in provider.scope.inFlightCounts where count == 2 { break }
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
+        await MainQueue.settle()
         #expect(changes.elements == [.began])
         held.gate.open()
         #expect(await second.failure == nil)

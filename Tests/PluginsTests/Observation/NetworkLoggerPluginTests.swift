@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Network logger", .timeLimit(.minutes(2)))
+@Suite("Network logger", .throttled, .timeLimit(.minutes(2)))
 struct NetworkLoggerPluginTests {
     private static let target = PluginTarget(
         path: "/orders",

@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Redaction in a log", .timeLimit(.minutes(2)))
+@Suite("Redaction in a log", .throttled, .timeLimit(.minutes(2)))
 struct RedactionTests {
     private func url(_ text: String, _ redaction: Redaction = Redaction()) async throws -> String {
         let url = try #require(URL(string: text))

@@ -77,6 +77,17 @@ struct SecretPlace: Sendable, CustomTestStringConvertible {
         url("an array in a query") { "https://h.example/a?user[\($0)][0]=\($1)" },
         url("JSON in a query") { "https://h.example/a?filter=" + escaped("{\"a\":1,\"\($0)\":\"\($1)\"}") },
         url("a URL in a query") { "https://h.example/a?next=" + escaped("https://i.example/?\($0)=\($1)") },
+        url("a URL in the query of a URL in a query") { name, secret in
+            let inner = "https://j.example/?" + escaped("next=" + escaped("https://i.example/?\(name)=\(secret)"))
+            return "https://h.example/a?next=" + escaped(inner)
+        },
+        url("a URL in a query, escaped twice") {
+            "https://h.example/a?next=" + escaped(escaped("https://i.example/?\($0)=\($1)"))
+        },
+        url("a URL in a query, escaped three times") {
+            "https://h.example/a?next=" + escaped(escaped(escaped("https://i.example/?\($0)=\($1)")))
+        },
+        url("a JSON Web Token in a path") { "https://h.example/v/eyJhbGciOiJub25lIn0.\($1)\($0.count).x/b?q=1" },
         url("a form in a query") { "https://h.example/a?data=" + escaped("a=1&\($0)=\($1)") },
         url("a path parameter") { "https://h.example/a;\($0)=\($1)/b;x=1?q=1" },
         url("the user of a URL") { "https://\($0):\($1)@h.example/a" },
@@ -94,6 +105,8 @@ struct SecretPlace: Sendable, CustomTestStringConvertible {
         header("quoted parameters of a field") { ("X-Debug", "a=\"1\", \($0)=\"\($1)\"") },
         header("JSON in a field") { ("X-Debug", "{\"a\":{\"\($0)\":\"\($1)\"}}") },
         header("credentials in a field of another name") { ("X-Forwarded-With", "Bearer \($1)\($0.count)") },
+        header("credentials after two spaces") { ("X-Forwarded-With", "Bearer  \($1)\($0.count)") },
+        header("credentials after a tab") { ("X-Forwarded-With", "a; bearer\t\($1)\($0.count)") },
         header("a cookie that is set") { ("Set-Cookie", "\($0)=\($1); Path=/") },
         header("a cookie") { ("Cookie", "a=b; \($0)=\($1)") },
         header("the content type") { ("Content-Type", "text/plain; \($0)=\($1)") },
@@ -122,6 +135,12 @@ struct SecretPlace: Sendable, CustomTestStringConvertible {
         body("a name and its value in JSON", type: json) { "[{\"name\":\"\($0)\",\"value\":\"\($1)\"}]" },
         body("a value and its name in JSON", type: json) { "[{\"value\":\"\($1)\",\"name\":\"\($0)\"}]" },
         body("a key and its value in JSON", type: json) { "[{\"key\":\"\($0)\",\"value\":\"\($1)\"}]" },
+        body("a type and its value in JSON", type: json) { "[{\"type\":\"\($0)\",\"value\":\"\($1)\"}]" },
+        body("short names of a name and its value", type: json) { "[{\"k\":\"\($0)\",\"v\":\"\($1)\"}]" },
+        body("pairs in arrays of JSON", type: json) { "{\"a\":[[\"id\",\"7\"], [ \"\($0)\" , \"\($1)\" ]]}" },
+        body("an escaped URL in JSON", type: json) {
+            "{\"next\":\"https://h.example/?next=" + escaped("https://i.example/?\($0)=\($1)") + "\"}"
+        },
         body("JSON that is cut off", type: json) { "{\"a\":[{\"\($0)\":\"\($1)" },
         body("lines of JSON", type: "application/x-ndjson") { "{\"a\":1}\n{\"\($0)\":\"\($1)\"}\n{\"b\":2}" },
         body("server-sent events", type: "text/event-stream") { "event: a\ndata: {\"\($0)\":\"\($1)\"}\n\n" },
@@ -157,6 +176,12 @@ struct SecretPlace: Sendable, CustomTestStringConvertible {
         body("meta data of HTML", type: "text/html") { "<meta name=\"\($0)\" content=\"\($1)\" />" },
         body("a link of HTML", type: "text/html") { "<a href=\"/reset?a=1&\($0)=\($1)\">reset</a>" },
         body("a script of HTML", type: "text/html") { "<script>var config = { \($0): '\($1)', a: 1 }</script>" },
+        body("a member of XML-RPC", type: "text/xml") {
+            "<struct><member><name>\($0)</name>\n<value><string>\($1)</string></value></member></struct>"
+        },
+        body("a key and its value in XML", type: "text/xml") {
+            "<Tag><Key>\($0)</Key><Value>\($1)</Value></Tag>"
+        },
         body("a property list", type: "text/xml") { "<dict><key>\($0)</key>\n<string>\($1)</string></dict>" },
     ]
 

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 /// Types that contain a secret expose it only through the property for it, never in a text, so that interpolation
 /// cannot put it into a log, a crash report or an alert.
-@Suite("Secrets in texts", .timeLimit(.minutes(2)))
+@Suite("Secrets in texts", .throttled, .timeLimit(.minutes(2)))
 struct SecretsInTextsTests {
     /// A value that contains a secret.
     struct Holder: Sendable, CustomTestStringConvertible {

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Trace context", .timeLimit(.minutes(2)))
+@Suite("Trace context", .throttled, .timeLimit(.minutes(2)))
 struct TraceContextTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let parent = "00-\(trace)-00f067aa0ba902b7-01"

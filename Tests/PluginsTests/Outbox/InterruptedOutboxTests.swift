@@ -10,7 +10,7 @@ import Testing
 /// Outboxes whose processes are killed at random moments, and share a file. `TARGETKIT_OUTBOX` makes this program such
 /// a process. `TARGETKIT_OUTBOX_KILLS` is the number of processes that are killed, `TARGETKIT_OUTBOX_SECONDS` how long
 /// two share a file.
-@Suite("An outbox: interruptions", .serialized, .timeLimit(.minutes(20)))
+@Suite("An outbox: interruptions", .throttled, .serialized, .timeLimit(.minutes(20)))
 struct InterruptedOutboxTests {
     private static let environment = ProcessInfo.processInfo.environment
 

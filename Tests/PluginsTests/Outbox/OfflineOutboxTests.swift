@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("An outbox", .timeLimit(.minutes(2)))
+@Suite("An outbox", .throttled, .timeLimit(.minutes(2)))
 struct OfflineOutboxTests {
     private let server = NoteServer()
     private let clock = ManualClock()

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The file of an outbox", .timeLimit(.minutes(2)))
+@Suite("The file of an outbox", .throttled, .timeLimit(.minutes(2)))
 struct OutboxFileTests {
     private let server = NoteServer()
     private let clock = ManualClock()
@@ -50,9 +50,10 @@ struct OutboxFileTests {
         }
         var data = try Data(contentsOf: file)
         data[20] ^= 1
-        try data.write(to: file)
+        // Not the file itself: the outbox that was just released can still look at it, and would write its entries anew.
+        let file = try folder.file("copy.outbox", data)
         do {
-            let outbox = try outbox()
+            let outbox = try outbox(file)
             #expect(outbox.unreadableCount == 2)
             #expect(outbox.shown == ["2 waiting", "3 waiting"])
             // Until the file is rewritten.
@@ -62,7 +63,7 @@ struct OutboxFileTests {
         }
         let lineCount = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count
         #expect(lineCount < 110)
-        #expect(try outbox().unreadableCount == 2)
+        #expect(try outbox(file).unreadableCount == 2)
         #expect(server.sent.count == 2)
     }
 

@@ -17,7 +17,7 @@ private let revocationURL = URL.shop.appending(path: "revoke")
 private let redirectURI = URL.shop.appending(path: "signed-in")
 private let transport = AuthenticationPageTests.server(accepting: "new", refreshing: #"{"access_token":"new"}"#)
 
-@Suite("The page about authentication", .timeLimit(.minutes(2)))
+@Suite("The page about authentication", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationPageTests {
     private let session = Screen()
     private let folder: URL

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Page: caching", .timeLimit(.minutes(2)))
+@Suite("Page: caching", .throttled, .timeLimit(.minutes(2)))
 struct CachingPageTests {
     enum Catalog: TargetType {
         case list

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("README in Chinese", .timeLimit(.minutes(2)))
+@Suite("README in Chinese", .throttled, .timeLimit(.minutes(2)))
 struct ChineseReadmeTests {
     struct Product: Decodable, Sendable {
         var id: Int

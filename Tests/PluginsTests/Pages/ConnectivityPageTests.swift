@@ -3,9 +3,10 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Page: connectivity", .timeLimit(.minutes(3)))
+@Suite("Page: connectivity", .throttled, .timeLimit(.minutes(3)))
 struct ConnectivityPageTests {
     enum Orders: TargetType {
         case order(id: String)

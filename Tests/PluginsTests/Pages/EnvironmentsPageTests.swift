@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 extension ServerEnvironment {
@@ -20,7 +21,7 @@ extension ServerEnvironment {
     )
 }
 
-@Suite("The page on environments", .timeLimit(.minutes(3)))
+@Suite("The page on environments", .throttled, .timeLimit(.minutes(3)))
 struct EnvironmentsPageTests {
     /// The store of an app. The tests do not select in it, since a selection is saved.
     enum App {

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Page: Logs and traces", .timeLimit(.minutes(2)))
+@Suite("Page: Logs and traces", .throttled, .timeLimit(.minutes(2)))
 struct LogsPageTests {
     enum Tea: TargetType {
         case latest

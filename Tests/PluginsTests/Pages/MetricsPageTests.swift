@@ -3,9 +3,10 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Page: Metrics", .timeLimit(.minutes(2)))
+@Suite("Page: Metrics", .throttled, .timeLimit(.minutes(2)))
 struct MetricsPageTests {
     enum Tea: TargetType {
         case latest

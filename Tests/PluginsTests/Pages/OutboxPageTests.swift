@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Page: the outbox", .timeLimit(.minutes(2)))
+@Suite("Page: the outbox", .throttled, .timeLimit(.minutes(2)))
 struct OutboxPageTests {
     enum Shop: TargetType, Codable {
         case order(Int)

@@ -6,7 +6,7 @@ import Testing
 #if os(Linux)
 /// Code that a reader copies from a page into a file has to compile there. The app's own types and functions that a
 /// page uses are in further files of `Tests/Pages`, `<page>.swift` and `<page>+<other page>.swift`.
-@Suite("Page compilation", .serialized, .enabled(if: BuiltModules.areThere), .timeLimit(.minutes(10)))
+@Suite("Page compilation", .throttled, .serialized, .enabled(if: BuiltModules.areThere), .timeLimit(.minutes(10)))
 struct PageCompilationTests {
     @Test("Each page compiles as a separate file with only the imports that it shows", arguments: pages)
     func compiles(page: DocumentationPage) async throws {

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Pages of the plugins")
+@Suite("Pages of the plugins", .throttled)
 struct PagesTests {
     @Test(
         "Every line of Swift on a page is a line of a test in this folder",

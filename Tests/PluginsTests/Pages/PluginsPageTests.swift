@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// The app's account.
@@ -14,7 +15,7 @@ enum Account {
     var path: RequestPath { "/account" }
 }
 
-@Suite("Page: TargetKitPlugins", .timeLimit(.minutes(2)))
+@Suite("Page: TargetKitPlugins", .throttled, .timeLimit(.minutes(2)))
 struct PluginsPageTests {
     @Test("Options of a target choose what plugins do")
     func options() async {
@@ -25,9 +26,11 @@ struct PluginsPageTests {
         )
         let refresh = try? await provider.result(.refresh).get()
         #expect(refresh?.request?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
+        await MainQueue.settle()
         #expect(shown.count == 0)
         let signIn = try? await provider.result(.signIn).get()
         #expect(signIn?.request?.value(forHTTPHeaderField: "Authorization") == nil)
+        await MainQueue.settle()
         #expect(shown.elements == [true, false])
     }
 }

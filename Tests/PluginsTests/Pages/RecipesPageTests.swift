@@ -68,7 +68,7 @@ extension StubTransport {
     }
 }
 
-@Suite("Page: recipes", .timeLimit(.minutes(2)))
+@Suite("Page: recipes", .throttled, .timeLimit(.minutes(2)))
 struct RecipesPageTests {
     @Test("The API and a provider with what most apps need")
     func overview() async throws {

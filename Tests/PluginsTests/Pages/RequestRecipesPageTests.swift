@@ -25,7 +25,7 @@ extension Cookie {
     }
 }
 
-@Suite("Page: recipes for requests", .timeLimit(.minutes(2)))
+@Suite("Page: recipes for requests", .throttled, .timeLimit(.minutes(2)))
 struct RequestRecipesPageTests {
     private let script = ScriptedTransport(.response(status: 200, data: Data("{}".utf8)))
 

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -32,7 +33,7 @@ extension Shop {
 }
 
 /// The snippets of Resilience.md.
-@Suite("Page: resilience", .timeLimit(.minutes(3)))
+@Suite("Page: resilience", .throttled, .timeLimit(.minutes(3)))
 struct ResiliencePageTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Page: resources", .timeLimit(.minutes(2)))
+@Suite("Page: resources", .throttled, .timeLimit(.minutes(2)))
 struct ResourcesPageTests {
     enum Account: TargetType {
         case profile

@@ -51,7 +51,7 @@ extension ScreenRecipesPageTests {
     func promise(status: Int) async throws {
         let sample = SampleResponse.response(status: status, data: Data(#"{"id":7,"name":"Green tea"}"#.utf8))
         let provider = Provider<ShopAPI>(transport: StubTransport(sample))
-        let result = await provider.promise(.profile, as: Product.self).seal.results.waitForCount(1)[0]
+        let result = try await provider.promise(.profile, as: Product.self).seal.results.element(0)
         #expect((try? result.get().id) == (status == 200 ? 7 : nil))
     }
 

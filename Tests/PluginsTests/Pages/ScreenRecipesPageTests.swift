@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Page: recipes for screens", .timeLimit(.minutes(2)))
+@Suite("Page: recipes for screens", .throttled, .timeLimit(.minutes(2)))
 struct ScreenRecipesPageTests {
     private let list = #"{"data":[{"id":7,"name":"Green tea"}]}"#
 
@@ -20,7 +20,7 @@ struct ScreenRecipesPageTests {
         let (held, clock) = (HeldTransport(), ManualClock())
         let transport = held.transport
         let loading = LoadingPlugin(delay: .milliseconds(300), shortest: .milliseconds(500), clock: clock) { isOn in
-            DispatchQueue.main.async { indicator.isVisible = isOn }
+            indicator.isVisible = isOn
         }
         let provider = Provider<ShopAPI>(transport: transport, plugins: [loading])
         async let status = {

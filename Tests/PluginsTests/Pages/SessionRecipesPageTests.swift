@@ -32,7 +32,7 @@ extension ShopAPI: ErrorMappingTarget {
     }
 }
 
-@Suite("Page: recipes for responses and sessions", .timeLimit(.minutes(2)))
+@Suite("Page: recipes for responses and sessions", .throttled, .timeLimit(.minutes(2)))
 struct SessionRecipesPageTests {
     @Test("Unwrap code, message and data")
     func envelopes() async throws {

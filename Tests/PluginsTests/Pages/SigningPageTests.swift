@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Page: Signing", .timeLimit(.minutes(2)))
+@Suite("Page: Signing", .throttled, .timeLimit(.minutes(2)))
 struct SigningPageTests {
     enum Bank: RoutedTarget {
         case balance

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Page: transfers", .timeLimit(.minutes(2)))
+@Suite("Page: transfers", .throttled, .timeLimit(.minutes(2)))
 struct TransfersPageTests {
     enum Media: TargetType, Codable {
         case film(Int)

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("DefaultHeadersPlugin", .timeLimit(.minutes(2)))
+@Suite("DefaultHeadersPlugin", .throttled, .timeLimit(.minutes(2)))
 struct DefaultHeadersPluginTests {
     private func headers(_ plugin: DefaultHeadersPlugin, _ headers: HTTPHeaders = [:]) async throws -> HTTPHeaders {
         let sent = Recorder<URLRequest>()

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("RequestSigningPlugin", .timeLimit(.minutes(2)))
+@Suite("RequestSigningPlugin", .throttled, .timeLimit(.minutes(2)))
 struct RequestSigningPluginTests {
     private static let field: HTTPHeaderName = "X-Signature"
 

@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
-@Suite("ServerClockPlugin", .timeLimit(.minutes(2)))
+@Suite("ServerClockPlugin", .throttled, .timeLimit(.minutes(2)))
 struct ServerClockPluginTests {
     /// A device and a server, each with its clock, and the way between them.
     private final class World: Sendable {

@@ -3,13 +3,14 @@ import Foundation
 @testable import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("ErrorHandlingPlugin", .timeLimit(.minutes(3)))
+@Suite("ErrorHandlingPlugin", .throttled, .timeLimit(.minutes(3)))
 struct ErrorHandlingPluginTests {
     /// Which handler was asked, at which attempt.
     struct Asked: Sendable, Equatable {

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Hedged requests", .timeLimit(.minutes(3)))
+@Suite("Hedged requests", .throttled, .timeLimit(.minutes(3)))
 struct HedgingTransportTests {
     private let clock = ManualClock()
     private let cancelled = Recorder<Int>()

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -33,7 +34,7 @@ final class HostSet: Sendable {
     }
 }
 
-@Suite("Host failover", .timeLimit(.minutes(3)))
+@Suite("Host failover", .throttled, .timeLimit(.minutes(3)))
 struct HostFailoverPluginTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Host failover over the wire", .timeLimit(.minutes(3)))
+@Suite("Host failover over the wire", .throttled, .timeLimit(.minutes(3)))
 struct HostFailoverWireTests {
     private let good: TestServer
 
@@ -86,7 +86,7 @@ struct HostFailoverWireTests {
     }
 }
 
-@Suite("Host failover: addresses", .timeLimit(.minutes(3)))
+@Suite("Host failover: addresses", .throttled, .timeLimit(.minutes(3)))
 struct HostAddressTests {
     @Test(
         "Scheme, host and port are replaced; path and query stay byte for byte",

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -86,7 +87,7 @@ private enum HostAnswer: CaseIterable {
     }
 }
 
-@Suite("Host failover against a model", .timeLimit(.minutes(3)))
+@Suite("Host failover against a model", .throttled, .timeLimit(.minutes(3)))
 struct HostModelTests {
     private struct Running {
         let number: Int

@@ -3,10 +3,11 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// The return to the first host.
-@Suite("Host failover: the first host again", .timeLimit(.minutes(3)))
+@Suite("Host failover: the first host again", .throttled, .timeLimit(.minutes(3)))
 struct HostProbeTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

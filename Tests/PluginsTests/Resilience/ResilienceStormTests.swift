@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Hosts that fail in every way, and calls that are cancelled at any time, through all plugins for resilience.
-@Suite("A storm of calls", .timeLimit(.minutes(5)))
+@Suite("A storm of calls", .throttled, .timeLimit(.minutes(5)))
 struct ResilienceStormTests {
     private let clock = ManualClock()
 

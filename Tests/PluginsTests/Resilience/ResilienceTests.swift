@@ -3,6 +3,7 @@ import Foundation
 @testable import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// The plugins for resilience in one array.
-@Suite("Retry, failover and breaker together", .timeLimit(.minutes(3)))
+@Suite("Retry, failover and breaker together", .throttled, .timeLimit(.minutes(3)))
 struct ResilienceTests {
     private let clock = ManualClock()
     private let hosts = HostSet()
@@ -169,7 +170,7 @@ struct ResilienceTests {
 }
 
 /// An exchange that calls share continues when the call that began it is cancelled.
-@Suite("Retry and breaker of a shared exchange", .timeLimit(.minutes(3)))
+@Suite("Retry and breaker of a shared exchange", .throttled, .timeLimit(.minutes(3)))
 struct SharedResilienceTests {
     private let clock = ManualClock()
     private let held = Gate()
@@ -231,6 +232,7 @@ struct SharedResilienceTests {
             clock: clock
         )
         #expect(await outcome(provider, script) == .status(200))
+        await MainQueue.settle()
         #expect(active.elements == [.began, .ended])
         #expect(loading.elements.last == false)
     }

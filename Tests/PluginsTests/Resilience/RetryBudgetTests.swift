@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Retry budget", .timeLimit(.minutes(3)))
+@Suite("Retry budget", .throttled, .timeLimit(.minutes(3)))
 struct RetryBudgetTests {
     private let clock = ManualClock()
     private let script = ScriptedTransport(.status(503))

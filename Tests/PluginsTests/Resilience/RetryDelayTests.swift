@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry delays", .timeLimit(.minutes(3)))
+@Suite("Retry delays", .throttled, .timeLimit(.minutes(3)))
 struct RetryDelayTests {
     /// The delays of calls, in seconds; the plugin is called directly.
     private func waits(
@@ -138,7 +138,7 @@ private struct AskingNumbers: RandomNumberGenerator, Sendable {
     }
 }
 
-@Suite("Retry-After", .timeLimit(.minutes(3)))
+@Suite("Retry-After", .throttled, .timeLimit(.minutes(3)))
 struct RetryAfterTests {
     /// What the plugin does with a field.
     enum Reaction: Sendable, Equatable, CustomTestStringConvertible {

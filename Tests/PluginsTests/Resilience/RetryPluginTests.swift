@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Retry", .timeLimit(.minutes(3)))
+@Suite("Retry", .throttled, .timeLimit(.minutes(3)))
 struct RetryPluginTests {
     private let clock = ManualClock()
 
@@ -232,7 +233,7 @@ struct RetryPluginTests {
     }
 }
 
-@Suite("Retry: predicate, notification, history", .timeLimit(.minutes(3)))
+@Suite("Retry: predicate, notification, history", .throttled, .timeLimit(.minutes(3)))
 struct RetryHistoryTests {
     private let clock = ManualClock()
 
@@ -350,7 +351,7 @@ struct RetryHistoryTests {
     }
 }
 
-@Suite("Idempotency key", .timeLimit(.minutes(3)))
+@Suite("Idempotency key", .throttled, .timeLimit(.minutes(3)))
 struct IdempotencyKeyTests {
     private let clock = ManualClock()
 

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry over the wire", .timeLimit(.minutes(3)))
+@Suite("Retry over the wire", .throttled, .timeLimit(.minutes(3)))
 struct RetryWireTests {
     private let clock = ManualClock()
 

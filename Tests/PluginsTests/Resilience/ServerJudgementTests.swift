@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Failures that say nothing about the requested server, or after which it may have processed the request.
-@Suite("What a failure says about the server", .timeLimit(.minutes(3)))
+@Suite("What a failure says about the server", .throttled, .timeLimit(.minutes(3)))
 struct ServerJudgementTests {
     private let clock = ManualClock()
 

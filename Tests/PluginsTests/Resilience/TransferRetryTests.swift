@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry of transfers that can be continued", .timeLimit(.minutes(2)))
+@Suite("Retry of transfers that can be continued", .throttled, .timeLimit(.minutes(2)))
 struct TransferRetryTests {
     private struct File: TargetType {
         let baseURL: URL

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -13,7 +14,7 @@ import FoundationNetworking
 import Observation
 #endif
 
-@Suite("A resource", .timeLimit(.minutes(2)))
+@Suite("A resource", .throttled, .timeLimit(.minutes(2)))
 struct ResourceTests {
     struct Counter: Codable, Sendable, Equatable {
         var count: Int
@@ -204,6 +205,56 @@ struct ResourceTests {
         let third = Task { try await resource.refresh() }
         try await loads.next().finish(5)
         #expect(try await third.value.count == 5)
+    }
+
+    @Test("A load that was replaced is cancelled when the tasks that wait for it are", arguments: [true, false])
+    func cancelReplaced(bySetting: Bool) async throws {
+        let resource = resource()
+        let first = Task { try await resource.refreshIfStale() }
+        let load = try await loads.next()
+        var second: Task<Counter, any Error>?
+        if bySetting {
+            resource.set(Counter(count: 1))
+        } else {
+            second = Task { try await resource.refresh() }
+        }
+        let other = try await bySetting ? nil : loads.next()
+        first.cancel()
+        let error = await #expect(throws: TargetKitError.self) { try await first.value }
+        #expect(error?.stage == .cancelled)
+        await load.cancelled.wait()
+        other?.finish(5)
+        if let second { #expect(try await second.value.count == 5) }
+    }
+
+    @Test("A reset cancels each load that tasks wait for")
+    func resetReplaced() async throws {
+        let resource = resource()
+        let first = Task { try await resource.refreshIfStale() }
+        let load = try await loads.next()
+        let second = Task { try await resource.refresh() }
+        let other = try await loads.next()
+        resource.reset()
+        await load.cancelled.wait()
+        await other.cancelled.wait()
+        _ = (await first.result, await second.result)
+        #expect(!resource.state.isLoading)
+    }
+
+    @Test("No task is cancelled by others that load at the same time")
+    func simultaneous() async throws {
+        let transport = StubTransport { _ in .cacheable(#"{"count":1,"name":""}"#) }
+        let provider = Provider<PluginTarget>(transport: transport)
+        for _ in 0..<150 {
+            let resource = Resource(provider, PluginTarget(validation: .successCodes), as: Counter.self)
+            try await withThrowingTaskGroup(of: Counter.self) { group in
+                group.addTask { try await resource.refreshIfStale() }
+                group.addTask { try await resource.refresh() }
+                group.addTask { try await resource.refreshIfStale() }
+                group.addTask { try await resource.refresh() }
+                for try await value in group { #expect(value.count == 1) }
+            }
+        }
     }
 
     @Test("A load whose task is cancelled at once is cancelled, too")

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A queue of transfers with a file", .timeLimit(.minutes(2)))
+@Suite("A queue of transfers with a file", .throttled, .timeLimit(.minutes(2)))
 struct StoredTransfersTests {
     private let folder: TemporaryFolder
     private var file: URL { folder.url.appendingPathComponent("media.queue") }
@@ -86,6 +86,46 @@ struct StoredTransfersTests {
             return
         }
         #expect("\(error)".contains("404"))
+    }
+
+    @Test("has the kind, the stage and the text of a failure after every later launch", arguments: [404, 409])
+    func failureText(status: Int) async throws {
+        let transport = ControlledTransport()
+        var expected: TargetKitError?
+        do {
+            let queue = try queue(transport)
+            let id = try await queue.add(.film(1))
+            await transport.begun.waitForCount(1)
+            transport.finish(.film(1), with: .success(status))
+            expected = await #expect(throws: TargetKitError.self) { try await queue.response(of: id) }
+        }
+        for _ in 1...3 {
+            let next = try await reopened()
+            let id = try #require(next.transfers.first?.id)
+            // Until the file is rewritten.
+            for _ in 1...60 {
+                next.setPriority(.high, of: id)
+                next.remove(try await next.add(.film(2)))
+            }
+            let error = await #expect(throws: TargetKitError.self) { try await next.response(of: id) }
+            #expect(error.map { "\($0)" } == expected.map { "\($0)" })
+            #expect(error?.kind == expected?.kind)
+            #expect(error?.stage == expected?.stage)
+        }
+    }
+
+    @Test("writes its transfers anew when something else has removed or emptied the file", arguments: [false, true])
+    func lost(isRemoved: Bool) async throws {
+        do {
+            let queue = try queue(ControlledTransport())
+            for number in 1...3 { try await queue.add(.film(number)) }
+            queue.cancel(queue.transfers[1].id)
+            try await queue.add(.film(4))
+            if isRemoved { unlink(file.path) } else { truncate(file.path, 0) }
+            try await queue.add(.film(5))
+            queue.pauseAll()
+        }
+        #expect(try await reopened().transfers.map(\.target) == [.film(1), .film(3), .film(4), .film(5)])
     }
 
     /// The queue of the next launch, when the calls of this one have ended.

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("A queue of transfers: partial downloads", .timeLimit(.minutes(2)))
+@Suite("A queue of transfers: partial downloads", .throttled, .timeLimit(.minutes(2)))
 struct TransferPartTests {
     private struct Clip: TargetType, Codable {
         var baseURL: URL
@@ -80,5 +80,41 @@ struct TransferPartTests {
         queue.resume(id)
         #expect(try await queue.response(of: id).file == clip.file)
         #expect(server.requests.contains { $0.headers["Range"] == "bytes=500-" })
+    }
+
+    @Test("has finished when it is paused or cancelled after its file is in place", arguments: [false, true])
+    func finished(isCancelled: Bool) async throws {
+        struct Ending: Plugin {
+            let end: @Sendable () -> Void
+            func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) { end() }
+        }
+        let server = try TestServer { _ in TestServer.Response(body: Data("new".utf8)) }
+        let ending = Locked<(@Sendable () -> Void)?>(nil)
+        let hasBegun = Gate()
+        let plugin = Ending { ending.withLock(\.self)?() }
+        let queue = try TransferQueue<Clip>(Provider(transport: WaitingTransport(gate: hasBegun), plugins: [plugin]))
+        let file = folder.url.appendingPathComponent("clip")
+        let id = try await queue.add(Clip(baseURL: server.baseURL, file: file))
+        ending.withLock { $0 = { if isCancelled { queue.cancel(id) } else { queue.pause(id) } } }
+        hasBegun.open()
+        try await wait { queue[id]?.response != nil }
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(folder.names == ["clip"])
+    }
+
+    /// Waits at a gate before it sends.
+    private struct WaitingTransport: Transport {
+        let gate: Gate
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            await gate.wait()
+            return try await SystemTransport.patient.send(request)
+        }
+    }
+}
+
+extension Transfer {
+    /// The response of a transfer that has finished.
+    fileprivate var response: Response? {
+        if case .finished(let response) = state { response } else { nil }
     }
 }

@@ -13,7 +13,7 @@ import FoundationNetworking
 import Observation
 #endif
 
-@Suite("A queue of transfers", .timeLimit(.minutes(2)))
+@Suite("A queue of transfers", .throttled, .timeLimit(.minutes(2)))
 struct TransferQueueTests {
     private let transport = ControlledTransport()
 
@@ -79,6 +79,29 @@ struct TransferQueueTests {
             await Task.yield()
         }
         #expect(queue.transfers.allSatisfy { $0.state.name == "finished" })
+    }
+
+    @Test(
+        "No textual form of a transfer shows the values of its target",
+        arguments: ["waiting", "running", "paused", "finished", "failed", "cancelled"]
+    )
+    func description(_ name: String) {
+        let states: [String: Transfer<Upload>.State] = [
+            "waiting": .waiting, "running": .running, "paused": .paused, "cancelled": .cancelled,
+            "finished": .finished(Response(statusCode: 200, data: Data("s3cret".utf8))),
+            "failed": .failed(TargetKitError(stage: .transport, target: Upload.signed("s3cret"))),
+        ]
+        let transfer = Transfer(target: Upload.signed("s3cret"), state: states[name] ?? .waiting)
+        #expect(TextualForms(of: transfer).forms(holding: "s3cret") == [])
+        #expect(TextualForms(of: [transfer.state]).forms(holding: "s3cret") == [])
+        #expect("\(transfer)".hasPrefix("Upload.signed, " + name))
+    }
+
+    private enum Upload: TargetType {
+        case signed(String)
+
+        var baseURL: URL { .shop }
+        var path: RequestPath { "/files" }
     }
 
     @Test("returns the response of a transfer, or throws its error")
@@ -187,7 +210,7 @@ struct TransferQueueTests {
         try await wait(queue, id) { $0.state.name == "waiting" }
         network.set(.online(.wifi, isExpensive: false, isConstrained: false))
         await transport.begun.waitForCount(2)
-        transport.finish(.film(1), with: .failure(URLError(.networkConnectionLost)))
+        transport.finish(.film(1), with: .failure(URLError(.serverCertificateUntrusted)))
         try await wait(queue, id) { $0.state.name == "failed" }
         queue.resume(id)
         await transport.begun.waitForCount(3)

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Decoding belongs to the call: its plugins see what could not be decoded, and may repeat the call.
-@Suite("Decoding inside a call", .timeLimit(.minutes(3)))
+@Suite("Decoding inside a call", .throttled, .timeLimit(.minutes(3)))
 struct CallDecodingTests {
     struct Tea: Decodable, Sendable, Equatable { var teaName: String }
 

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Cancelling reads the same wherever the call is, and however it is said.
-@Suite("Cancelling a call", .timeLimit(.minutes(2)))
+@Suite("Cancelling a call", .throttled, .timeLimit(.minutes(2)))
 struct CancellationTests {
     /// Where the call is when it is cancelled.
     enum Place: String, CaseIterable, Sendable {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 /// Corners of a call's life that the model has led to, or that its code showed when it was read.
+@Suite(.throttled)
 struct LifecycleEdgeTests {
     @Test("Cancelling the task that reads events ends them with an error, never as if all were said")
     func cancelledEvents() async throws {

@@ -8,7 +8,7 @@ import Testing
 /// Random interleavings of all that can be done with calls, held against a model of what may come of it.
 ///
 /// `TARGETKIT_MODEL` is the number of calls without a network, `TARGETKIT_MODEL_SEED` the seed of a run that failed.
-@Suite(.serialized, .timeLimit(.minutes(30)))
+@Suite(.throttled, .serialized, .timeLimit(.minutes(30)))
 struct LifecycleModelTests {
     @Test("Whatever is done with calls in whatever order, each ends once, as it may, and leaves nothing behind")
     func callsWithoutNetwork() async throws {

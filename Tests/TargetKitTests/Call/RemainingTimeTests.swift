@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitTesting
+import TestSupport
 import Testing
 
 @testable import TargetKit
@@ -9,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Time left", .timeLimit(.minutes(2)))
+@Suite("Time left", .throttled, .timeLimit(.minutes(2)))
 struct RemainingTimeTests {
     private let clock = ManualClock()
 

@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("RequestHandle", .timeLimit(.minutes(2)))
+@Suite("RequestHandle", .throttled, .timeLimit(.minutes(2)))
 struct RequestHandleTests {
     @Test("Its response is the completion's, for any number of tasks, also afterwards")
     func response() async throws {

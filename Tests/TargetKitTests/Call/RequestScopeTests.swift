@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("RequestScope", .timeLimit(.minutes(2)))
+@Suite("RequestScope", .throttled, .timeLimit(.minutes(2)))
 struct RequestScopeTests {
     struct Other: TargetType {
         var baseURL: URL { .example }

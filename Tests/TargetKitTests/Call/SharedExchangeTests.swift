@@ -2,13 +2,14 @@
 import Foundation
 @testable import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Shared exchanges", .timeLimit(.minutes(3)))
+@Suite("Shared exchanges", .throttled, .timeLimit(.minutes(3)))
 struct SharedExchangeTests {
     let plugin = RecordingPlugin()
     let transport = HeldTransport { request in

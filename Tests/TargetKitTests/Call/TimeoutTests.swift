@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Timeouts", .timeLimit(.minutes(2)))
+@Suite("Timeouts", .throttled, .timeLimit(.minutes(2)))
 struct TimeoutTests {
     struct Patient: TargetType {
         var options: CallOptions

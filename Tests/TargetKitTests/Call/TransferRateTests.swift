@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Progress: rates and completion", .timeLimit(.minutes(2)))
+@Suite("Progress: rates and completion", .throttled, .timeLimit(.minutes(2)))
 struct TransferRateTests {
     private static let upload = TestTarget(.example).with {
         $0.method = .post

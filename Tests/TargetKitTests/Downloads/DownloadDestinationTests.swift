@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads: destinations", .timeLimit(.minutes(3)))
+@Suite("Downloads: destinations", .throttled, .timeLimit(.minutes(3)))
 struct DownloadDestinationTests {
     private let folder: TemporaryFolder
     private let outer: TemporaryFolder

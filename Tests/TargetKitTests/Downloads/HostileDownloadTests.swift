@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads: faults of servers, folders, and other programs", .timeLimit(.minutes(2)))
+@Suite("Downloads: faults of servers, folders, and other programs", .throttled, .timeLimit(.minutes(2)))
 struct HostileDownloadTests {
     private static let size = 300_000
 
@@ -107,13 +107,14 @@ struct HostileDownloadTests {
         #expect(try Data(contentsOf: file) == content.data)
     }
 
-    @Test("A rest that was refused with a status continues with renewed credentials")
+    @Test("A rest that was refused with a status continues with renewed credentials of the same user")
     func renewed() async throws {
         struct Renewing: Plugin {
             let place = PluginPlace.authentication
             func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
                 var request = request
                 request.setValue("Bearer \(context.attempt)", forHTTPHeaderField: "Authorization")
+                context[CredentialOwnerKey.self] = CredentialOwner(identifier: "alice", fields: [.authorization])
                 return request
             }
             func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
@@ -239,11 +240,14 @@ struct HostileDownloadTests {
         let target = target(server, isResumable ? .file(place).resumable : .file(place))
         let call = Task { try await provider.request(target) }
         await server.waitForHeads(1)
-        while (FileManager.default.subpaths(atPath: inner.path) ?? []).isEmpty { await Task.yield() }
+        // Without a file that can be continued, what has arrived has no name.
+        while isResumable && (FileManager.default.subpaths(atPath: inner.path) ?? []).isEmpty { await Task.yield() }
+        await server.waitForBytes(sent: 1000)
         try FileManager.default.removeItem(at: inner)
         gate.open()
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
-        #expect((error?.underlying as? URLError)?.code == .cannotMoveFile)
+        let code = try #require((error?.underlying as? URLError)?.code)
+        #expect(isResumable ? code == .cannotMoveFile : [.cannotMoveFile, .cannotCreateFile].contains(code))
         #expect(folder.names.isEmpty)
     }
 

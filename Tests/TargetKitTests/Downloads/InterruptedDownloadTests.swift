@@ -12,7 +12,7 @@ import FoundationNetworking
 
 /// Downloads that are interrupted at random moments. `TARGETKIT_DOWNLOAD_SERVER` makes this program the process that is
 /// killed.
-@Suite("Downloads: interruptions", .serialized, .timeLimit(.minutes(5)))
+@Suite("Downloads: interruptions", .throttled, .serialized, .timeLimit(.minutes(5)))
 struct InterruptedDownloadTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let size = 24 << 20
@@ -27,7 +27,8 @@ struct InterruptedDownloadTests {
 
     private static func target(_ url: URL, to file: URL, segments: Int = 1) -> TestTarget {
         TestTarget(url).with {
-            $0.task = .download(to: .file(file).segments(segments))
+            // Without segments, it cannot be continued.
+            $0.task = .download(to: segments == 0 ? .file(file) : .file(file).segments(segments))
             $0.validation = .successCodes
         }
     }
@@ -133,6 +134,35 @@ struct InterruptedDownloadTests {
         #expect(positions.last ?? 0 > 0)
         // What the process had received and not stored is sent again.
         #expect(server.bytesSent < Self.size + 8 * segments * (1 << 20))
+    }
+
+    @Test(
+        "A process that is killed while it downloads leaves nothing behind in the user's folder",
+        arguments: [false, true]
+    )
+    func leftovers(replaces: Bool) async throws {
+        let content = Self.content
+        let server = try TestServer { _ in
+            let head = content.validators.merging(["Content-Length": "\(Self.size)"])
+            return [.head(status: 200, headers: head), .body(content.data.prefix(4 << 20)), .hang]
+        }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("file")
+        if replaces { try Data("old".utf8).write(to: file) }
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let words = [
+            "TARGETKIT_DOWNLOAD_SERVER=\(server.baseURL)", "TARGETKIT_DOWNLOAD_FILE=\(file.path)",
+            "TARGETKIT_DOWNLOAD_SEGMENTS=0", program, "--testing-library", "swift-testing", "--filter",
+            "InterruptedDownloadTests.process",
+        ]
+        for round in 1...2 {
+            let child = try ChildProcess("/usr/bin/env", words)
+            await server.waitForBytes(sent: round * (4 << 20))
+            kill(child.id, SIGKILL)
+            #expect(child.wait() == 128 + SIGKILL)
+            #expect(folder.names == (replaces ? ["file"] : []))
+        }
+        if replaces { #expect(try Data(contentsOf: file) == Data("old".utf8)) }
     }
 
     @Test("The process that is killed", .enabled(if: environment["TARGETKIT_DOWNLOAD_SERVER"] != nil))

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads: pausing", .timeLimit(.minutes(2)))
+@Suite("Downloads: pausing", .throttled, .timeLimit(.minutes(2)))
 struct PausedDownloadTests {
     private static let size = 300_000
     private static let half = 150_000
@@ -85,7 +85,7 @@ struct PausedDownloadTests {
         #expect(results.count == 0)
         handle.resume()
         handle.resume()
-        let response = try await results.waitForCount(1)[0].get()
+        let response = try await results.element(0).get()
         #expect(response.file == file)
         #expect(try Data(contentsOf: file) == content.data)
         #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=\(Self.half)-"])
@@ -103,7 +103,7 @@ struct PausedDownloadTests {
         await waitForHalf()
         handle.pause()
         handle.resume()
-        #expect(try await results.waitForCount(1)[0].get().file == file)
+        #expect(try await results.element(0).get().file == file)
         #expect(try Data(contentsOf: file) == content.data)
     }
 
@@ -132,7 +132,7 @@ struct PausedDownloadTests {
         handle.pause()
         clock.advance(by: .seconds(1000))
         handle.resume()
-        #expect(try await results.waitForCount(1)[0].get().file == file)
+        #expect(try await results.element(0).get().file == file)
     }
 
     /// Starts a call that may take a minute, and waits until the server has its request.
@@ -220,7 +220,7 @@ struct PausedDownloadTests {
         await server.waitForConnections(closed: 1)
         #expect(results.count == 0)
         if isShutDown { await scope.shutdown(grace: .zero) } else { provider.cancelAll() }
-        let result = await results.waitForCount(1)[0]
+        let result = try await results.element(0)
         #expect(throws: TargetKitError.self) { try result.get() }
         while released != nil { await Task.yield() }
         #expect(folder.names.count == 2)
@@ -247,7 +247,7 @@ struct PausedDownloadTests {
             }
         }
         handle.resume()
-        switch await results.waitForCount(1)[0] {
+        switch try await results.element(0) {
         case .success: #expect(try Data(contentsOf: file) == content.data)
         case .failure(let error): #expect(error.stage == .cancelled && number % 4 == 0)
         }

@@ -2,10 +2,11 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// Encodes random values and reads them back by other means than the encoder's own.
-@Suite("What is encoded reads back")
+@Suite("What is encoded reads back", .throttled)
 struct EncodingRoundTripTests {
     /// The pairs of a query, read as a server reads them.
     private func pairs(_ query: String, spaceAsPlus: Bool = false) throws -> [[String]] {

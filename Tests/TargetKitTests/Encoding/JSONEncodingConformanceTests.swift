@@ -2,10 +2,11 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// Parameters and the JSON they become. RFC 8259 §7 says what is escaped: `"`, `\` and what is below U+0020.
-@Suite("JSONEncoding, value by value")
+@Suite("JSONEncoding, value by value", .throttled)
 struct JSONEncodingConformanceTests {
     enum Suit: String { case hearts, spades }
     enum Level: Int { case low = 1, high = 3 }

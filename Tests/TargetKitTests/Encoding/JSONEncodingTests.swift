@@ -2,13 +2,14 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("JSONEncoding")
+@Suite("JSONEncoding", .throttled)
 struct JSONEncodingTests {
     @Test("A body comes with its Content-Type, whatever the method", arguments: ["POST", "PUT", "GET"])
     func request(method: String) throws {

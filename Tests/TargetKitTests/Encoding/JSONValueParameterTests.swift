@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("JSON values as parameters")
+@Suite("JSON values as parameters", .throttled)
 struct JSONValueParameterTests {
     private static let wide = JSONNumber(text: "12345678901234567890123.5") ?? 0
     private static let all: JSONValue = [

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Message digests")
+@Suite("Message digests", .throttled)
 struct MessageDigestTests {
     @Test(
         "Messages of each length around a block have the digests that Python's hashlib computes",

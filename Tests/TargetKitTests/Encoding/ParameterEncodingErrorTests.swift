@@ -2,9 +2,10 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Parameters that cannot be encoded")
+@Suite("Parameters that cannot be encoded", .throttled)
 struct ParameterEncodingErrorTests {
     struct Opaque: Sendable {}
     struct Row: Sendable, CustomTestStringConvertible {

@@ -2,9 +2,10 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("URLEncodedFormEncoder's errors")
+@Suite("URLEncodedFormEncoder's errors", .throttled)
 struct URLEncodedFormEncoderTests {
     private func error(_ value: some Encodable, _ encoder: URLEncodedFormEncoder = .init()) -> (any Error)? {
         do {
@@ -25,6 +26,43 @@ struct URLEncodedFormEncoderTests {
         #expect(error(1) as? ParameterEncodingError == value)
         #expect(error(Date.now) as? ParameterEncodingError == value)
         #expect(error(Suit.hearts) as? ParameterEncodingError == value)
+    }
+
+    @Test("A model and a closure replace the options of Alamofire's encoder that are omitted")
+    func replacements() throws {
+        struct Model: Encodable {
+            enum CodingKeys: String, CodingKey {
+                case tags
+                case city = "address.city"
+                case bytes
+                case day
+                case nothing
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(["a", "b"], forKey: .tags)
+                try container.encode("Bath", forKey: .city)
+                try container.encode([1, 2] as [UInt8], forKey: .bytes)
+                try container.encode(Date(timeIntervalSinceReferenceDate: 60), forKey: .day)
+                try container.encode(String?.none ?? "", forKey: .nothing)
+            }
+        }
+        struct Name: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+        let encoder = URLEncodedFormEncoder(
+            arrayEncoding: .plain,
+            dateEncoding: .custom { "\($0.timeIntervalSinceReferenceDate)" },
+            keyEncoding: .custom { path in Name(stringValue: path.last?.stringValue.uppercased() ?? "") },
+            encodesSpacesAsPlus: true
+        )
+        let text: String = try encoder.encode(Model())
+        #expect(text == "ADDRESS.CITY=Bath&BYTES=1&BYTES=2&DAY=60.0&NOTHING=&TAGS=a&TAGS=b")
     }
 
     @Test("A root that is nil has nothing to write")

@@ -2,6 +2,7 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 
 /// Parameters and the query they become by the default rules. Escaping is RFC 3986's; arrays, dictionaries, Bools and numbers
 /// are as Alamofire and Moya document them.
-@Suite("URLEncoding, value by value")
+@Suite("URLEncoding, value by value", .throttled)
 struct URLEncodingConformanceTests {
     enum Suit: String { case hearts, spades }
     enum Level: Int { case low = 1, high = 3 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -12,7 +13,7 @@ extension URL {
     static let somewhere = URL(filePath: "/example")
 }
 
-@Suite("URLEncoding into a request")
+@Suite("URLEncoding into a request", .throttled)
 struct URLEncodingRequestTests {
     private func request(_ text: String = "https://example.com/", method: String = "GET") throws -> URLRequest {
         var request = URLRequest(url: try #require(URL(escaped: text)))

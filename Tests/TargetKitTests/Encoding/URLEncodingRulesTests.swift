@@ -2,9 +2,10 @@
 
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("URLEncoding's rules")
+@Suite("URLEncoding's rules", .throttled)
 struct URLEncodingRulesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let parameters: [String: any Sendable]

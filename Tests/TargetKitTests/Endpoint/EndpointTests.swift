@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Endpoint")
+@Suite("Endpoint", .throttled)
 struct EndpointTests {
     private func request(_ method: HTTPMethod, _ task: HTTPTask, headers: HTTPHeaders = [:]) throws -> URLRequest {
         try Endpoint(url: .example, method: method, task: task, headers: headers).urlRequest()

@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("ErrorMappingTarget", .timeLimit(.minutes(2)))
+@Suite("ErrorMappingTarget", .throttled, .timeLimit(.minutes(2)))
 struct ErrorMappingTargetTests {
     enum ShopError: Error, Equatable, LocalizedError {
         case paymentNeeded

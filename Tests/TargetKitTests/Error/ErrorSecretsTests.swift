@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -8,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Secrets in header fields, query and body, on their way through whole calls: no text that is made of the failure has them.
-@Suite("Secrets in errors", .timeLimit(.minutes(2)))
+@Suite("Secrets in errors", .throttled, .timeLimit(.minutes(2)))
 struct ErrorSecretsTests {
     typealias Kind = TargetKitError.Kind
 

@@ -2,13 +2,14 @@
 import Foundation
 @testable import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("ErrorTexts", .timeLimit(.minutes(2)))
+@Suite("ErrorTexts", .throttled, .timeLimit(.minutes(2)))
 struct ErrorTextsTests {
     typealias Kind = TargetKitError.Kind
 

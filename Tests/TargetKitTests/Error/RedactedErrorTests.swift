@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// An error of Foundation can have any value in its `userInfo`.
-@Suite("Redacted errors")
+@Suite("Redacted errors", .throttled)
 struct RedactedErrorTests {
     /// A value that holds a secret.
     struct Value: Sendable, CustomTestStringConvertible {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Names of secrets")
+@Suite("Names of secrets", .throttled)
 struct SecretFieldsTests {
     @Test(
         "Names with a word for a secret are secret, in any notation",
@@ -26,6 +27,21 @@ struct SecretFieldsTests {
             "cvv", "cvv2", "jwt", "bearer", "cookie", "Set-Cookie", "code_verifier", "client_assertion", "cardNumber",
             "card_number", "device_code", "user[password]", "user[password][0]", "verificationCode", "backup_codes",
             "Authentication-Info",
+            // Signatures and one-time values of stores and payment services.
+            "sign", "X-Sign", "paySign", "paysign", "sign_v2", "CB-ACCESS-SIGN", "OK-ACCESS-SIGN", "KC-API-SIGN",
+            "API-Sign", "ticket", "jsapi_ticket", "ComponentVerifyTicket", "signed_request", "encryptedData",
+            // Codes, in any notation.
+            "js_code", "verifyCode", "verifycode", "VERIFY_CODE", "vcode", "smsCode", "loginCode", "checkCode",
+            "imgCode",
+            "mfa_code", "2fa_code", "two_factor_code", "one_time_code", "oneTimeCode", "email_code", "reset_code",
+            "captcha", "captchaCode", "g-recaptcha-response", "h-captcha-response", "cf-turnstile-response", "yzm",
+            // Passwords, sessions and keys under other names.
+            "mima", "zhifumima", "paypwd", "payPwd", "newpwd", "skey", "p_skey", "SESSDATA", "bili_jct", "ak", "AK",
+            "sk",
+            "tk", "X-Ak", "access_sk", "SAMLResponse", "SAMLRequest", "saml_response", "magic_link", "resetLink",
+            "mnemonic", "seedPhrase", "connection_string", "ConnectionStrings", "dsn", "SENTRY_DSN", "psk", "wifi_psk",
+            "pan", "PAN", "card_pan", "pan_number", "cardNo", "pat", "github_pat", "mac", "user[mac]",
+            "security_answer",
         ]
     )
     func secrets(_ name: String) {
@@ -53,6 +69,23 @@ struct SecretFieldsTests {
             "page_token", "pageToken", "nextPageToken", "hotkey", "hot_key", "id", "name", "email", "user_id", "code",
             "grant_type", "client_id", "redirect_uri", "state", "scope", "expires_in", "nonce", "ETag", "X-Request-Id",
             "Content-Type", "Retry-After", "Cache-Control", "Location", "status", "message", "data", "value", "url",
+            // Short words that are secrets elsewhere.
+            "company", "companyName", "spanner", "panel", "span", "expand", "japan", "pan_zoom", "panGesture", "macOS",
+            "macAddress", "mac_address", "client_mac", "mac_version", "machine", "macro", "design", "designer",
+            "assign",
+            "assigned_to", "campaign", "resign", "sign_in", "signIn", "signUp", "sign_up_url", "signOut",
+            "sign_in_count",
+            "sign_type", "signType", "signMethod", "sign_date", "zodiac_sign", "starSign", "dollarSign", "codeSign",
+            "stock", "stock_sk", "name_sk", "task", "taskId", "ask", "desk", "disk", "risk", "skip", "sku", "skill",
+            "break", "peak", "akin", "tkinter", "path", "patch", "pattern", "patient", "dispatch", "tickets",
+            "ticket_id",
+            "ticketNumber", "ticketCount", "event_ticket", "supportTicket", "ticker", "sticker", "capture",
+            "captured_at",
+            "captchaEnabled", "need_captcha", "encrypted", "encryption", "connection", "connectionId", "string", "link",
+            "links", "permalink", "deepLink", "verified", "verify", "verify_url", "verification_status", "one_time",
+            "timecode", "time_code", "statusCode", "error_code", "currencyCode", "promo_code", "qrCode", "barcode",
+            "phone_code", "js", "jsVersion", "saml_enabled", "dataset", "request", "response", "responseData", "answer",
+            "x", "v", "v2", "x-y", "account_no", "order_no", "image_data", "anima", "maxima",
             "country_code", "postal_code", "zipcode", "number", "phone_number", "word", "crossword", "account",
         ]
     )
@@ -77,6 +110,14 @@ struct SecretFieldsTests {
             (
                 "X-Next", "https://anna:s3cret@h.example/a;jsessionid=s3cret/b",
                 "X-Next: https://h.example/a;jsessionid=<redacted>/b"
+            ),
+            (
+                "X-Next", "https://h.example/verify/eyJhbGciOiJub25lIn0.s3cret.s/b",
+                "X-Next: https://h.example/verify/<redacted>/b"
+            ),
+            (
+                "Upload-Metadata", "filename YS50eHQ=,token czNjcmV0,is_public,note dG9rZW49czNjcmV0",
+                "Upload-Metadata: filename YS50eHQ=,token <redacted>,is_public,note <redacted>"
             ),
             ("X-Page", "monkey", "X-Page: monkey"), ("Server", "a\u{1B}\u{202E}b", #"Server: a\u{1B}\u{202E}b"#),
         ]

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("TargetKitError as NSError")
+@Suite("TargetKitError as NSError", .throttled)
 struct TargetKitErrorBridgingTests {
     @Test("Domain, code, failing URL and underlying error are there, the URL without what may be secret")
     func bridged() throws {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("TargetKitError")
+@Suite("TargetKitError", .throttled)
 struct TargetKitErrorTests {
     enum Account: TargetType {
         case login(password: String)

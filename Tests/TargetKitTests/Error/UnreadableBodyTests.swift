@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The one-line description of an error about a body that is not the requested JSON.
-@Suite("Unreadable bodies", .timeLimit(.minutes(2)))
+@Suite("Unreadable bodies", .throttled, .timeLimit(.minutes(2)))
 struct UnreadableBodyTests {
     struct Order: Decodable, Sendable { var id: Int }
 

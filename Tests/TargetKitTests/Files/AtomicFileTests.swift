@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Atomic files", .timeLimit(.minutes(2)))
+@Suite("Atomic files", .throttled, .timeLimit(.minutes(2)))
 struct AtomicFileTests {
     private let folder: TemporaryFolder
 

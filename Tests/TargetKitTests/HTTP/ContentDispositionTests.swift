@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Names of files from a server")
+@Suite("Names of files from a server", .throttled)
 struct ContentDispositionTests {
     @Test(
         "The name of a Content-Disposition field, or none",

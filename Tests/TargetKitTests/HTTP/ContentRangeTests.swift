@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Content-Range")
+@Suite("Content-Range", .throttled)
 struct ContentRangeTests {
     @Test(
         "A range of bytes, of a length that may be unknown",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// Through a store whose clock stands before every date that RFC 6265 §5.1.1 can name, so that none has passed.
-@Suite("The Expires of a cookie")
+@Suite("The Expires of a cookie", .throttled)
 struct CookieDateTests {
     private func expiry(_ text: String) throws -> Date? {
         let store = CookieStore(now: { Date(timeIntervalSince1970: -20_000_000_000) })

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// The digest of `{"hello": "world"}` and a line feed (RFC 9530 §B.1).
 private let digest = "RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg="
 
-@Suite("Repr-Digest and Content-Digest")
+@Suite("Repr-Digest and Content-Digest", .throttled)
 struct DigestFieldsTests {
     @Test(
         "The SHA-256 of the field, beside other algorithms and with parameters",

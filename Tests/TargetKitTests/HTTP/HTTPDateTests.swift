@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("The date of a header field")
+@Suite("The date of a header field", .throttled)
 struct HTTPDateTests {
     /// 2026-11-21 00:00:00
     private static let now = Date(timeIntervalSince1970: 1_795_219_200)
@@ -14,11 +15,25 @@ struct HTTPDateTests {
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Sat, 29 Feb 2020 23:59:59 GMT", 1_583_020_799), ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("sun, 06 NOV 1994 08:49:37 gmt", 784_111_777),
         ]
     )
     func forms(_ text: String, _ seconds: Double) {
-        #expect(HTTPDate.parse(text, now: Self.now) == Date(timeIntervalSince1970: seconds))
+        for isExact in [true, false] {
+            #expect(HTTPDate.parse(text, now: Self.now, isExact: isExact) == Date(timeIntervalSince1970: seconds))
+        }
+    }
+
+    @Test(
+        "A date that has one of the forms almost is read unless it must be exact",
+        arguments: [
+            "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
+            "Sun,  06 Nov 1994 08:49:37 GMT", "06 Nov 1994 08:49:37 GMT", "Son, 06 Nov 1994 08:49:37 GMT",
+        ]
+    )
+    func inexact(_ text: String) {
+        #expect(HTTPDate.parse(text, now: Self.now) == Date(timeIntervalSince1970: 784_111_777))
+        #expect(HTTPDate.parse(text, now: Self.now, isExact: true) == nil)
     }
 
     @Test(

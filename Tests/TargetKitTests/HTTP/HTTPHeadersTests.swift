@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("HTTPHeaders")
+@Suite("HTTPHeaders", .throttled)
 struct HTTPHeadersTests {
     @Test("Names are compared without regard to case, and keep the way they were written")
     func caseInsensitive() {

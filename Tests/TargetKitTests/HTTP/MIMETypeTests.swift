@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("MIME types by extension")
+@Suite("MIME types by extension", .throttled)
 struct MIMETypeTests {
     /// From IANA's registry of media types; those without an entry there from the MIME sniffing standard or its users.
     static let types: [(String, String)] = [

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Boundaries")
+@Suite("Boundaries", .throttled)
 struct MultipartBoundaryTests {
     static let allowed: [(String, String)] = [
         ("B", "B"), ("AaB03x", "AaB03x"), ("0", "0"), ("--", "--"),

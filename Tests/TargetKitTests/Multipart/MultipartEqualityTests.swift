@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Equal forms")
+@Suite("Equal forms", .throttled)
 struct MultipartEqualityTests {
     private final class ObjectSource: BodySource {
         let length: Int64? = 0

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Names in Content-Disposition")
+@Suite("Names in Content-Disposition", .throttled)
 struct MultipartEscapingTests {
     /// The field's name as it goes over the wire; web-platform-tests' form submission tests have the line break rows.
     static let names: [(String, String)] = [

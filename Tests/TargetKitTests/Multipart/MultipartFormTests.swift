@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Making forms")
+@Suite("Making forms", .throttled)
 struct MultipartFormTests {
     @Test("A form without parts is an error", arguments: [MultipartForm(parts: []), []])
     func empty(form: MultipartForm) {

@@ -131,7 +131,7 @@ struct GoldenForm: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Golden bodies")
+@Suite("Golden bodies", .throttled)
 struct MultipartGoldenTests {
     @Test("A form in memory has the bytes of the fixture", arguments: GoldenForm.all)
     func inMemory(golden: GoldenForm) throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Header fields of a part")
+@Suite("Header fields of a part", .throttled)
 struct MultipartHeaderTests {
     private static func head(_ part: MultipartForm.Part) throws -> String {
         let body = String(decoding: try MultipartForm(parts: [part], boundary: "B").data(), as: UTF8.self)

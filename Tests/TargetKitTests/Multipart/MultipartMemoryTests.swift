@@ -5,7 +5,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Memory of a large form", .timeLimit(.minutes(2)))
+@Suite("Memory of a large form", .throttled, .timeLimit(.minutes(2)))
 struct MultipartMemoryTests {
     // In a process of its own: other tests' memory would count, and another user may be chosen.
     @Test("A form with a file of 1 GiB is read within 16 MiB, and its length is known before")

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("What is written can be read back")
+@Suite("What is written can be read back", .throttled)
 struct MultipartRoundTripTests {
     /// Random forms that are the same for the same seed.
     struct Generator: RandomNumberGenerator {

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Forms that are read as they are sent")
+@Suite("Forms that are read as they are sent", .throttled)
 struct MultipartStreamingTests {
     private func form(_ file: URL) -> MultipartForm {
         MultipartForm(parts: [.text("t", name: "title"), .file(file, name: "upload")], boundary: "B")

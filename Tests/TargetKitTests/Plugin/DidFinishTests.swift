@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("didFinish", .timeLimit(.minutes(3)))
+@Suite("didFinish", .throttled, .timeLimit(.minutes(3)))
 struct DidFinishTests {
     /// How a call ends.
     enum Ending: String, CaseIterable, Sendable {

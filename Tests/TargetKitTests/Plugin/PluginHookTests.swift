@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Plugins that call one another, and plugins without hooks of their own.
-@Suite("Plugin hooks", .timeLimit(.minutes(2)))
+@Suite("Plugin hooks", .throttled, .timeLimit(.minutes(2)))
 struct PluginHookTests {
     struct Idle: Plugin {}
 

@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Places of plugins", .timeLimit(.minutes(2)))
+@Suite("Places of plugins", .throttled, .timeLimit(.minutes(2)))
 struct PluginPlaceTests {
     /// Names the request after itself, and takes the secret fields of its place.
     struct Named: Plugin {

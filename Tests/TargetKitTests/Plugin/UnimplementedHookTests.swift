@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// A provider leaves out the hooks that a plugin does not implement. No plugin may lose one that it does.
-@Suite("Hooks that a plugin does not implement")
+@Suite("Hooks that a plugin does not implement", .throttled)
 struct UnimplementedHookTests {
     private struct Idle: Plugin {}
 

@@ -3,9 +3,10 @@ import Dispatch
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("APIService", .timeLimit(.minutes(2)))
+@Suite("APIService", .throttled, .timeLimit(.minutes(2)))
 struct APIServiceTests {
     struct Tea: Codable, Equatable {
         var name: String

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// A stream in the place of a request's body can be read only once, and no transport sends it.
-@Suite("Streams as bodies", .timeLimit(.minutes(2)))
+@Suite("Streams as bodies", .throttled, .timeLimit(.minutes(2)))
 struct BodyStreamTests {
     private static func streaming(_ request: URLRequest) -> URLRequest {
         var request = request

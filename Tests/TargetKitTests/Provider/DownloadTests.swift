@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads", .timeLimit(.minutes(3)))
+@Suite("Downloads", .throttled, .timeLimit(.minutes(3)))
 struct DownloadTests {
     /// A folder with a three-byte file for a call to replace.
     private struct Place {

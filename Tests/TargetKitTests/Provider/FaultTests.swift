@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Servers that misbehave, byte by byte, as a caller of the provider sees them.
-@Suite("Faults", .timeLimit(.minutes(2)))
+@Suite("Faults", .throttled, .timeLimit(.minutes(2)))
 struct FaultTests {
     /// What a call to a misbehaving server has to end with.
     enum Ending: Sendable {

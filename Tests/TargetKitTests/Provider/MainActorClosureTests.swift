@@ -2,11 +2,12 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// Closures of calls as a view model writes them: they touch the state of the main actor.
 @MainActor
-@Suite("Closures on the main actor", .timeLimit(.minutes(3)))
+@Suite("Closures on the main actor", .throttled, .timeLimit(.minutes(3)))
 struct MainActorClosureTests {
     struct Tea: Decodable, Sendable { var name: String }
 

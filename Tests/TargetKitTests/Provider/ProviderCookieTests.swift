@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cookies of a provider", .timeLimit(.minutes(2)))
+@Suite("Cookies of a provider", .throttled, .timeLimit(.minutes(2)))
 struct ProviderCookieTests {
     private func server(_ backend: Backend) throws -> RunningBackend {
         try RunningBackend(backend) { request in

@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Pages of a list", .timeLimit(.minutes(3)))
+@Suite("Pages of a list", .throttled, .timeLimit(.minutes(3)))
 struct ProviderPagesTests {
     private enum Orders: TargetType {
         case page(Int)

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// One test for each arrow of the path that a call takes, over the stub and the real transports alike.
-@Suite("The path of a call", .timeLimit(.minutes(2)))
+@Suite("The path of a call", .throttled, .timeLimit(.minutes(2)))
 struct ProviderPathTests {
     @Test("A target becomes a request of its method, path, query, headers and body", arguments: Backend.allCases)
     func targetToRequest(_ backend: Backend) async throws {

@@ -3,10 +3,11 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// Streams as calls: counted, cancelled and timed like any other.
-@Suite("Streaming calls", .timeLimit(.minutes(3)))
+@Suite("Streaming calls", .throttled, .timeLimit(.minutes(3)))
 struct ProviderStreamTests {
     let scope = RequestScope()
     let clock = ManualClock()

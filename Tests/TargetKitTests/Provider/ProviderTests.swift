@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Provider", .timeLimit(.minutes(2)))
+@Suite("Provider", .throttled, .timeLimit(.minutes(2)))
 struct ProviderTests {
     enum Music: TargetType {
         case track(Int)

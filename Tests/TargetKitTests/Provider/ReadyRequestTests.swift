@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Without a request closure and a plugin that prepares, TargetKit makes the request all by itself, and at one go.
-@Suite("A request that nobody else has a say in", .timeLimit(.minutes(2)))
+@Suite("A request that nobody else has a say in", .throttled, .timeLimit(.minutes(2)))
 struct ReadyRequestTests {
     /// Has one hook, and that is not `prepare`.
     struct Witness: Plugin {

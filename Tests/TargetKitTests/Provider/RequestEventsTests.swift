@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Events", .timeLimit(.minutes(2)))
+@Suite("Events", .throttled, .timeLimit(.minutes(2)))
 struct RequestEventsTests {
     @Test("Progress comes before the response, the last of each direction with all bytes")
     func order() async throws {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Many calls", .timeLimit(.minutes(2)))
+@Suite("Many calls", .throttled, .timeLimit(.minutes(2)))
 struct RequestOutcomesTests {
     private func targets(_ count: Int) -> [TestTarget] {
         (0..<count).map { number in TestTarget(.example).with { $0.path = "/\(number)" } }

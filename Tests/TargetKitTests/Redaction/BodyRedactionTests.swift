@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("The redaction of whole bodies")
+@Suite("The redaction of whole bodies", .throttled)
 struct BodyRedactionTests {
     private func redacted(_ data: Data, _ type: String?) -> Data {
         Redaction().body(data, contentType: type)

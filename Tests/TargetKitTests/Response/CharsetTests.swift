@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Charsets")
+@Suite("Charsets", .throttled)
 struct CharsetTests {
     private static func response(_ bytes: [UInt8], _ type: String?) -> Response {
         var headers = HTTPHeaders()
@@ -26,12 +27,39 @@ struct CharsetTests {
             ([0xFF, 0xFE, 0x61, 0x00], "text/plain; charset=utf-16", "a"),
             ([0x61, 0x00], "text/plain; charset=utf-16", "a"), ([0x00, 0x61], "text/plain; charset=utf-16be", "a"),
             ([0xFF, 0xFE, 0, 0, 0x61, 0, 0, 0], "text/plain; charset=utf-32", "a"),
-            ([0x61, 0xFF, 0x62], "text/plain; charset=utf-8", "a\u{FFFD}b"),
-            ([0xAE], "text/plain; charset=iso-8859-3", "\u{FFFD}"), ([], nil, ""), ([], "text/plain; charset=nope", ""),
+            ([], nil, ""), ([], "text/plain; charset=nope", ""), ([0xEF, 0xBF, 0xBD], nil, "\u{FFFD}"),
+            ([0xFD, 0xFF], "text/plain; charset=utf-16", "\u{FFFD}"),
         ] as [([UInt8], String?, String)]
     )
     func text(bytes: [UInt8], type: String?, text: String) throws {
         #expect(try Self.response(bytes, type).string() == text)
+    }
+
+    @Test(
+        "Bytes that are invalid in the declared charset, or after a byte order mark, are an error",
+        arguments: [
+            ([0x61, 0xFF, 0x62], "utf-8"), ([0xC3], "utf-8"), ([0xED, 0xA0, 0x80], "utf-8"), ([0xAE], "iso-8859-3"),
+            ([0x61, 0x00, 0xFF], "utf-16"), ([0x00, 0xD8, 0x61, 0x00], "utf-16"), ([0x00, 0xDC], "utf-16"),
+            ([0xD8, 0x00], "utf-16be"), ([0xEF, 0xBB, 0xBF, 0xFF], nil), ([0xFF, 0xFE, 0x61], nil),
+            ([0xEF, 0xBB, 0xBF, 0xFF], "iso-8859-1"), ([0x81, 0xFF], "shift_jis"), ([0xFF], "gb18030"),
+            ([0xFF, 0, 0], "utf-32"),
+        ] as [([UInt8], String?)]
+    )
+    func invalid(bytes: [UInt8], label: String?) throws {
+        let type = label.map { "text/plain; charset=\($0)" }
+        let error = #expect(throws: TargetKitError.self) { try Self.response(bytes, type).string() }
+        #expect(error?.stage == .decoding)
+    }
+
+    @Test(
+        "An excerpt that ends within a character is read in the declared charset",
+        arguments: [("utf-8", String.Encoding.utf8), ("utf-16be", .utf16BigEndian)]
+    )
+    func cutExcerpt(label: String, encoding: String.Encoding) throws {
+        let text = "a" + String(repeating: "\u{1F600}", count: 600)
+        let data = try #require(text.data(using: encoding))
+        let excerpt = Self.response([UInt8](data), "text/plain; charset=\(label)").excerpt
+        #expect(excerpt == String(text.prefix(200)))
     }
 
     @Test(

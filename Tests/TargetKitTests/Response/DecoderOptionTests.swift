@@ -2,9 +2,10 @@
 import Dispatch
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Decoders", .timeLimit(.minutes(2)))
+@Suite("Decoders", .throttled, .timeLimit(.minutes(2)))
 struct DecoderOptionTests {
     /// What the decoder that was used says of itself: `{}` has nothing, so all of it is the decoder's.
     struct Mark: Decodable, Sendable, Equatable {

@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Envelopes", .timeLimit(.minutes(2)))
+@Suite("Envelopes", .throttled, .timeLimit(.minutes(2)))
 struct ResponseEnvelopeTests {
     struct User: Codable, Equatable {
         var id: Int

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Response")
+@Suite("Response", .throttled)
 struct ResponseTests {
     struct User: Decodable, Sendable, Equatable { var name: String }
 

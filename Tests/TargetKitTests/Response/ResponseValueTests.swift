@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Values out of a response")
+@Suite("Values out of a response", .throttled)
 struct ResponseValueTests {
     struct User: Codable, Equatable, Sendable { var name: String }
 

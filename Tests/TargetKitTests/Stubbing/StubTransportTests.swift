@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("StubTransport", .timeLimit(.minutes(3)))
+@Suite("StubTransport", .throttled, .timeLimit(.minutes(3)))
 struct StubTransportTests {
     @Test("It keeps each requirement of Transport", arguments: TransportConformance.stubRequirements)
     func conforms(requirement: StubRequirement) async throws {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Call options", .timeLimit(.minutes(2)))
+@Suite("Call options", .throttled, .timeLimit(.minutes(2)))
 struct CallOptionsTests {
     /// The options that plugins see of a call with options at all three places.
     private func resolved(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("RequestPath")
+@Suite("RequestPath", .throttled)
 struct RequestPathTests {
     enum Size: String { case large = "very large" }
 

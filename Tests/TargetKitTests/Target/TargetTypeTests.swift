@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Targets")
+@Suite("Targets", .throttled)
 struct TargetTypeTests {
     enum Users: RoutedTarget {
         case user(String)

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("URLTarget", .timeLimit(.minutes(2)))
+@Suite("URLTarget", .throttled, .timeLimit(.minutes(2)))
 struct URLTargetTests {
     @Test("A call of a URL is sent to that URL, with its method, task and header fields", arguments: Backend.allCases)
     func request(_ backend: Backend) async throws {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Limits of bandwidth", .timeLimit(.minutes(2)))
+@Suite("Limits of bandwidth", .throttled, .timeLimit(.minutes(2)))
 struct BandwidthLimitTests {
     private static let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
 

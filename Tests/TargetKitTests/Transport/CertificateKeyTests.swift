@@ -2,6 +2,7 @@
 import Fixtures
 import Foundation
 import TargetKitTesting
+import TestSupport
 import Testing
 
 @testable import TargetKit
@@ -11,7 +12,7 @@ import FoundationNetworking
 #endif
 
 /// What Apple's systems need for pins, which Linux can test: libcurl does its own reading.
-@Suite("The key of a certificate", .timeLimit(.minutes(2)))
+@Suite("The key of a certificate", .throttled, .timeLimit(.minutes(2)))
 struct CertificateKeyTests {
     @Test(
         "It is the SubjectPublicKeyInfo that OpenSSL prints",

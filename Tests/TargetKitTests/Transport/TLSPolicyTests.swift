@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("TLSPolicy")
+@Suite("TLSPolicy", .throttled)
 struct TLSPolicyTests {
     @Test(
         "A pin applies to its host, and an asterisk to one whole label",

@@ -4,7 +4,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("The requirements of Transport", .serialized)
+@Suite("The requirements of Transport", .alone, .serialized)
 struct TransportConformanceTests {
     #if canImport(CTargetKitCurl)
     @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)

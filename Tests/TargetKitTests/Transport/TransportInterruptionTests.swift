@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Transports of somebody else's, and what ends their exchanges.
-@Suite("Interrupting a transport", .timeLimit(.minutes(3)))
+@Suite("Interrupting a transport", .throttled, .timeLimit(.minutes(3)))
 struct TransportInterruptionTests {
     /// Has `send(_:)` and nothing else; its exchanges end when their task is cancelled.
     private struct Plain: Transport {

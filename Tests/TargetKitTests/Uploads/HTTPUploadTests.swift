@@ -12,7 +12,7 @@ import FoundationNetworking
 
 /// A server of HTTP's resumable uploads. The request that creates the upload with all of its content is interrupted after
 /// the first bytes.
-private final class HTTPUploadServer: Sendable {
+final class HTTPUploadServer: Sendable {
     struct State: Sendable {
         var data = Data()
         var isComplete = false
@@ -55,7 +55,11 @@ private final class HTTPUploadServer: Sendable {
                 if isLast { return .text("done", headers: ["Upload-Complete": "?1"]) }
                 return .status(204, headers: ["Upload-Complete": "?0"])
             case "POST", "PUT":
-                guard isLast else { return .status(201, headers: limits.merging(["Location": "/u/1"])) }
+                guard isLast else {
+                    // A new upload, also after a rejected one.
+                    (state.data, state.isComplete) = (Data(), false)
+                    return .status(201, headers: limits.merging(["Location": "/u/1"]))
+                }
                 state.data = request.body.prefix(state.firstPart)
                 return [.head(status: 104, headers: state.interim.merging(limits)), .reset]
             default: return .status(405)
@@ -64,7 +68,7 @@ private final class HTTPUploadServer: Sendable {
     }
 }
 
-@Suite("Uploads: HTTP", .timeLimit(.minutes(2)))
+@Suite("Uploads: HTTP", .throttled, .timeLimit(.minutes(2)))
 struct HTTPUploadTests {
     private static let size = 300_000
     private let fixture: UploadFixture
@@ -196,6 +200,31 @@ struct HTTPUploadTests {
         #expect(plain.requests.map(\.method.rawValue) == ["OPTIONS", "POST"])
         #expect(plain.requests[1].body == fixture.content)
         #expect(plain.requests[1].headers["Upload-Complete"] == nil)
+    }
+
+    /// A transport that passes requests on, and adds a field to them.
+    private struct WrappingTransport: Transport {
+        let transport: any Transport
+        var reportsInterimResponses: Bool { transport.reportsInterimResponses }
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            var request = request
+            request.urlRequest.setValue("yes", forHTTPHeaderField: "X-Wrapped")
+            return try await transport.send(request)
+        }
+    }
+
+    @Test("A transport that wraps another one reports its interim responses", arguments: [false, true])
+    func wrapped(isTwice: Bool) async throws {
+        var transport: any Transport = WrappingTransport(transport: SystemTransport.patient)
+        if isTwice { transport = WrappingTransport(transport: transport) }
+        let server = try HTTPUploadServer()
+        let provider = fixture.provider([Self.retry], transport: transport)
+        let response = try await provider.request(fixture.target(server.baseURL, .http))
+        #expect(response.data == Data("done".utf8))
+        #expect(server.methods == ["POST", "HEAD", "PATCH"])
+        #expect(server.server.requests.allSatisfy { $0.headers["X-Wrapped"] == "yes" })
+        #expect(server.state.withLock(\.data) == fixture.content)
     }
 
     @Test("The limits of the server determine the size of the parts")

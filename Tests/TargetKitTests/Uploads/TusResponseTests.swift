@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Responses of tus servers that are not as they should be.
-@Suite("Uploads: responses of tus", .timeLimit(.minutes(2)))
+@Suite("Uploads: responses of tus", .throttled, .timeLimit(.minutes(2)))
 struct TusResponseTests {
     /// How a call with such a response ends.
     enum End: Sendable, Equatable {

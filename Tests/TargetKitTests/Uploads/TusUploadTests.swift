@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Uploads: tus", .timeLimit(.minutes(2)))
+@Suite("Uploads: tus", .throttled, .timeLimit(.minutes(2)))
 struct TusUploadTests {
     private static let size = 300_000
     private let fixture: UploadFixture

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// How the requests of an upload are exchanges of its call.
-@Suite("Uploads: calls", .timeLimit(.minutes(2)))
+@Suite("Uploads: calls", .throttled, .timeLimit(.minutes(2)))
 struct UploadCallTests {
     private static let size = 300_000
     private let fixture: UploadFixture
@@ -74,7 +74,7 @@ struct UploadCallTests {
         server.setLocationBase(other.baseURL.absoluteString)
         let plugin = TokenPlugin()
         let target = fixture.target(server.baseURL, .tus.chunkSize(200_000))
-            .with { $0.headers = ["Cookie": "a=b", "X-Mine": "m"] }
+            .with { $0.headers = ["Cookie": "a=b", "X-Vault-Token": "v", "X-Mine": "m"] }
         let stop = Locked(true)
         let retry = RetryingPlugin { _, _ in false }
         struct Stop: Plugin {
@@ -97,7 +97,9 @@ struct UploadCallTests {
         #expect(other.requests.map(\.method.rawValue) == ["PATCH", "HEAD", "PATCH"])
         for request in other.requests {
             #expect(
-                ["Authorization", "Cookie", "X-Key"].allSatisfy { request.headers[HTTPHeaderName(rawValue: $0)] == nil }
+                ["Authorization", "Cookie", "X-Key", "X-Vault-Token"].allSatisfy {
+                    request.headers[HTTPHeaderName(rawValue: $0)] == nil
+                }
             )
             #expect(request.headers["X-Visible"] == "visible")
             #expect(request.headers["X-Mine"] == "m")
@@ -133,6 +135,39 @@ struct UploadCallTests {
         #expect(server.server.requests[4].headers["Upload-Offset"] == "200000")
     }
 
+    @Test("A scope that is shut down waits until a cancelled upload is deleted")
+    func shutdown() async throws {
+        /// A transport that needs some time for a deletion.
+        struct SlowDeletion: Transport {
+            let ended = Recorder<Void>()
+
+            func send(_ request: TransportRequest) async throws -> TransportResponse {
+                guard request.urlRequest.httpMethod == "DELETE" else {
+                    return try await SystemTransport.patient.send(request)
+                }
+                for _ in 1...1_000 { await Task.yield() }
+                let response = try await SystemTransport.patient.send(request)
+                ended.append(())
+                return response
+            }
+        }
+        let server = try TusServer { request, number in number == 3 ? .hang : nil }
+        let transport = SlowDeletion()
+        let scope = RequestScope()
+        let provider = Provider<TestTarget>(transport: transport, scope: scope)
+        let target = fixture.target(server.baseURL, .tus.chunkSize(200_000).terminatedOnCancel)
+        let call = Task { try await provider.request(target) }
+        await server.server.waitForRequests(4)
+        await scope.shutdown(grace: .zero)
+        #expect(transport.ended.count == 1)
+        #expect(server.methods.last == "DELETE")
+        guard case .failure(let error as TargetKitError) = await call.result else {
+            Issue.record("the call was not cancelled")
+            return
+        }
+        #expect(error.stage == .cancelled)
+    }
+
     @Test("An upload can be paused and resumed")
     func paused() async throws {
         let server = try TusServer { request, number in number == 3 ? .hang : nil }
@@ -147,7 +182,7 @@ struct UploadCallTests {
         #expect(results.count == 0)
         #expect(server.methods.count == 4)
         handle.resume()
-        _ = try await results.waitForCount(1)[0].get()
+        _ = try await results.element(0).get()
         #expect(server.content == fixture.content)
         #expect(Array(server.methods.dropFirst(4)) == ["HEAD", "PATCH"])
     }
@@ -232,7 +267,7 @@ struct UploadCallTests {
         fixture.provider().request(target, on: DispatchQueue(label: "test"), progress: { steps.append($0) }) {
             results.append($0)
         }
-        _ = try await results.waitForCount(1)[0].get()
+        _ = try await results.element(0).get()
         let uploads = steps.elements.filter { $0.direction == .upload }
         #expect(uploads.allSatisfy { $0.total == Int64(Self.size) && $0.completed >= 200_000 })
         #expect(uploads.map(\.completed) == uploads.map(\.completed).sorted())

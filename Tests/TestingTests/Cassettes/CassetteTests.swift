@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("CassetteTransport", .timeLimit(.minutes(2)))
+@Suite("CassetteTransport", .throttled, .timeLimit(.minutes(2)))
 struct CassetteTests {
     let folder: TemporaryFolder
     let base = URL(string: "https://shop.example") ?? URL(fileURLWithPath: "/")
@@ -150,6 +150,35 @@ struct CassetteTests {
         #expect(error?.description.hasSuffix("each matching entry has been used once; the last is 001-GET") == true)
         let repeating = cassette(.replay, repeats: true)
         for number in [1, 2, 3, 3, 3] { #expect(try await send(TestCall(), repeating).text == "\(number)") }
+    }
+
+    @Test("Parallel calls are numbered in the order of their requests, not of their responses")
+    func parallel() async throws {
+        let gates = ["/a": Gate(), "/b": Gate(), "/c": Gate(), "/d": Gate()]
+        let begun = Recorder<String>()
+        let recording = cassette(
+            .record,
+            StubTransport { request in
+                let path = request.urlRequest.url?.path() ?? ""
+                begun.append(path)
+                await gates[path]?.wait()
+                if path == "/c" { throw CancellationError() }
+                return .response(status: 200, data: Data())
+            }
+        )
+        var calls: [String: Task<TransportResponse, any Error>] = [:]
+        for (number, path) in ["/a", "/b", "/c", "/d"].enumerated() {
+            calls[path] = Task { try await send(TestCall(path: path), recording) }
+            await begun.waitForCount(number + 1)
+        }
+        for path in ["/d", "/c", "/b", "/a"] {
+            gates[path]?.open()
+            _ = try? await calls[path]?.value
+        }
+        #expect(names == ["001-GET-a.json", "002-GET-b.json", "004-GET-d.json"])
+        #expect(try recording.entries.map(\.name) == ["001-GET-a", "002-GET-b", "004-GET-d"])
+        _ = try? await send(TestCall(path: "/e"), recording)
+        #expect(names.contains("003-GET-e.json"))
     }
 
     @Test("The declared parts of a request are compared, values instead of spellings")

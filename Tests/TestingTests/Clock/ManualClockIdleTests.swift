@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("ManualClock: running until idle", .timeLimit(.minutes(2)))
+@Suite("ManualClock: running until idle", .alone, .timeLimit(.minutes(2)))
 struct ManualClockIdleTests {
     private let clock = ManualClock()
 

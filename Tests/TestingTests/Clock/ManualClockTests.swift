@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-
+import Foundation
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("ManualClock, and what tests use to wait")
+@Suite("ManualClock, and what tests use to wait", .throttled)
 struct ManualClockTests {
     @Test("Tasks are resumed exactly when their deadlines are reached", .timeLimit(.minutes(3)))
     func advance() async throws {
@@ -52,6 +53,22 @@ struct ManualClockTests {
         #expect(clock.advanceToNextDeadline() == .zero)
     }
 
+    @Test("A step returns how far it moved the time, even if another thread moves it on at once")
+    func stepBesideOthers() async throws {
+        let clock = ManualClock()
+        let sleepers = (0..<2_000).map { _ in Task { try await clock.sleep(for: .seconds(1)) } }
+        try await clock.waitForSleepers(sleepers.count)
+        let isRunning = Locked(false)
+        Thread.detachNewThread {
+            isRunning.withLock { $0 = true }
+            while clock.now.offset < .seconds(1) {}
+            clock.advance(by: .seconds(40))
+        }
+        while !isRunning.withLock(\.self) { await Task.yield() }
+        #expect(clock.advanceToNextDeadline() == .seconds(1))
+        for sleeper in sleepers { try await sleeper.value }
+    }
+
     @Test("It can be used as any clock, and does not sleep until a time that has passed")
     func existential() async throws {
         let clock: any Clock<Duration> = ManualClock()
@@ -97,6 +114,18 @@ struct ManualClockTests {
         tally.close()
         await #expect(throws: CancellationError.self) { try await missed.value }
         try await tally.wait(for: 4)
+    }
+
+    @Test("Waiting for an element of a recorder returns it, or ends with an error when the task is cancelled")
+    func element() async throws {
+        let recorder = Recorder<Int>()
+        let waiting = Task { try await recorder.element(1) }
+        recorder.append(7)
+        recorder.append(8)
+        #expect(try await waiting.value == 8)
+        let cancelled = Task { try await recorder.element(2) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
     @Test("An expectation and a recorder count from many tasks at once", .timeLimit(.minutes(3)))

@@ -5,7 +5,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("The check of contracts")
+@Suite("The check of contracts", .throttled)
 struct ContractTests {
     private struct Product: Decodable, Sendable {
         let id: Int
@@ -71,6 +71,12 @@ struct ContractTests {
         await #expect(throws: (any Error).self) {
             try await Provider<Target>().checkContracts(of: [Target(sample: #"{"id":1}"#)], as: { _ in Product.self })
         }
+    }
+
+    @Test("A test on the main actor chooses the types")
+    @MainActor
+    func mainActor() async throws {
+        try await Provider<Target>().checkContracts(of: [Target()]) { $0.sample.isEmpty ? nil : Product.self }
     }
 
     @Test("What cannot be sent is a problem")

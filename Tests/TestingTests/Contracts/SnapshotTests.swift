@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The snapshot of a request")
+@Suite("The snapshot of a request", .throttled)
 struct SnapshotTests {
     private enum Shop: TargetType {
         case json, form, photo, file(URL)

@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("JSONDifference")
+@Suite("JSONDifference", .throttled)
 struct JSONDifferenceTests {
     private func lines(_ expected: String, _ found: String) throws -> [String] {
         try JSONDifference.lines(JSONValue(parsing: expected), JSONValue(parsing: found))
@@ -63,7 +64,7 @@ struct JSONDifferenceTests {
     }
 }
 
-@Suite("TextDifference")
+@Suite("TextDifference", .throttled)
 struct TextDifferenceTests {
     @Test("It shows the lines that differ, with two lines around them")
     func lines() {

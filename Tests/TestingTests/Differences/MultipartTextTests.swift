@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("The text of multipart requests")
+@Suite("The text of multipart requests", .throttled)
 struct MultipartTextTests {
     private func text(_ url: String, type: String, body: String) throws -> String {
         let request = RecordedRequest(

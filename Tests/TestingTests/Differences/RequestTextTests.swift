@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("The text of a request")
+@Suite("The text of a request", .throttled)
 struct RequestTextTests {
     private func request(
         _ method: HTTPMethod = .get,

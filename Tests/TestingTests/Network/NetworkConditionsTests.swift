@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("NetworkConditions", .timeLimit(.minutes(2)))
+@Suite("NetworkConditions", .throttled, .timeLimit(.minutes(2)))
 struct NetworkConditionsTests {
     private let base = URL(string: "https://shop.example") ?? URL(fileURLWithPath: "/")
 

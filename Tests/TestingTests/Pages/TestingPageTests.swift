@@ -160,6 +160,7 @@ struct CatalogModelTests {
 }
 
 /// The other snippets of the page.
+@Suite(.throttled)
 struct TestingPageTests {
     private let calls = RequestLog()
 
@@ -251,7 +252,7 @@ struct TestingPageTests {
         let clock = ManualClock()
         let stub = StubTransport(routes: [.any: .targetSample])
         let transport = NetworkConditions.lossyWiFi.transport(over: stub, seed: 7, clock: clock)
-        let provider = Provider<Catalog>(transport: transport)
+        let provider = Provider<Catalog>(transport: transport, clock: clock)
         async let result = provider.request(.products)
         try await clock.waitForSleepers()
         try await clock.runUntilIdle()

@@ -5,7 +5,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("The messages of failed expectations")
+@Suite("The messages of failed expectations", .throttled)
 struct MessageTests {
     private func message(_ pattern: RequestPattern, _ body: Data, target: (any TargetType)? = nil) throws -> String {
         let log = RequestLog()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("RecordedRequest")
+@Suite("RecordedRequest", .throttled)
 struct RecordedRequestTests {
     @Test("It has the parts of the transport's request, and the body of a file")
     func parts() throws {

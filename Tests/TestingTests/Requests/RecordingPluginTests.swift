@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("RecordingPlugin", .timeLimit(.minutes(2)))
+@Suite("RecordingPlugin", .throttled, .timeLimit(.minutes(2)))
 struct RecordingPluginTests {
     @Test("It records hooks, requests and finished calls")
     func records() async throws {

@@ -2,13 +2,14 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("RequestLog")
+@Suite("RequestLog", .throttled)
 struct RequestLogTests {
     private let log = RequestLog()
 

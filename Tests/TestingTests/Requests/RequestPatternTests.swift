@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("RequestPattern")
+@Suite("RequestPattern", .throttled)
 struct RequestPatternTests {
     private func request(
         _ url: String,

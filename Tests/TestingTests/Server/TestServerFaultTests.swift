@@ -22,7 +22,7 @@ struct ServerFault: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("TestServer: faults", .timeLimit(.minutes(2)))
+@Suite("TestServer: faults", .throttled, .timeLimit(.minutes(2)))
 struct TestServerFaultTests {
     private static let faults: [ServerFault] = [
         ServerFault("close", .close, .networkConnectionLost),

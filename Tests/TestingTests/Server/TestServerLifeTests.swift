@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("TestServer: connections")
+@Suite("TestServer: connections", .throttled)
 struct TestServerLifeTests {
     @Test("Each request gets the next reply of a sequence, and the last one is repeated", .timeLimit(.minutes(3)))
     func replies() async throws {

@@ -5,7 +5,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("TestServer: load")
+@Suite("TestServer: load", .throttled)
 struct TestServerLoadTests {
     @Test("A server holds 5,000 connections, and notices when each is closed", .timeLimit(.minutes(5)))
     func manyConnections() async throws {

@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("TestServer: what it leaves behind", .timeLimit(.minutes(3)))
+@Suite("TestServer: what it leaves behind", .throttled, .timeLimit(.minutes(3)))
 struct TestServerReleaseTests {
     /// The files that descriptors of this process refer to, for example `socket:[123]`. The numbers are not used again.
     private static func files(_ descriptors: [String]? = nil) -> Set<String> {

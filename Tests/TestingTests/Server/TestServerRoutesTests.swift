@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("TestServer: routes and log", .timeLimit(.minutes(2)))
+@Suite("TestServer: routes and log", .throttled, .timeLimit(.minutes(2)))
 struct TestServerRoutesTests {
     private let transport = SystemTransport.another()
 

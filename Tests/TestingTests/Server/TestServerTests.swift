@@ -5,7 +5,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("TestServer")
+@Suite("TestServer", .throttled)
 struct TestServerTests {
     private static let okay = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

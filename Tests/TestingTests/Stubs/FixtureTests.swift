@@ -5,7 +5,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Fixture")
+@Suite("Fixture", .throttled)
 struct FixtureTests {
     private let folder: TemporaryFolder
 

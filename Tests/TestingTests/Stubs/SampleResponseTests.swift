@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("SampleResponse and StubBehavior")
+@Suite("SampleResponse and StubBehavior", .throttled)
 struct SampleResponseTests {
     private struct Sampled: TargetType {
         var sampleResponse: SampleResponse

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("StubTransport with routes")
+@Suite("StubTransport with routes", .throttled)
 struct StubRoutesTests {
     private let log = RequestLog()
 

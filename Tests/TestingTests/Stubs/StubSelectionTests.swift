@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("StubSelection")
+@Suite("StubSelection", .throttled)
 struct StubSelectionTests {
     private static let argument = "-TargetKitStubs"
 

@@ -19,7 +19,7 @@ struct Tour: Sendable {
         try await cancel()
         try await meetUnauthorized()
         try await meetUnauthorizedInBody()
-        finish()
+        await finish()
     }
 
     /// The same target, the same path of the call, but its sample in the network's place.
@@ -142,7 +142,9 @@ struct Tour: Sendable {
         console.also("signed out again, once")
     }
 
-    private func finish() {
+    private func finish() async {
+        // Lets the last report run, which is on the main actor.
+        await MainActor.run {}
         let count = client.activity.count
         console.line()
         console.line(

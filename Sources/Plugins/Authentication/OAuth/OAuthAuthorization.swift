@@ -71,9 +71,16 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
     /// The grant in the URL to which the server has redirected the browser (RFC 6749 §4.1.2).
     ///
     /// - Throws: ``OAuthError`` if the user or the server has refused, or the URL is not the response to this
-    ///   authorization.
+    ///   authorization: it is not the redirect URI, its state differs, or it repeats a parameter.
     public func grant(from callback: URL) throws(OAuthError) -> OAuthGrant {
+        guard RedirectURI(callback).matches(RedirectURI(redirectURI)) else {
+            throw .unreadable("the URL is not the response to this authorization: it is not the redirect URI")
+        }
         let items = URLComponents(url: callback, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        // RFC 6749 §3.1. Readers that use different ones of several values can be deceived.
+        for name in ["state", "code", "iss", "error"] where items.count(where: { $0.name == name }) > 1 {
+            throw .unreadable("the URL contains the parameter \(name) more than once")
+        }
         let value = { (name: String) in items.first { $0.name == name }?.value }
         // Otherwise another site could sign the user in to an account of its own (RFC 6749 §10.12).
         guard value("state") == state else {
@@ -109,6 +116,34 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")
+    }
+}
+
+/// The parts of a redirect URI that the server may not change.
+private struct RedirectURI {
+    private let scheme: String?
+    private let authority: String
+    private let port: Int?
+    private let path: String
+
+    init(_ url: URL) {
+        let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        scheme = components?.scheme?.lowercased()
+        let user = [components?.percentEncodedUser, components?.percentEncodedPassword].compactMap { $0 }
+        authority = (user + [components?.encodedHost?.lowercased() ?? ""]).joined(separator: "@")
+        let port = components?.port
+        self.port = port == ["http": 80, "https": 443][scheme] ? nil : port
+        let path = components?.percentEncodedPath ?? ""
+        self.path = path.isEmpty ? "/" : path
+    }
+
+    func matches(_ registered: RedirectURI) -> Bool {
+        guard scheme == registered.scheme, authority == registered.authority, path == registered.path else {
+            return false
+        }
+        // The port of a program on the device can differ from the registered one (RFC 8252 §7.3).
+        let isLoopback = scheme == "http" && ["127.0.0.1", "[::1]", "localhost"].contains(authority)
+        return port == registered.port || (isLoopback && registered.port == nil)
     }
 }
 

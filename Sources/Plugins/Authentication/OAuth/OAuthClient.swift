@@ -51,9 +51,9 @@ public struct OAuthClient: Sendable {
     ///   - authentication: How the app proves its identity; default: ``Authentication/none``.
     ///   - parameters: Further fields of all forms, for example `audience`; default: none.
     ///   - send: Sends a request: a form, by `POST`, without a credential. Any provider can send it, even the one whose
-    ///     calls wait for a refresh. It must not follow redirects: the form contains secrets that only the server may
-    ///     get. Default `nil`: a provider with the system's transport, without plugins and redirects, and with a timeout
-    ///     of 30 seconds.
+    ///     calls wait for a refresh. Redirects are not followed, whatever the provider's policy is: the form contains
+    ///     secrets that only the server may get. Default `nil`: a provider with the system's transport, without plugins,
+    ///     and with a timeout of 30 seconds.
     ///   - now: The current time, from which lifetimes count; default: the device's clock.
     public init(
         id: String,
@@ -195,9 +195,10 @@ package struct OAuthRequestTarget: TargetType {
     package var path: RequestPath { "" }
     /// `POST`.
     package var method: HTTPMethod { .post }
-    /// No credential, and no sign-out.
+    /// No credential, no sign-out, and no redirect, which could take the form's secrets to another server.
     package var options: CallOptions {
         .setting(\.authorization, .none).setting(\.endsSessionOnUnauthorized, false)
+            .setting(\.followsRedirects, false)
     }
     /// None: the client reads the error that the body of a refusal describes.
     package var validation: StatusValidation { .none }

@@ -17,6 +17,8 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     public var issuedAt: Date?
     /// The scope of the access token, as names separated by spaces (RFC 6749 §3.3); `nil`: the requested scope.
     public var scope: String?
+    /// The identifier of the session, in the JSON of stores that keep the credential alone.
+    var session: String?
 
     /// Creates a credential.
     public init(
@@ -63,6 +65,8 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
             }
             throw .unreadable("access_token is missing")
         }
+        // Every call would fail, also after a launch.
+        if accessToken.endsHeaderField { throw .unreadable("access_token contains a line break") }
         // §5.1 requires it, but some servers omit it. Other types are used in other ways (§7.1).
         if let type = json["token_type"].string, type.lowercased() != "bearer" { throw .unsupportedTokenType }
         // Some servers send the number as a string, or 0 for a token without an expiry.
@@ -84,6 +88,21 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         guard let expiresAt else { return false }
         let half = issuedAt.map { max(0, expiresAt.timeIntervalSince($0)) / 2 } ?? margin
         return expiresAt.timeIntervalSince(now) <= min(margin, half)
+    }
+}
+
+extension OAuthCredential {
+    /// Whether two credentials have the same tokens, dates and scope.
+    public static func == (first: OAuthCredential, second: OAuthCredential) -> Bool {
+        // The identifier of the session does not change how a credential is used.
+        first.accessToken == second.accessToken && first.refreshToken == second.refreshToken
+            && first.expiresAt == second.expiresAt && first.issuedAt == second.issuedAt && first.scope == second.scope
+    }
+
+    /// Hashes the tokens.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(accessToken)
+        hasher.combine(refreshToken)
     }
 }
 

@@ -26,9 +26,21 @@ extension OAuthError {
     /// a proxy, a gateway or a captive portal.
     var isTransient: Bool {
         switch self {
-        case .refused(let code, _, let status): Self.transientCodes.contains(code) || status == 429 || status >= 500
+        case .refused(let code, _, let status): Self.transientCodes.contains(code) || !Self.isRefusal(code, status)
         case .unexpectedStatus, .unreadable: true
         case .unsupportedTokenType, .noRefreshToken: false
+        }
+    }
+
+    /// Whether the token endpoint sends its error responses with that status. §5.2 specifies 400, and 401 for a client.
+    private static func isRefusal(_ code: String, _ status: Int) -> Bool {
+        switch status {
+        case 400, 401: true
+        // GitHub reports errors with a successful status.
+        case 200...299: true
+        // Auth0 reports a revoked refresh token with 403. No gateway uses this code.
+        case 402...499: code == "invalid_grant" && status != 429
+        default: false
         }
     }
 
@@ -39,7 +51,9 @@ extension OAuthError {
     ]
 
     /// Reason phrases (RFC 9110 §15) that frameworks send as `error` in pages of their own.
-    private static let reasonPhrases: Set = ["unauthorized", "forbidden", "conflict", "gone"]
+    private static let reasonPhrases: Set = [
+        "bad_request", "conflict", "forbidden", "gone", "method_not_allowed", "not_found", "unauthorized",
+    ]
 
     /// The error of a response without a token.
     ///

@@ -14,9 +14,15 @@
 /// ```
 ///
 /// The plugin performs one operation at a time, and none of them on the main thread. It reads the store before the
-/// first call that needs the credential, before each refresh, and before it clears the store because a refresh was
-/// refused. So several processes, such as an app and its extension, can use one store: a credential that another
-/// process has saved is used instead of another refresh.
+/// first call that needs the credential, before and after each refresh, and when it signs in or out. So several
+/// processes, such as an app and its extension, can use one store: a credential that another process has saved is used
+/// instead of another refresh.
+///
+/// Each sign-in begins a session with a new identifier, which the plugin saves with the credential. By it a process
+/// distinguishes a refresh in another process from a sign-in there, and a ``ResponseCachePlugin`` finds the responses of
+/// the session after a launch. An ``OAuthCredential`` contains the identifier. A store of other credentials that several
+/// processes use implements ``loadSession()`` and ``save(_:session:)``; without an identifier, a credential that another
+/// process has saved counts as one of the same session.
 public protocol CredentialStore<Credential>: Sendable {
     /// The type of the credential. Two credentials are equal if they can be used in the same way.
     associatedtype Credential: Sendable & Equatable
@@ -33,7 +39,19 @@ public protocol CredentialStore<Credential>: Sendable {
     /// Removes the stored credential, if there is one.
     func clear() async throws
 
-    /// Runs a refresh while no other process that uses the store is refreshing.
+    /// The stored credential with the identifier of its session; `nil` if there is none.
+    ///
+    /// Default: the credential that ``load()`` returns, with an identifier if it is an ``OAuthCredential``.
+    ///
+    /// - Throws: As ``load()``.
+    func loadSession() async throws -> (credential: Credential, session: String?)?
+
+    /// Replaces the stored credential and the identifier of its session, completely or not at all.
+    ///
+    /// Default: saves the credential by ``save(_:)``, with the identifier if it is an ``OAuthCredential``.
+    func save(_ credential: Credential, session: String) async throws
+
+    /// Runs a refresh, a sign-in or a sign-out while no other process that uses the store runs one.
     ///
     /// Without it, two processes may use one refresh token at the same time, which some servers treat as theft (RFC 9700
     /// §4.14.2). An implementation must run the refresh even if it cannot get the lock within a few seconds, because the
@@ -51,25 +69,5 @@ extension CredentialStore {
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await refresh()
-    }
-}
-
-/// How long a refresh waits for that of another process.
-enum RefreshLock {
-    /// After this time the refresh runs without the lock: the other process may be suspended.
-    static let patience = Duration.seconds(10)
-    /// The time between two attempts to get the lock.
-    static let pause = Duration.milliseconds(20)
-
-    /// Waits until the lock is taken, or the time is over.
-    ///
-    /// - Parameter take: Takes the lock; `nil` if another process has it.
-    static func wait<Lock>(_ take: () -> Lock?) async throws -> Lock? {
-        let end = ContinuousClock.now + patience
-        while ContinuousClock.now < end {
-            if let lock = take() { return lock }
-            try await Task.sleep(for: pause)
-        }
-        return nil
     }
 }

@@ -8,35 +8,57 @@ import TargetKit
 /// let store = FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
 /// ```
 ///
-/// The file is JSON and contains the secrets in plain text; use the keychain on systems that have one. Changes are
-/// atomic: each is written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or
+/// The file is JSON and contains the secrets in plain text, and the identifier of the session; use the keychain on
+/// systems that have one. A file that contains only a credential is read, too. Changes are atomic: each is written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or
 /// the new credential. Missing folders are created with mode 0700.
 ///
-/// Several processes can use one file. While one of them refreshes the credential, the others wait; for that, an empty
-/// file named `session.json.lock` is created beside it.
+/// Several processes can use one file. While one of them refreshes the credential, the others wait; for that, a file
+/// named `session.json.lock` is created beside it.
 public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: CredentialStore {
     private let file: URL
+    private let lock: RefreshLock
 
     /// Creates a store for a file. Neither the file nor its folder need to exist.
     public init(_ file: URL) {
+        self.init(file, clock: ContinuousClock())
+    }
+
+    /// Creates a store that waits for other processes by a test's clock.
+    package init(_ file: URL, clock: any Clock<Duration>) {
         self.file = file
+        lock = RefreshLock(clock)
     }
 
     /// The credential in the file; `nil` if there is no file.
     public func load() async throws -> Credential? {
+        try await loadSession()?.credential
+    }
+
+    /// The credential in the file, with the identifier of its session; `nil` if there is no file.
+    public func loadSession() async throws -> (credential: Credential, session: String?)? {
         let data: Data?
         do { data = try atomicFile.read() } catch { throw failure(error) }
+        guard let data else { return nil }
         do {
-            return try data.map { try JSONDecoder().decode(Credential.self, from: $0) }
+            return try StoredSession<Credential>.read(data)
         } catch {
             // The decoder's error may quote the file.
             throw failure(.broken)
         }
     }
 
-    /// Writes a new file, which replaces the old one.
+    /// Writes a new file, which replaces the old one, without the identifier of a session.
     public func save(_ credential: Credential) async throws {
-        guard let data = try? JSONEncoder().encode(credential) else { throw failure(.unencodable) }
+        try write(credential)
+    }
+
+    /// Writes a new file, which replaces the old one.
+    public func save(_ credential: Credential, session: String) async throws {
+        try write(StoredSession(credential: credential, session: session))
+    }
+
+    private func write(_ contents: some Encodable) throws {
+        guard let data = try? JSONEncoder().encode(contents) else { throw failure(.unencodable) }
         do { try atomicFile.write(data) } catch { throw failure(error) }
     }
 
@@ -45,8 +67,8 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         do { try atomicFile.remove() } catch { throw failure(error) }
     }
 
-    /// Runs the refresh while no other process refreshes the credential in this file; after ten seconds of waiting, runs
-    /// it nevertheless.
+    /// Runs the refresh while no other process refreshes the credential in this file. It waits for a process that runs
+    /// for a minute, and for a suspended one for ten seconds, and then runs the refresh nevertheless.
     public func withRefreshLock<Value: Sendable>(
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -57,10 +79,31 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         // This releases the lock, as does the end of the process.
         defer { close(descriptor) }
         // A folder or file system without locks: EINVAL, ENOTSUP.
-        _ = try await RefreshLock.wait {
+        let isTaken = try await lock.wait {
             flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR ? true : nil
+        } sign: {
+            Self.sign(in: descriptor)
+        }
+        guard isTaken == true else { return try await refresh() }
+        return try await showingSigns(in: descriptor, while: refresh)
+    }
+
+    /// Runs the refresh, and shows meanwhile that the process runs. Then nothing uses the descriptor any more.
+    private func showingSigns<Value: Sendable>(
+        in descriptor: Int32,
+        while refresh: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        // It is cancelled, and waited for, when the refresh has ended.
+        async let _ = lock.showSigns { sign in
+            _ = sign.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         }
         return try await refresh()
+    }
+
+    private static func sign(in descriptor: Int32) -> Data? {
+        var bytes = [UInt8](repeating: 0, count: 8)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return count > 0 ? Data(bytes.prefix(count)) : nil
     }
 
     private var atomicFile: AtomicFile { AtomicFile(file, createsFolder: true) }

@@ -41,9 +41,16 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
 
     /// The credential in the item; `nil` if there is no item.
     ///
+    /// - Throws: As ``loadSession()``.
+    public func load() async throws -> Credential? {
+        try await loadSession()?.credential
+    }
+
+    /// The credential in the item, with the identifier of its session; `nil` if there is no item.
+    ///
     /// - Throws: An error with the status of the Security framework, `errSecDecode` if the item contains something
     ///   else.
-    public func load() async throws -> Credential? {
+    public func loadSession() async throws -> (credential: Credential, session: String?)? {
         var item: CFTypeRef?
         let status = status { query in
             let search = query.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
@@ -52,19 +59,30 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess, let data = item as? Data else { throw KeychainError(status: status) }
         do {
-            return try JSONDecoder().decode(Credential.self, from: data)
+            return try StoredSession<Credential>.read(data)
         } catch {
             // The decoder's error may quote the item.
             throw KeychainError(status: errSecDecode)
         }
     }
 
+    /// Changes the item, or adds it, without the identifier of a session.
+    ///
+    /// - Throws: As ``save(_:session:)``.
+    public func save(_ credential: Credential) async throws {
+        try write(credential)
+    }
+
     /// Changes the item, or adds it.
     ///
     /// - Throws: An error with the status of the Security framework, `errSecParam` if the credential cannot be
     ///   encoded, `errSecMissingEntitlement` if the program may not use the access group.
-    public func save(_ credential: Credential) async throws {
-        guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
+    public func save(_ credential: Credential, session: String) async throws {
+        try write(StoredSession(credential: credential, session: session))
+    }
+
+    private func write(_ contents: some Encodable) throws {
+        guard let data = try? JSONEncoder().encode(contents) else { throw KeychainError(status: errSecParam) }
         let status = status { query in Self.write(data, to: query) }
         guard status == errSecSuccess else { throw KeychainError(status: status) }
     }
@@ -77,17 +95,37 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
         guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(status: status) }
     }
 
-    /// Runs the refresh while no other process refreshes the credential in this access group; after ten seconds of
-    /// waiting, runs it nevertheless. Without an access group, runs it at once.
+    /// Runs the refresh while no other process refreshes the credential in this access group. It waits for a process
+    /// that runs for a minute, and for a suspended one for ten seconds, and then runs the refresh nevertheless. Without
+    /// an access group, runs it at once.
     public func withRefreshLock<Value: Sendable>(
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard accessGroup != nil else { return try await refresh() }
-        let isTaken = try await RefreshLock.wait { takesLock() ? true : nil } ?? false
+        let lock = RefreshLock(ContinuousClock())
+        let isTaken = try await lock.wait({ takesLock() ? true : nil }, sign: { lockSign }) ?? false
         // Another process has the lock, or ended without releasing it: the item must not remain.
         if !isTaken { removeLock() }
         defer { if isTaken { removeLock() } }
+        return try await showingSigns(of: lock, while: refresh)
+    }
+
+    /// Runs the refresh, and shows meanwhile that the process runs.
+    private func showingSigns<Value: Sendable>(
+        of lock: RefreshLock,
+        while refresh: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        // It is cancelled, and waited for, when the refresh has ended.
+        async let _ = lock.showSigns { sign in
+            _ = SecItemUpdate(lockQuery as CFDictionary, [kSecValueData: sign] as CFDictionary)
+        }
         return try await refresh()
+    }
+
+    private var lockSign: Data? {
+        var item: CFTypeRef?
+        let search = lockQuery.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
+        return SecItemCopyMatching(search as CFDictionary, &item) == errSecSuccess ? item as? Data : nil
     }
 
     /// Adds the item that serves as the lock. Only an existing item prevents the refresh; other errors are ignored.

@@ -3,21 +3,51 @@ import TargetKit
 
 /// Keeps the credential in memory, for tests and for sessions that end with the app.
 package final class MemoryCredentialStore<Credential: Sendable & Equatable>: CredentialStore {
-    private let credential: Locked<Credential?>
+    private let contents: Locked<IdentifiedCredential<Credential>?>
 
     /// Creates a store with that credential; default: none.
     package init(_ credential: Credential? = nil) {
-        self.credential = Locked(credential)
+        contents = Locked(credential.map { IdentifiedCredential($0, session: nil) })
+    }
+
+    var stored: IdentifiedCredential<Credential>? {
+        get { contents.withLock { $0 } }
+        set { contents.withLock { $0 = newValue } }
     }
 
     /// The credential.
-    package func load() -> Credential? { credential.withLock { $0 } }
+    package func load() -> Credential? { stored?.credential }
+
+    /// The credential with the identifier of its session.
+    package func loadSession() -> (credential: Credential, session: String?)? {
+        stored.map { ($0.credential, $0.session) }
+    }
 
     /// Keeps the credential.
-    package func save(_ credential: Credential) { self.credential.withLock { $0 = credential } }
+    package func save(_ credential: Credential) { stored = IdentifiedCredential(credential, session: nil) }
+
+    /// Keeps the credential and the identifier of its session.
+    package func save(_ credential: Credential, session: String) {
+        stored = IdentifiedCredential(credential, session: session)
+    }
 
     /// Removes the credential.
-    package func clear() { credential.withLock { $0 = nil } }
+    package func clear() { stored = nil }
+}
+
+/// A credential, and the identifier of its session if the store keeps one.
+struct IdentifiedCredential<Credential: Sendable & Equatable>: Sendable, Equatable {
+    let credential: Credential
+    let session: String?
+
+    init(_ credential: Credential, session: String?) {
+        self.credential = credential
+        self.session = session
+    }
+
+    init(_ stored: (credential: Credential, session: String?)) {
+        self.init(stored.credential, session: stored.session)
+    }
 }
 
 /// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes
@@ -36,24 +66,26 @@ actor SerialCredentialStore<Credential: Sendable & Equatable> {
         memory = store as? MemoryCredentialStore<Credential>
     }
 
-    /// The stored credential.
-    nonisolated func load() async throws -> Credential? {
-        if let memory { return memory.load() }
-        return try await next { store in try await store.load() }
+    /// The stored credential with the identifier of its session.
+    nonisolated func load() async throws -> IdentifiedCredential<Credential>? {
+        if let memory { return memory.stored }
+        return try await next { store in try await store.loadSession().map { IdentifiedCredential($0) } }
     }
 
     /// Saves a credential, or clears the store.
     ///
     /// - Parameter change: The number of the change; it is ignored if a later one was made before.
-    func write(_ credential: Credential?, change: Int) async throws {
+    func write(_ stored: IdentifiedCredential<Credential>?, change: Int) async throws {
         guard change > lastChange else { return }
         lastChange = change
         if let memory {
-            if let credential { memory.save(credential) } else { memory.clear() }
+            memory.stored = stored
             return
         }
         try await next { store in
-            if let credential { try await store.save(credential) } else { try await store.clear() }
+            guard let stored else { return try await store.clear() }
+            guard let session = stored.session else { return try await store.save(stored.credential) }
+            try await store.save(stored.credential, session: session)
         }
     }
 

@@ -49,6 +49,8 @@ public struct CallEvent: Sendable {
     /// Whether the target does not accept the response.
     var isRefused = false
     var error: TargetKitError?
+    /// What the error adds to that of the last attempt; `nil` if they are unrelated.
+    var addition: String?
     /// The result of the last attempt, for a retry.
     var result: Reason?
     private let redaction: Redaction

@@ -123,6 +123,7 @@ struct CallEvents: Sendable {
             report(body, false)
         }
         event.error = error
+        event.addition = error.flatMap { $0.addition(to: last?.end?.failure) }
         report(event, error.map { $0.identity == last?.end?.failure } ?? false)
     }
 
@@ -166,5 +167,12 @@ extension TargetKitError {
         error.appError = nil
         error.previousAttempts = []
         return error.description
+    }
+
+    /// What the error adds to a failure that was reported before, for example why a rejected call was not repeated.
+    fileprivate func addition(to failure: String?) -> String? {
+        let text = identity
+        guard let failure, text.hasPrefix(failure + ": ") else { return nil }
+        return String(text.dropFirst(failure.count + 2))
     }
 }

@@ -56,6 +56,7 @@ struct LogLines {
 
     private func writeFailure() {
         guard let error = event.error, level.contains(.failure) else { return }
+        if let addition = event.addition { return write("✗ \(event.target): \(addition)") }
         write("✗ \(error.description)\(event.step == .failed ? time : "")")
     }
 

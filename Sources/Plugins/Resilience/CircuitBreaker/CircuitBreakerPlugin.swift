@@ -37,9 +37,10 @@ import FoundationNetworking
 /// ```
 ///
 /// One plugin can be used by any number of providers; its copies share their circuits.
-public struct CircuitBreakerPlugin: Plugin {
+public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
+    private let clock: any Clock<Duration>
     private let elapsedTime: ElapsedTime
     private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
     private let states: CircuitStates
@@ -63,6 +64,7 @@ public struct CircuitBreakerPlugin: Plugin {
     ) {
         self.policy = policy
         self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
+        self.clock = clock
         elapsedTime = ElapsedTime(clock)
         let states = CircuitStates()
         self.states = states
@@ -80,13 +82,26 @@ public struct CircuitBreakerPlugin: Plugin {
         return registry.update { registry, _ in registry.circuit(key).state(at: time) }
     }
 
-    /// The state of a circuit, and then each new one, as it is reported to `onChange`.
+    /// The state of a circuit, and then each new one. An open circuit is half-open when its time is over, also before
+    /// a call is sent.
     ///
     /// A slow reader receives only the latest state. The sequence ends when its task is cancelled, or when the plugin
     /// and its copies are released. Each reader needs a sequence of its own: call the method again.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
-    public func states(of key: String) -> AsyncStream<CircuitState> { states.values(of: key) }
+    public func states(of key: String) -> AsyncStream<CircuitState> {
+        states.values(
+            of: key,
+            circuit: { [weak registry, elapsedTime] in
+                let time = elapsedTime.current
+                return registry?.update { registry, _ in
+                    let circuit = registry.circuit(key)
+                    return (circuit.state(at: time), circuit.remaining(at: time))
+                }
+            },
+            wait: { [clock] in try await clock.wait(for: $0) }
+        )
+    }
 
     /// Closes a circuit that is open or isolated, and forgets its calls so far. Calls in flight no longer count.
     ///

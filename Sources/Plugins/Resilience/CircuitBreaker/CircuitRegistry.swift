@@ -89,6 +89,8 @@ struct CircuitChange: Sendable, Hashable {
 /// The states of the circuits of a plugin that are not closed, for its readers.
 final class CircuitStates: Sendable {
     private let states = ObservedValue<[String: CircuitState]>([:])
+    /// The open circuits whose time tasks wait for.
+    private let timed = Locked<Set<String>>([])
 
     deinit {
         states.finish()
@@ -98,7 +100,34 @@ final class CircuitStates: Sendable {
         states.update { $0[change.key] = change.state == .closed ? nil : change.state }
     }
 
-    func values(of key: String) -> AsyncStream<CircuitState> {
-        states.latestValues { $0[key] ?? .closed }
+    /// The states of a circuit, as they were reported. An open circuit is half-open when its time is over.
+    ///
+    /// - Parameters:
+    ///   - circuit: Returns the circuit's state now, and how long it is still open.
+    ///   - wait: Sleeps for a time.
+    func values(
+        of key: String,
+        circuit: @escaping @Sendable () -> (state: CircuitState, remaining: Duration)?,
+        wait: @escaping @Sendable (Duration) async throws -> Void
+    ) -> AsyncStream<CircuitState> {
+        states.latestValues { [weak self] reported in
+            guard reported[key] == .open, let (state, remaining) = circuit() else { return reported[key] ?? .closed }
+            if state == .open { self?.announce(key, after: remaining, wait) }
+            return state
+        }
+    }
+
+    /// Lets readers look again when the time of an open circuit is over.
+    private func announce(
+        _ key: String,
+        after time: Duration,
+        _ wait: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        guard timed.withLock({ $0.insert(key).inserted }) else { return }
+        Task { [weak self] in
+            try? await wait(time)
+            _ = self?.timed.withLock { $0.remove(key) }
+            self?.states.update { _ in }
+        }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Two numbers are equal if they are the same decimal, for example `1`, `1.0` and `10e-1`. A `Double` is the shortest
 /// decimal that reads back to it, so `JSONNumber(0.1)` equals the JSON text `0.1`.
-public struct JSONNumber: Sendable {
+public struct JSONNumber: Sendable, Codable {
     /// The representation of a number: the first case that represents it exactly.
     enum Form: Sendable {
         case signed(Int64)

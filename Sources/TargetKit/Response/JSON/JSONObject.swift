@@ -3,7 +3,7 @@
 /// The members of a JSON object in their original order, with unique keys.
 ///
 /// Two objects with the same members are equal, regardless of their order. Looking up a key takes constant time.
-public struct JSONObject: Sendable {
+public struct JSONObject: Sendable, Codable {
     /// A key and its value.
     struct Member: Sendable {
         let key: String

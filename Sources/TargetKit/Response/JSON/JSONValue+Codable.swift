@@ -2,7 +2,7 @@
 
 import Foundation
 
-extension JSONValue: Codable {
+extension JSONValue {
     /// Decodes a value from any format.
     ///
     /// Numbers are decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. Keys are not converted by the
@@ -42,7 +42,7 @@ extension JSONValue: Codable {
     }
 }
 
-extension JSONNumber: Codable {
+extension JSONNumber {
     /// Decodes a number from any format, as `Int64`, `UInt64`, `Decimal` or `Double`, in this order.
     ///
     /// - Throws: `DecodingError` if the value is not a number, or is NaN or infinite.
@@ -87,7 +87,7 @@ extension JSONNumber: Codable {
     }
 }
 
-extension JSONObject: Codable {
+extension JSONObject {
     /// Decodes an object from any format, in unspecified order.
     ///
     /// - Throws: `DecodingError` if the value is not an object.

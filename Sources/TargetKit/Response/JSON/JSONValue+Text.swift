@@ -53,7 +53,7 @@ extension JSONValue {
     }
 }
 
-extension JSONValue: CustomStringConvertible {
+extension JSONValue {
     /// The value as JSON text on one line.
     public var description: String {
         var writer = JSONWriter(sortedKeys: false, pretty: false)

@@ -12,7 +12,7 @@ import Foundation
 /// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties
 /// (`string`, `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
 @dynamicMemberLookup
-public enum JSONValue: Sendable, Hashable {
+public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     /// `null`.
     case null
     /// `true` or `false`.

@@ -36,7 +36,8 @@ final class CurlCall: Sendable {
     let method: String
     /// Whether the request may be sent again when a kept-alive connection closes.
     let isRepeatable: Bool
-    let fields: [String: String]
+    /// The header fields in the order in which they are sent.
+    let fields: [CurlField]
     let body: Body
     let destination: TransportRequest.Destination
     /// The timeout of the whole exchange; 0 for none.
@@ -71,7 +72,7 @@ final class CurlCall: Sendable {
         self.address = address
         method = urlRequest.httpMethod ?? "GET"
         isRepeatable = urlRequest.isRepeatable()
-        fields = urlRequest.allHTTPHeaderFields ?? [:]
+        fields = CurlField.ordered(urlRequest.allHTTPHeaderFields ?? [:], by: request.givenHeaders)
         do { body = try Body(request.body) } catch { throw error.error(for: url) }
         destination = request.destination
         progress = request.progress
@@ -85,7 +86,30 @@ final class CurlCall: Sendable {
 
     /// Whether the caller has set the header field.
     func hasField(_ name: String) -> Bool {
-        fields.keys.contains { $0.equalsIgnoringASCIICase(name) }
+        fields.contains { $0.name.equalsIgnoringASCIICase(name) }
+    }
+}
+
+/// A header field of a request.
+struct CurlField: Sendable, Equatable {
+    let name: String
+    let value: String
+
+    /// Returns the fields in the order of others, and then those that are not among them, by name. The order of a
+    /// dictionary differs between identical calls.
+    static func ordered(_ fields: [String: String], by given: HTTPHeaders) -> [CurlField] {
+        guard !fields.isEmpty else { return [] }
+        var rest = fields
+        var ordered: [CurlField] = []
+        ordered.reserveCapacity(fields.count)
+        for field in given.fields {
+            let name = field.name.rawValue
+            let key = rest[name] != nil ? name : rest.keys.first { $0.equalsIgnoringASCIICase(name) }
+            if let key, let value = rest.removeValue(forKey: key) {
+                ordered.append(CurlField(name: key, value: value))
+            }
+        }
+        return ordered + rest.map { CurlField(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
     }
 }
 

@@ -12,8 +12,10 @@ struct CurlPendingCall: Sendable {
     private var headBuffer: [UInt8] = []
     /// The deadline of the whole exchange, by the ``CurlClock``; `nil` for none.
     var deadline: UInt64?
-    /// The number of times a server has refused the request.
+    /// How often the server has refused the request, weighted by ``CurlLoop``.
     var refusals = 0
+    /// The number of the host's responses when the request was last sent.
+    var responsesBefore = -1
 
     init(call: CurlCall, continuation: UnsafeContinuation<TransportResponse, any Error>) {
         self.call = call

@@ -22,6 +22,8 @@ extension CurlConnectionQueue {
         let key: Key
         var version: Version
         var running = 0
+        /// The number of responses so far.
+        var responseCount = 0
         /// The number of running transfers that may still open a connection.
         var unsent = 0
         /// Whether some calls to the same origin use HTTP/1.1.

@@ -66,15 +66,21 @@ final class CurlConnectionQueue {
         return (hosts.count, turns, entries.count, deadlines.count)
     }
 
-    /// Adds a call behind those that already wait for its host.
-    func add(_ start: consuming CurlPendingCall, for key: Host.Key) {
+    /// Adds a call behind or before those that already wait for its host.
+    func add(_ start: consuming CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
         let call = start.call
         let host = host(key)
         let index = takeEntry()
         call.queueIndex.store(index, ordering: .relaxed)
-        entries[index] = Entry(start: start, host: host, previous: host.last)
-        if host.isWaiting { entries[host.last].next = index } else { host.first = index }
-        host.last = index
+        if isFirst {
+            entries[index] = Entry(start: start, host: host, next: host.first)
+            if host.isWaiting { entries[host.first].previous = index } else { host.last = index }
+            host.first = index
+        } else {
+            entries[index] = Entry(start: start, host: host, previous: host.last)
+            if host.isWaiting { entries[host.last].next = index } else { host.first = index }
+            host.last = index
+        }
         if let deadline = start.deadline { deadlines.add(deadline, of: index) }
         count += 1
         enqueue(to: host)
@@ -118,8 +124,9 @@ final class CurlConnectionQueue {
         enqueue(to: host)
     }
 
-    /// Records the HTTP version of the host's response.
+    /// Records a response of the host, and its HTTP version.
     func note(isHTTP2: Bool, of host: Host) {
+        host.responseCount += 1
         let version: Host.Version = isHTTP2 ? .http2 : .http1
         guard host.version != version else { return }
         connections -= taken(by: host)

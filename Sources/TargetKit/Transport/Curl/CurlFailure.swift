@@ -38,7 +38,7 @@ struct CurlFailure: Error {
         userInfo[CurlTransport.messageKey] = curlMessage
         userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
         userInfo[NSUnderlyingErrorKey] = underlying
-        if isQuotable { userInfo[ErrorDescription.wordsKey] = message }
+        if isQuotable { userInfo[FailureMark.words] = message }
         return URLError(code, userInfo: userInfo)
     }
 
@@ -46,7 +46,7 @@ struct CurlFailure: Error {
     static let shutDown = Self(.cancelled, "the transport was shut down")
     static let timedOut = Self(.timedOut, "the request timed out")
     static let idle = quotable(.timedOut, "no data was sent or received for too long")
-    static let unavailable = Self(
+    static let unavailable = quotable(
         .resourceUnavailable,
         "the system has no file descriptors for a CurlTransport"
     )
@@ -87,6 +87,11 @@ struct CurlFailure: Error {
     static let notRepeated = quotable(
         .networkConnectionLost,
         "the connection was closed before a response arrived, and the request must not be sent twice"
+    )
+
+    static let refused = quotable(
+        .networkConnectionLost,
+        "the server refused the request several times without processing it"
     )
 
     static func overLimit(_ limit: Int) -> Self {
@@ -184,7 +189,7 @@ extension CurlTransfer {
             let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
             return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
         case CURLE_WRITE_ERROR:
-            return .quotable(.cannotDecodeContentData, "bytes follow the end of the encoded body")
+            return .bytesAfterCoding
         case CURLE_PROXY: return .quotable(.cannotConnectToHost, "the SOCKS proxy did not open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = start?.call.url.port ?? 443

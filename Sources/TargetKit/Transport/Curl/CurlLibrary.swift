@@ -8,14 +8,6 @@ enum CurlLibrary {
     /// Whether libcurl has been initialized; does so on first use.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Blocks `SIGPIPE` on the calling thread: before 7.87, libcurl's TLS writes without `MSG_NOSIGNAL`.
-    static func blockBrokenPipes() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
-
     /// The version number; 0x075801 is 7.88.1.
     private static let number = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0
 
@@ -25,21 +17,56 @@ enum CurlLibrary {
     /// Whether libcurl delays the reset of an HTTP/2 stream until it next sends on the connection.
     static let delaysStreamResets = (0x075800..<0x080100).contains(number)
 
-    /// Whether a request that the server refuses by GOAWAY ends with `CURLE_HTTP2` and no message when no other stream
-    /// continues.
-    static let reportsRefusedStreams = number < 0x080100
+    /// Whether libcurl reports the GOAWAY frames that it receives.
+    static let reportsGoAway = number >= 0x075800
+
+    /// Whether libcurl's TLS writes without `MSG_NOSIGNAL`, which raises `SIGPIPE` on a closed connection.
+    static let raisesBrokenPipes = number < 0x075700
 
     static let userAgent = "TargetKit/0.1 (libcurl)"
+}
 
-    /// The encodings that libcurl can decode, as the value of `Accept-Encoding` (RFC 9110 §12.5.3).
-    static let encodings: String = {
-        guard let version = curl_version_info(CURLVERSION_FIRST)?.pointee else { return "identity" }
-        let known = [
-            (CURL_VERSION_LIBZ, "gzip"), (CURL_VERSION_LIBZ, "deflate"), (CURL_VERSION_BROTLI, "br"),
-            (CURL_VERSION_ZSTD, "zstd"),
-        ]
-        let names = known.filter { version.features & Int32($0.0) != 0 }.map(\.1)
-        return names.isEmpty ? "identity" : names.joined(separator: ", ")
-    }()
+// MARK: - Broken pipes
+
+extension CurlLibrary {
+    /// Does work of libcurl, on whose thread `SIGPIPE` is blocked only as long.
+    ///
+    /// A thread that Dispatch starts inherits what the calling thread blocks, and a process that is started there does
+    /// too. A caller is therefore resumed outside, or in ``withBrokenPipesUnblocked(if:_:)``.
+    static func withBrokenPipesBlocked<Result>(
+        if isNeeded: Bool = raisesBrokenPipes,
+        _ work: () -> Result
+    ) -> Result {
+        isNeeded ? withBrokenPipes(SIG_BLOCK, work) : work()
+    }
+
+    /// Does work of a callback of libcurl.
+    static func withBrokenPipesUnblocked<Result>(
+        if isNeeded: Bool = raisesBrokenPipes,
+        _ work: () -> Result
+    ) -> Result {
+        isNeeded ? withBrokenPipes(SIG_UNBLOCK, work) : work()
+    }
+
+    private static func withBrokenPipes<Result>(_ change: Int32, _ work: () -> Result) -> Result {
+        var signals = sigset_t()
+        var previous = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, &previous)
+        let wasBlocked = sigismember(&previous, SIGPIPE) == 1
+        if change == SIG_UNBLOCK { unblock(&signals) }
+        defer {
+            if wasBlocked { pthread_sigmask(SIG_BLOCK, &signals, nil) } else { unblock(&signals) }
+        }
+        return work()
+    }
+
+    /// Unblocks signals without those that were raised while they were blocked.
+    private static func unblock(_ signals: inout sigset_t) {
+        var noTime = timespec()
+        while sigtimedwait(&signals, nil, &noTime) > 0 {}
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
 }
 #endif

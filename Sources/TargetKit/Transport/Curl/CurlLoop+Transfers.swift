@@ -9,8 +9,13 @@ extension CurlLoop {
     private static let spareLimit = 256
     /// The maximum delay in noticing that a waiting call has timed out, in nanoseconds.
     private static let checkInterval: UInt64 = 10_000_000
-    /// The maximum number of times a refused call is sent again.
-    private static let refusalLimit = 5
+    /// The maximum number of times a refused call is sent again, if the server responds to other requests meanwhile.
+    ///
+    /// A server that closes each connection after 10 requests refuses 90 of 100 that are sent at once. The first are
+    /// sent first again.
+    private static let refusalLimit = 100
+    /// The number of times for which a refusal counts if the server has responded to no other request since the last.
+    private static let fruitlessRefusalWeight = 25
 
     func take(_ start: consuming CurlPendingCall) {
         guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
@@ -52,16 +57,20 @@ extension CurlLoop {
 
     /// Ends the exchanges that libcurl has finished.
     func finishCompleted() {
+        noteGoAways()
         var result = CURLE_OK
+        var refused: [CurlPendingCall] = []
         while let easy = ccurl_multi_next_done(multi, &result) {
             guard let user = ccurl_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             if let start = transfer.refused(result), start.refusals < Self.refusalLimit {
-                sendAgain(start, of: transfer)
+                refused.append(withdraw(start, of: transfer))
             } else {
                 end(transfer, after: result)
             }
         }
+        // Before the calls that wait, in the order in which they were sent.
+        for start in refused.reversed() { queue.add(start, for: settings.hostKey(of: start.call), isFirst: true) }
         // All at once: otherwise the first would wake a thread that handles it before the second arrives, and then
         // sleeps again.
         for transfer in finished {
@@ -71,12 +80,20 @@ extension CurlLoop {
         finished.removeAll(keepingCapacity: true)
     }
 
-    private func sendAgain(_ start: consuming CurlPendingCall, of transfer: CurlTransfer) {
+    private func noteGoAways() {
+        for goAway in goAways.take() {
+            for case let transfer? in transfers where transfer.start != nil { transfer.note(goAway) }
+        }
+    }
+
+    /// Ends the transfer of a refused call, and returns the call, to be sent again.
+    private func withdraw(_ start: consuming CurlPendingCall, of transfer: CurlTransfer) -> CurlPendingCall {
+        let responses = transfer.host?.responseCount ?? 0
+        start.refusals += responses == start.responsesBefore ? Self.fruitlessRefusalWeight : 1
+        start.responsesBefore = responses
         end(transfer, with: .failure(CurlFailure.cancelled))
         transfer.completion = nil
-        start.refusals += 1
-        let key = settings.hostKey(of: start.call)
-        queue.add(start, for: key)
+        return start
     }
 
     func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
@@ -97,7 +114,7 @@ extension CurlLoop {
 
     /// Removes the transfer from libcurl; its call is notified at the end of the round.
     private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
-        curl_multi_remove_handle(multi, transfer.easy)
+        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_remove_handle(multi, transfer.easy) }
         runningCount -= 1
         if let host = transfer.host { queue.release(host) }
         transfer.end(with: outcome)
@@ -115,7 +132,8 @@ extension CurlLoop {
         clock.clearAlarm()
         for case let transfer? in transfers where transfer.start != nil {
             if transfer.canEndEarly() {
-                interrupt(transfer, with: Result { try transfer.outcome(CURLE_OK) })
+                let outcome = Result { try transfer.outcome(CURLE_OK) }
+                if transfer.isBodyUnsent { interrupt(transfer, with: outcome) } else { end(transfer, with: outcome) }
             } else if transfer.due <= clock.now {
                 end(transfer, with: transfer.describingUnsentBody(transfer.timeoutFailure))
             } else {

@@ -39,6 +39,7 @@ final class CurlLoop {
     let sockets: CurlSockets
     /// The calls that have not been passed to libcurl yet.
     let queue: CurlConnectionQueue
+    let goAways = CurlGoAways()
     /// Shares TLS sessions between the handles.
     let share: UnsafeMutableRawPointer?
     let multi: UnsafeMutableRawPointer
@@ -69,9 +70,11 @@ final class CurlLoop {
         // The handles have to be released before their multi handle. No call waits any more.
         ccurl_multi_setopt_timer(multi, nil)
         ccurl_multi_setopt_socket(multi, nil)
-        transfers = []
-        spare = []
-        curl_multi_cleanup(multi)
+        CurlLibrary.withBrokenPipesBlocked {
+            transfers = []
+            spare = []
+            curl_multi_cleanup(multi)
+        }
         curl_share_cleanup(share)
     }
 
@@ -150,8 +153,7 @@ final class CurlLoop {
     private func runTimers() {
         if let due = timer, due <= clock.now {
             timer = nil
-            var running: Int32 = 0
-            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+            act(on: CURL_SOCKET_TIMEOUT, 0)
         }
         if clock.alarm <= clock.now { endTimedOut() }
     }
@@ -165,10 +167,12 @@ final class CurlLoop {
         }
         sockets.wait(milliseconds: milliseconds != 0 && commandQueue.prepareToWait(in: phase) ? milliseconds : 0)
         clock.tick()
+        for event in sockets.events { act(on: event.descriptor, event.flags) }
+    }
+
+    private func act(on descriptor: curl_socket_t, _ flags: Int32) {
         var running: Int32 = 0
-        for event in sockets.events {
-            curl_multi_socket_action(multi, event.descriptor, event.flags, &running)
-        }
+        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_socket_action(multi, descriptor, flags, &running) }
     }
 }
 #endif

@@ -10,7 +10,8 @@ import FoundationNetworking
 ///
 /// One thread serves all exchanges of an instance, which share its kept-alive connections. It uses HTTP/2 where TLS
 /// negotiates it, and HTTP/1.1 otherwise. A streamed response always uses HTTP/1.1 on a connection of its own, so that
-/// a slow reader slows down the server. Bodies are decoded from every encoding that the installed libcurl supports.
+/// a slow reader slows down the server. Bodies are decoded from gzip, deflate, br and zstd, as far as the installed
+/// libcurl has loaded their libraries; a body with another coding is returned as received, with its `Content-Encoding`.
 /// Redirects are not followed, cookies are not kept, `.netrc` is not read, and only http and https are supported; a
 /// user name or password in the URL is not sent.
 ///
@@ -21,8 +22,9 @@ import FoundationNetworking
 /// idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`; another POST ends with `.networkConnectionLost`, because
 /// the server may have executed it.
 /// With a server that closes each connection after a response without sending `Connection: close`, this can happen at
-/// any time. A request that an HTTP/2 server refuses with REFUSED_STREAM or GOAWAY before processing it is sent again
-/// (RFC 9113 §8.7).
+/// any time. A request that an HTTP/2 server refuses with REFUSED_STREAM or GOAWAY before processing it is sent again,
+/// whatever its method (RFC 9113 §8.7): a limited number of times, which is larger while the server responds to others.
+/// A GOAWAY can only be evaluated with libcurl 7.88 or later.
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey`, a sentence under `NSLocalizedDescriptionKey`, and libcurl's message and code under
@@ -30,7 +32,8 @@ import FoundationNetworking
 ///
 /// A 2xx is returned when the whole request has been sent. If a server responds earlier and does not read the rest, the
 /// call ends with an error that states how much was sent, unless the server releases the rest over HTTP/2 (`NO_ERROR`,
-/// RFC 9113 §8.1). Any other status is returned at once, without sending the rest.
+/// RFC 9113 §8.1) or closes the connection after the whole response. Any other status is returned at once, without
+/// sending the rest.
 ///
 /// `Expect: 100-continue` is sent if the caller sets it: the body then waits for the 100 response, at most one second.
 /// A 417 is returned without its body, because libcurl would repeat the request indefinitely.
@@ -38,16 +41,17 @@ import FoundationNetworking
 /// A range request asks for the `identity` encoding, and a 206 is not decoded: part of a compressed body cannot be
 /// decoded.
 ///
-/// libcurl cannot detect two kinds of incomplete response: a compressed body that ends early in an otherwise complete
-/// exchange, of which the decodable part is returned; and, over HTTP/2, a body without `Content-Length` that the server
-/// ends with `NO_ERROR` or with an invalid frame. Bytes after the end of a compressed body, including a second gzip
-/// member, end the call with `.cannotDecodeContentData`.
+/// A compressed body that ends before its coding, or that continues after it, ends the call with
+/// `.cannotDecodeContentData`. Several gzip members are one body (RFC 1952 §2.2). libcurl cannot detect one kind of
+/// incomplete response: over HTTP/2, an uncompressed body without `Content-Length` that the server ends with `NO_ERROR`
+/// or with an invalid frame.
 ///
 /// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which `allowsHTTP2: false` avoids:
 /// - A response that the server sends and then resets is lost if the request's body waits for its window and other
 ///   exchanges share the connection: the call ends with `.networkConnectionLost`.
 /// - A response head over 128 KiB ends the connection and the other exchanges on it.
 /// - A request with more than 48 KiB of URL and header fields is sent over HTTP/1.1.
+/// - A connection does not resume the TLS session of one that has closed (libcurl 7.88 to 8.3).
 ///
 /// A released instance finishes the exchanges that it has started, then ends its thread and closes its connections.
 public final class CurlTransport: Transport {
@@ -65,7 +69,6 @@ public final class CurlTransport: Transport {
     package init(configuration: Configuration) {
         let commandQueue = commandQueue
         let thread = Thread {
-            CurlLibrary.blockBrokenPipes()
             // libcurl is only used on this thread; only the command queue is shared.
             if let loop = CurlLoop(commandQueue: commandQueue, configuration: configuration) { loop.run() }
             commandQueue.end().forEach { $0.fail(with: CurlFailure.unavailable) }
@@ -77,6 +80,9 @@ public final class CurlTransport: Transport {
     deinit {
         commandQueue.close(.draining)
     }
+
+    /// `true`.
+    public var reportsInterimResponses: Bool { true }
 
     /// Performs one exchange.
     ///

@@ -48,8 +48,9 @@ extension Redirect: RedactedDescription {
 /// - 301 and 302 turn a POST into a GET, and 303 turns every method but HEAD into a GET, without the body and the fields
 ///   that describe it. 307 and 308 keep the method and the body, which is read again.
 /// - When the scheme, host or port changes, fields that contain secrets are removed: `Authorization`, `Cookie`,
-///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, and those that a plugin names
-///   (``Plugin/secretHeaders``).
+///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, those that a plugin names
+///   (``Plugin/secretHeaders``), and those whose names say that they are secret, as in a log (``Redaction``):
+///   `Private-Token`, `X-Vault-Token`, `apikey`.
 /// - A redirect from https to http is not followed, unless it is allowed.
 /// - A `Location` that is not an http URL, and more redirects than the limit, end the call with an error.
 public enum RedirectPolicy: Sendable {

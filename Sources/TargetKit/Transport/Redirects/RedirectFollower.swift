@@ -14,7 +14,7 @@ struct RedirectFollower: Sendable {
     }
 
     let policy: RedirectPolicy
-    /// The fields that are not sent to another origin.
+    /// The fields that are not sent to another origin, in addition to those whose names say that they are secret.
     let secretNames: Set<HTTPHeaderName>
 
     /// Returns the next step; `nil` if the response is not a redirect or is not followed.
@@ -36,6 +36,11 @@ struct RedirectFollower: Sendable {
         guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
             let location = head.headers[.location]
         else { return nil }
+        // Nobody can know which one is meant, and the next proxy may follow the other one.
+        if Set(head.headers.values(for: .location)).count > 1 {
+            let step = Redirect(statusCode: head.statusCode, from: from, to: from)
+            throw failure(.redirectToNonExistentLocation, step, "the redirect has two Location fields")
+        }
         guard let to = URL(location: location, relativeTo: from), to.isCallable else {
             let step = Redirect(statusCode: head.statusCode, from: from, to: from)
             throw failure(.redirectToNonExistentLocation, step, "the redirect names no http URL")
@@ -109,7 +114,7 @@ struct RedirectFollower: Sendable {
     /// Whether the field must not be sent to another origin.
     private func isForOneOrigin(_ name: String) -> Bool {
         let name = HTTPHeaderName(rawValue: name)
-        return secretNames.contains(name) || name == .host
+        return name == .host || HeaderRedaction(secretNames: secretNames).isSecret(name)
     }
 
     private func checkSecurity(of redirect: Redirect) throws {

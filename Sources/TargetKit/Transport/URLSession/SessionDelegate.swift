@@ -76,14 +76,7 @@ final class SessionDelegate: NSObject, Sendable {
             forget(exchange)
             return exchange.fail(.cancelled, Self.shutDownMessage)
         }
-        let request = exchange.call.request
-        let task: URLSessionTask =
-            switch body {
-            case .none: session.dataTask(with: request)
-            case .data(let data): session.uploadTask(with: request, from: data)
-            case .file(let url): session.uploadTask(with: request, fromFile: url)
-            case .spooled(let file): session.uploadTask(with: request, fromFile: file.url)
-            }
+        let task = session.task(with: exchange.call.request, body)
         state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] = nil
             state.exchanges[task.taskIdentifier] = exchange
@@ -175,22 +168,41 @@ extension SessionDelegate: URLSessionDataDelegate {
         #endif
     }
 
-    /// Linux calls this when a kept-alive connection has closed and the body has to be sent again, but ignores the answer
-    /// for data and files and sends only the rest of the body. So the exchange starts again with another task. It is also
-    /// called for tasks without a body, before anything is sent.
+    #if canImport(FoundationNetworking)
+    /// Called when a kept-alive connection has closed and libcurl sends the request again, and for tasks without a body,
+    /// before anything is sent.
+    ///
+    /// libcurl cannot be stopped here: without a stream it sends the head again, and no body.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        defer { completionHandler(nil) }
-        guard let exchange = exchange(of: task), exchange.body.isPresent else { return }
-        _ = removeExchange(of: task)
-        // This is URLSession's queue, which cancelling and starting wait for.
-        queue.async {
-            task.cancel()
-            if exchange.prepareToRestart() { self.start(exchange, exchange.body, in: session) }
+        guard let exchange = exchange(of: task), exchange.body.isPresent else { return completionHandler(nil) }
+        completionHandler(exchange.prepareToSendAgain() ? exchange.body.stream : nil)
+    }
+    #endif
+}
+
+extension URLSession {
+    /// Creates the task that sends a request with its body.
+    ///
+    /// On Apple platforms, bytes are sent by a data task, because upload tasks add the header fields of resumable uploads
+    /// themselves from iOS 17 and macOS 14 on.
+    fileprivate func task(with request: URLRequest, _ body: URLSessionBody) -> URLSessionTask {
+        #if canImport(FoundationNetworking)
+        return dataTask(with: request.sending(body))
+        #else
+        switch body {
+        case .none: return dataTask(with: request)
+        case .data(let data):
+            var request = request
+            request.httpBody = data
+            return dataTask(with: request)
+        case .file(let url): return uploadTask(with: request, fromFile: url)
+        case .spooled(let file): return uploadTask(with: request, fromFile: file.url)
         }
+        #endif
     }
 }
 

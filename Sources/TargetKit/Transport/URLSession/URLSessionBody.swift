@@ -29,8 +29,7 @@ enum URLSessionBody: Sendable {
 
     /// Reads a source to its end, or until the closure returns `false`.
     ///
-    /// On Linux, an `InputStream` is sent in chunks, arrives empty with a 200 when a kept-alive connection was closed,
-    /// and blocks every session of the process while it waits (Swift 6.3.1).
+    /// On Linux, an `InputStream` blocks every session of the process while it waits (Swift 6.3.1).
     init(of source: any BodySource, whileWanted isWanted: () -> Bool) throws {
         let reader = try source.open()
         var data = Data()
@@ -82,3 +81,40 @@ enum URLSessionBody: Sendable {
         return (attributes?[.size] as? NSNumber)?.int64Value
     }
 }
+
+#if canImport(FoundationNetworking)
+extension URLSessionBody {
+    /// A new stream of the body from its start; `nil` when there is none.
+    var stream: InputStream? {
+        switch self {
+        case .none: nil
+        case .data(let data): InputStream(data: data)
+        case .file(let url): InputStream(url: url)
+        case .spooled(let file): InputStream(url: file.url)
+        }
+    }
+}
+
+extension URLRequest {
+    /// The request with a body that is read while it is sent.
+    ///
+    /// Linux, Swift 6.3.1: when an upload task with a file ends while the file is read, the process ends. When a
+    /// connection closes, an upload task with data or a file sends only the rest of its body again; a stream is replaced
+    /// by a new one. Watched by `FoundationFatalTests`.
+    func sending(_ body: URLSessionBody) -> URLRequest {
+        guard let stream = body.stream else { return self }
+        var request = self
+        request.httpBodyStream = stream
+        // A blank field is not sent. It keeps libcurl from sending the body in chunks, and Foundation from adding the
+        // type of a form.
+        if let length = body.length, !has("Transfer-Encoding") {
+            request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+            request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+        }
+        if !has("Content-Type") { request.setValue(" ", forHTTPHeaderField: "Content-Type") }
+        return request
+    }
+
+    private func has(_ field: String) -> Bool { value(forHTTPHeaderField: field) != nil }
+}
+#endif

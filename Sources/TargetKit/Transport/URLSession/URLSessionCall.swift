@@ -35,6 +35,12 @@ struct URLSessionCall: Sendable {
         request.httpBodyStream = nil
         request.httpShouldHandleCookies = false
         request.cachePolicy = .reloadIgnoringLocalCacheData
+        #if canImport(FoundationNetworking)
+        // libcurl decodes there, and reports success for a coding that ends early.
+        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        #endif
         // Linux rounds down to whole seconds, and 0 fires at once.
         let idle = timeout == nil ? idleTimeout.rounded(.up) : Self.longestTimeout
         request.timeoutInterval = idle > 0 ? min(idle, Self.longestTimeout) : Self.longestTimeout

@@ -95,6 +95,7 @@ extension URLSessionExchange {
             return settle(.failure(URLSessionFailure.error(error, hasHead: known != nil, for: call.url)))
         }
         do throws(URLSessionFailure) {
+            try checkLength()
             let received = if let known { known } else { try head(of: response) }
             let head = received.withVersion(from: metrics)
             deliver(head)
@@ -102,6 +103,14 @@ extension URLSessionExchange {
         } catch {
             settle(.failure(error.error(for: call.url)))
         }
+    }
+
+    /// Compares the received bytes with the declared length, which Foundation doesn't do for every connection.
+    private func checkLength() throws(URLSessionFailure) {
+        let (completed, total) = state.withLock { ($0.download.completed, $0.download.total) }
+        guard let total, completed < total else { return }
+        let words = "the connection was closed after \(completed) of \(total) bytes"
+        throw URLSessionFailure(.networkConnectionLost, words)
     }
 
     /// Ends the exchange with its response. From here on it cannot be cancelled or time out: its file is moved into

@@ -93,8 +93,14 @@ final class URLSessionExchange: Sendable {
         if isSettled { task.cancel() }
     }
 
-    /// Prepares to be sent by another task; returns `false` when the exchange has ended.
-    func prepareToRestart() -> Bool {
+    /// Prepares to send the body again from its start; returns `false` when the exchange has ended, or ends it when the
+    /// request must not be sent twice.
+    func prepareToSendAgain() -> Bool {
+        guard call.request.isRepeatable() else {
+            let words = "the connection was closed before a response arrived, and the request must not be sent twice"
+            fail(.networkConnectionLost, words)
+            return false
+        }
         let isOver = state.withLock { state in
             state.upload.completed = 0
             state.head = nil

@@ -29,6 +29,15 @@ import FoundationNetworking
 /// `.dataLengthExceedsMaximum`, as in URLSession itself.
 ///
 /// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
+/// - `Accept-Encoding` is `identity` unless the request sets it, because the end of a compressed body is not checked: one
+///   that ends early is returned as far as it can be decoded.
+/// - When a kept-alive connection closes before a response arrives, a POST with a body ends with
+///   `.networkConnectionLost`, as does every request that is not idempotent; the server may also receive its head
+///   again, without the body. Foundation sends a request without a body again, whatever its method.
+/// - Bytes that a server sends after a response can be taken for the next response on that connection.
+/// - Several `Content-Length` fields that differ, and one that is not a number, are accepted. An endless response head
+///   ends with the timeout.
+/// - The order of the header fields changes between identical requests.
 /// - A call whose response is streamed ends with `.unsupportedURL` before anything is sent: suspending a task sends its
 ///   request again, so a slow reader cannot slow down the server. `Provider.stream(_:)`, lines and server-sent events
 ///   require `CurlTransport`, which is the default.

@@ -110,27 +110,12 @@ struct URLSessionTrust: Sendable {
 
     private func answerClientCertificate(for url: URL) -> Answer {
         guard let certificate = policy.clientCertificate else { return Answer(disposition: .performDefaultHandling) }
-        var items: CFArray?
-        let options = [kSecImportExportPassphrase: certificate.password ?? ""] as CFDictionary
-        guard let data = try? Data(contentsOf: certificate.file),
-            SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
-            let item = (items as? [[String: Any]])?.first,
-            let identity = item[kSecImportItemIdentity as String] as CFTypeRef?,
-            CFGetTypeID(identity) == SecIdentityGetTypeID()
-        else {
-            return refuse(
-                .clientCertificateRejected,
-                "the client certificate is not a PKCS#12 file with the given password",
-                for: url
-            )
+        do throws(ClientIdentities.Failure) {
+            let credential = try ClientIdentities.shared.credential(for: certificate)
+            return Answer(disposition: .useCredential, credential: credential)
+        } catch {
+            return refuse(.clientCertificateRejected, error.words, for: url)
         }
-        let chain = item[kSecImportItemCertChain as String] as? [Any]
-        let credential = URLCredential(
-            identity: unsafeDowncast(identity, to: SecIdentity.self),
-            certificates: chain,
-            persistence: .none
-        )
-        return Answer(disposition: .useCredential, credential: credential)
     }
 
     private func refuse(_ code: URLError.Code, _ message: String, for url: URL) -> Answer {

@@ -48,7 +48,7 @@ final class ServerState: Sendable {
     let violations = Recorder<String>()
     let ended = DispatchGroup()
 
-    /// The reading end of the pipe that wakes the thread.
+    /// The reading end of the sockets that wake the thread. A pipe could raise `SIGPIPE`.
     let wakeReader: Int32
     private let wakeWriter: Int32
     private let mailbox = Locked(Mailbox())
@@ -60,14 +60,8 @@ final class ServerState: Sendable {
         self.log = log
         self.responder = responder
         if case .unix(let path) = options.address { socketFile = Locked(path) } else { socketFile = Locked(nil) }
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SocketError(call: "pipe", code: errno) }
-        wakeReader = ends[0]
-        wakeWriter = ends[1]
-        for end in ends {
-            Socket.prepare(end)
-            Socket.setNonBlocking(end)
-        }
+        (wakeReader, wakeWriter) = try Socket.pair()
+        for end in [wakeReader, wakeWriter] { Socket.setNonBlocking(end) }
     }
 
     /// Sends a message to the thread, and wakes it. Without effect if the server has stopped.
@@ -75,8 +69,8 @@ final class ServerState: Sendable {
         mailbox.withLock { mailbox in
             guard mailbox.isOpen else { return }
             mailbox.messages.append(message)
-            // With the lock, so that the pipe is not closed in between. It does not block.
-            if mailbox.messages.count == 1 { _ = write(wakeWriter, "w", 1) }
+            // With the lock, so that the socket is not closed in between. It does not block.
+            if mailbox.messages.count == 1 { _ = [UInt8(1)].withUnsafeBytes { Socket.send(wakeWriter, $0) } }
         }
     }
 

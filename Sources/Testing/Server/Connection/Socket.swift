@@ -48,6 +48,14 @@ package enum Socket {
         return descriptor
     }
 
+    /// Creates two stream sockets that are connected to each other, like ``open(family:)``.
+    package static func pair() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { throw SocketError(call: "socketpair", code: errno) }
+        for end in ends { prepare(end) }
+        return (ends[0], ends[1])
+    }
+
     /// Makes a socket be closed in child processes, and raise no SIGPIPE.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -29,6 +29,19 @@ struct KeychainTests {
         #expect(try await store.load() == nil)
     }
 
+    @Test("The identifier of the session is kept with the credential; an item without one has one of its own")
+    func session() async throws {
+        try await store.save("first", session: "s1")
+        #expect(try await store.load() == "first")
+        #expect(try await store.loadSession()?.session == "s1")
+        try await store.save("second")
+        let session = try await store.loadSession()?.session
+        #expect(try await store.loadSession()?.session == session)
+        #expect(session != "s1")
+        try await store.save("third")
+        #expect(try await store.loadSession()?.session != session)
+    }
+
     @Test("An item that another process adds at the same time is changed")
     func duplicate() async throws {
         keychain.beforeAdding = { keychain.items[place] = Data("\"theirs\"".utf8) }

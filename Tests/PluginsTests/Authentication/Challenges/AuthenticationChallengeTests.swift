@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import TestSupport
 import Testing
 
-@Suite("Authentication challenges")
+@Suite("Authentication challenges", .throttled)
 struct AuthenticationChallengeTests {
     private func read(_ fields: String...) -> [String] {
         AuthenticationChallenge.challenges(in: fields).map { challenge in

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Credentials", .timeLimit(.minutes(2)))
+@Suite("Credentials", .throttled, .timeLimit(.minutes(2)))
 struct CredentialsPluginTests {
     private static let anna = CredentialsPlugin { _ in
         URLCredential(user: "anna", password: "secret", persistence: .none)
@@ -89,7 +89,7 @@ struct CredentialsPluginTests {
     }
 }
 
-@Suite("Credentials: challenges", .timeLimit(.minutes(2)))
+@Suite("Credentials: challenges", .throttled, .timeLimit(.minutes(2)))
 struct CredentialsChallengeTests {
     /// A server that checks answers as RFC 7616 §3.4 says.
     private final class DigestServer: Sendable {
@@ -291,7 +291,7 @@ struct CredentialsChallengeTests {
     }
 }
 
-@Suite("Basic credentials")
+@Suite("Basic credentials", .throttled)
 struct BasicCredentialsTests {
     @Test(
         "They are written in UTF-8 and base64",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 @testable import TargetKitPlugins
+import TestSupport
 import Testing
 
-@Suite("Digest challenges (RFC 7616)")
+@Suite("Digest challenges (RFC 7616)", .throttled)
 struct DigestChallengeTests {
     private static let host = #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#
 

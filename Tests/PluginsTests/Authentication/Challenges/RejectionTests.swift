@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Which rejections lead to a refresh, and which refreshes count towards the limit.
-@Suite("Authentication: rejections", .timeLimit(.minutes(2)))
+@Suite("Authentication: rejections", .throttled, .timeLimit(.minutes(2)))
 struct RejectionTests {
     private let signOuts = SignOuts()
 

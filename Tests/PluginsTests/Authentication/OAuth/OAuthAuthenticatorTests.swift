@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("OAuth", .timeLimit(.minutes(2)))
+@Suite("OAuth", .throttled, .timeLimit(.minutes(2)))
 struct OAuthAuthenticatorTests {
     private static let start = Date(timeIntervalSince1970: 1_000_000)
 
@@ -140,6 +140,11 @@ struct OAuthAuthenticatorTests {
             ),
             (403, #"{"status":403,"error":"Forbidden"}"#, .unexpectedStatus(403)),
             (404, #"{"status":404,"error":"Not Found"}"#, .unexpectedStatus(404)),
+            (400, #"{"error":"bad_request"}"#, .unexpectedStatus(400)),
+            (401, #"{"error":"not_found"}"#, .unexpectedStatus(401)),
+            // Neither can be sent: the credential would fail each call, and be stored.
+            (200, #"{"access_token":"a\r\nX-Admin: 1"}"#, .unreadable("access_token contains a line break")),
+            (200, #"{"access_token":"a\u0000"}"#, .unreadable("access_token contains a line break")),
             (302, "", .unexpectedStatus(302)),
         ] as [(Int, String, OAuthError)]
     )
@@ -154,7 +159,11 @@ struct OAuthAuthenticatorTests {
             (.refused(code: "invalid_client", message: nil, statusCode: 401), true),
             (.refused(code: "teapot", message: nil, statusCode: 400), true),
             (.refused(code: "bad_refresh_token", message: nil, statusCode: 200), true),
+            // Auth0 reports a revoked refresh token with 403. Other errors of that status may be those of a gateway.
             (.refused(code: "invalid_grant", message: nil, statusCode: 403), true),
+            (.refused(code: "access_denied", message: nil, statusCode: 403), false),
+            (.refused(code: "not_found", message: nil, statusCode: 404), false),
+            (.refused(code: "teapot", message: nil, statusCode: 418), false),
             (.unexpectedStatus(400), false), (.unexpectedStatus(401), false), (.unexpectedStatus(403), false),
             (.unexpectedStatus(407), false), (.unexpectedStatus(413), false), (.unexpectedStatus(421), false),
             (.noRefreshToken, true), (.unsupportedTokenType, true),

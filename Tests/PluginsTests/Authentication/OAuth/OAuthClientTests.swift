@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("OAuth client", .timeLimit(.minutes(2)))
+@Suite("OAuth client", .throttled, .timeLimit(.minutes(2)))
 struct OAuthClientTests {
     private let time = Locked(Date(timeIntervalSince1970: 1_000_000))
 
@@ -176,6 +176,46 @@ extension OAuthClientTests {
         #expect(throws: OAuthError.refused(code: "access_denied", message: "no", statusCode: 302)) {
             try authorization.grant(from: callback("state=s&error=access_denied&error_description=no"))
         }
+    }
+
+    @Test(
+        "A URL that is not the redirect URI, or repeats a parameter, has no grant",
+        arguments: [
+            "other://signed-in?state=s&code=c", "shop://other?state=s&code=c", "shop://signed-in/more?state=s&code=c",
+            "shop://signed-in:8080?state=s&code=c", "shop://user@signed-in?state=s&code=c",
+            "shop://signed-in?state=s&code=c&code=d", "shop://signed-in?state=s&state=s&code=c",
+            "shop://signed-in?state=s&code=c&iss=a&iss=b", "shop://signed-in?state=s&error=a&error=b",
+        ]
+    )
+    func otherURLs(_ text: String) throws {
+        let authorization = try authorization("https://login.example/auth")
+        let url = try #require(URL(string: text))
+        #expect(throws: OAuthError.self) { try authorization.grant(from: url) }
+    }
+
+    @Test(
+        "A redirect to the same URL in another spelling has a grant",
+        arguments: [
+            ("shop://signed-in", "SHOP://Signed-In?state=s&code=c"),
+            ("shop:/signed-in", "shop:/signed-in?code=c&state=s"),
+            ("https://shop.example", "https://shop.example/?code=c&state=s"),
+            ("https://shop.example:443/in", "https://shop.example/in?code=c&state=s#_=_"),
+            ("http://127.0.0.1/in", "http://127.0.0.1:51004/in?code=c&state=s"),
+            ("http://127.0.0.1:7/in?a=b", "http://127.0.0.1:7/in?a=b&code=c&state=s"),
+        ]
+    )
+    func sameURL(_ redirectURI: String, _ callback: String) throws {
+        let authorization = OAuthAuthorization(
+            .shop,
+            clientID: "app",
+            redirectURI: try #require(URL(string: redirectURI)),
+            scope: nil,
+            parameters: [:],
+            state: "s",
+            verifier: "v"
+        )
+        let url = try #require(URL(string: callback))
+        #expect(throws: Never.self) { try authorization.grant(from: url) }
     }
 
     @Test("A response of another server, or without an issuer, has no grant (RFC 9207)")

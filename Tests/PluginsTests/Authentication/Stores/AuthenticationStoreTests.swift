@@ -3,10 +3,11 @@ import Foundation
 import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// How the plugin uses its store.
-@Suite("Authentication: the store", .timeLimit(.minutes(2)))
+@Suite("Authentication: the store", .throttled, .timeLimit(.minutes(2)))
 struct AuthenticationStoreTests {
     /// A store that fails on demand.
     private final class FailingStore: CredentialStore {
@@ -204,10 +205,10 @@ struct AuthenticationStoreTests {
     func order() async throws {
         let serial = SerialCredentialStore(store)
         try await serial.write(nil, change: 2)
-        try await serial.write(Token(9), change: 1)
+        try await serial.write(IdentifiedCredential(Token(9), session: nil), change: 1)
         #expect(store.credential.withLock { $0 } == nil)
-        try await serial.write(Token(3), change: 3)
-        #expect(try await serial.load() == Token(3))
+        try await serial.write(IdentifiedCredential(Token(3), session: nil), change: 3)
+        #expect(try await serial.load()?.credential == Token(3))
     }
 
     @Test("Signing out before the store was read clears it, and returns its credential")

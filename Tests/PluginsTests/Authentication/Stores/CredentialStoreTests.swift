@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Credential stores", .timeLimit(.minutes(2)))
+@Suite("Credential stores", .throttled, .timeLimit(.minutes(2)))
 struct CredentialStoreTests {
     private let folder: TemporaryFolder
 

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Two plugins that stand for two processes with one store, such as an app and its extension.
-@Suite("Authentication: one store, two processes", .timeLimit(.minutes(2)))
+@Suite("Authentication: one store, two processes", .throttled, .timeLimit(.minutes(2)))
 struct SharedStoreTests {
     /// A server that accepts each refresh token once, and only the newest access token.
     private final class RotatingServer: Sendable {

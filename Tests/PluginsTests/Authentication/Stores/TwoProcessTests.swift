@@ -15,7 +15,7 @@ import FoundationNetworking
 ///
 /// The second process is this test program, which finds what it has to do in its environment. The server is one of the
 /// tests', or that of `.ci/oauth_server.py` at `TARGETKIT_OAUTH`. `TARGETKIT_EXPIRIES` is the number of expiries.
-@Suite("Authentication: two processes", .serialized, .timeLimit(.minutes(10)))
+@Suite("Authentication: two processes", .throttled, .serialized, .timeLimit(.minutes(10)))
 struct TwoProcessTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let expiries = environment["TARGETKIT_EXPIRIES"].flatMap { Int($0) } ?? 60

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Circuit breaker", .timeLimit(.minutes(3)))
+@Suite("Circuit breaker", .throttled, .timeLimit(.minutes(3)))
 struct CircuitBreakerPluginTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -56,7 +57,7 @@ private struct CircuitModel {
     }
 }
 
-@Suite("Circuit breaker against a model", .timeLimit(.minutes(3)))
+@Suite("Circuit breaker against a model", .throttled, .timeLimit(.minutes(3)))
 struct CircuitModelTests {
     private let clock = ManualClock()
     private let target = SturdyTarget(baseURL: HostSet.urls("a")[0])

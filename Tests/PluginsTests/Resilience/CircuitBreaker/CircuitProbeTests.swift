@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// The permits of a half-open circuit, the circuit that a call belongs to, and calls that end late.
-@Suite("Circuit breaker: permits and keys", .timeLimit(.minutes(3)))
+@Suite("Circuit breaker: permits and keys", .throttled, .timeLimit(.minutes(3)))
 struct CircuitProbeTests {
     private let clock = ManualClock()
     private let hosts = HostSet()
@@ -179,6 +180,20 @@ struct CircuitProbeTests {
             #expect(breaker.state(of: target.baseURL) == state)
         }
         #expect(changes.elements == ["open", "halfOpen", "closed"].map { "https://a.example \($0)" })
+    }
+
+    @Test("The sequence of states and the state agree when the time of an open circuit is over")
+    func observedTime() async throws {
+        var later = breaker.states(of: "https://a.example").makeAsyncIterator()
+        #expect(await later.next() == .halfOpen)
+        hosts.set(.status(503), "a")
+        _ = await provider().result(target)
+        #expect(await later.next() == .open)
+        #expect(breaker.state(of: target.baseURL) == .open)
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(30))
+        #expect(await later.next() == .halfOpen)
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
     }
 
     @Test("A circuit whose probe is in flight is not forgotten")

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// A refresh that is a call of the same provider.
-@Suite("Circuit breaker and refresh", .timeLimit(.minutes(3)))
+@Suite("Circuit breaker and refresh", .throttled, .timeLimit(.minutes(3)))
 struct CircuitRefreshTests {
     private let clock = ManualClock()
     private let breaker: CircuitBreakerPlugin

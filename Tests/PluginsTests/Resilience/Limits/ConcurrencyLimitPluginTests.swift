@@ -3,6 +3,7 @@ import Foundation
 @testable import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -31,7 +32,7 @@ private final class BusyServer: Sendable {
     }
 }
 
-@Suite("Concurrency limit", .timeLimit(.minutes(3)))
+@Suite("Concurrency limit", .throttled, .timeLimit(.minutes(3)))
 struct ConcurrencyLimitPluginTests {
     private let server = BusyServer()
     private let clock = ManualClock()

@@ -3,13 +3,14 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-@Suite("Rate limit", .timeLimit(.minutes(3)))
+@Suite("Rate limit", .throttled, .timeLimit(.minutes(3)))
 struct RateLimitPluginTests {
     private let clock = ManualClock()
     private let sentAt = Recorder<Double>()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -8,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Bodies of 100,000 levels: an error everywhere, and never the end of the thread's stack.
-@Suite("Deep nesting", .timeLimit(.minutes(2)))
+@Suite("Deep nesting", .throttled, .timeLimit(.minutes(2)))
 struct DeepNestingTests {
     struct Tree: Decodable {
         var a: [Tree]?

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("JSONNumber")
+@Suite("JSONNumber", .throttled)
 struct JSONNumberTests {
     @Test(
         "Texts of the same decimal are one number, with one hash",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Parsing JSON")
+@Suite("Parsing JSON", .throttled)
 struct JSONParsingTests {
     @Test("A text that RFC 8259 allows is read, and written back as the same value", arguments: JSONTexts.accepted)
     func accepts(text: String, written: String) throws {

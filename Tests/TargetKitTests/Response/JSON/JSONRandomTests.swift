@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("JSON of all kinds")
+@Suite("JSON of all kinds", .throttled)
 struct JSONRandomTests {
     /// How many values each test makes: 5,000, or what the environment's `TARGETKIT_FUZZ` says.
     static let count = ProcessInfo.processInfo.environment["TARGETKIT_FUZZ"].flatMap(Int.init) ?? 5_000

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("JSONValue with encoders and decoders")
+@Suite("JSONValue with encoders and decoders", .throttled)
 struct JSONValueCodableTests {
     struct Model: Codable, Equatable {
         var id: Int

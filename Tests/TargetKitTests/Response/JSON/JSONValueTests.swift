@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("JSONValue")
+@Suite("JSONValue", .throttled)
 struct JSONValueTests {
     static let json: JSONValue = [
         "data": ["users": [["name": "Ann", "age": 41], ["name": "Bo", "age": nil]], "a.b": 1, "0": "zero"],

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Dates in several formats")
+@Suite("Dates in several formats", .throttled)
 struct DateFormatsTests {
     static func date(_ json: String, _ strategy: JSONDecoder.DateDecodingStrategy = .severalFormats()) throws -> Date {
         let decoder = JSONDecoder()

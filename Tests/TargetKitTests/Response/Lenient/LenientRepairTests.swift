@@ -5,7 +5,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Lenient repairs")
+@Suite("Lenient repairs", .throttled)
 struct LenientRepairTests {
     @Test("The observer hears of each repair once: where, for what type and why")
     func observer() throws {

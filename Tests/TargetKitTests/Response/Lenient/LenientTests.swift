@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("Lenient")
+@Suite("Lenient", .throttled)
 struct LenientTests {
     enum Status: String, Codable, LenientDecodable {
         case active, unknown

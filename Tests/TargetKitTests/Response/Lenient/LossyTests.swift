@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("Lossy arrays")
+@Suite("Lossy arrays", .throttled)
 struct LossyTests {
     struct Item: Codable, Hashable { var id: Int }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("ResponseStream: JSON lines", .timeLimit(.minutes(3)))
+@Suite("ResponseStream: JSON lines", .throttled, .timeLimit(.minutes(3)))
 struct JSONLinesTests {
     struct Row: Codable, Sendable, Equatable {
         var id: Int

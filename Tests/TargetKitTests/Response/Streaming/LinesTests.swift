@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("ResponseStream: lines", .timeLimit(.minutes(3)))
+@Suite("ResponseStream: lines", .throttled, .timeLimit(.minutes(3)))
 struct LinesTests {
     struct Row: Sendable {
         let bytes: [UInt8]

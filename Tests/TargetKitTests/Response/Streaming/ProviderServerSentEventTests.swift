@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Event streams through the whole path, over each transport.
-@Suite("Provider: server-sent events", .timeLimit(.minutes(3)))
+@Suite("Provider: server-sent events", .throttled, .timeLimit(.minutes(3)))
 struct ProviderServerSentEventTests {
     private static let eventStream: HTTPHeaders = ["Content-Type": "text/event-stream"]
 

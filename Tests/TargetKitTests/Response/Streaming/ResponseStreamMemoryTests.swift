@@ -6,7 +6,7 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("Memory of a long stream", .timeLimit(.minutes(2)))
+@Suite("Memory of a long stream", .throttled, .timeLimit(.minutes(2)))
 struct ResponseStreamMemoryTests {
     // In a process of its own: other tests' memory would count.
     @Test(

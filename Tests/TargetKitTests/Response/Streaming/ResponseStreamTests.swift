@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("ResponseStream", .timeLimit(.minutes(3)))
+@Suite("ResponseStream", .throttled, .timeLimit(.minutes(3)))
 struct ResponseStreamTests {
     @Test("The head is looked at as that of any response")
     func head() throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKit
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("ServerSentEventSource", .timeLimit(.minutes(3)))
+@Suite("ServerSentEventSource", .throttled, .timeLimit(.minutes(3)))
 struct ServerSentEventSourceTests {
     static let lost = TargetKitError(stage: .transport, underlying: URLError(.networkConnectionLost))
 

@@ -2,9 +2,10 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
-@Suite("ResponseStream: server-sent events", .timeLimit(.minutes(3)))
+@Suite("ResponseStream: server-sent events", .throttled, .timeLimit(.minutes(3)))
 struct ServerSentEventTests {
     @Test("An event stream gives its events, wherever its bytes are cut", arguments: ServerSentEventRow.all)
     func rows(row: ServerSentEventRow) async {

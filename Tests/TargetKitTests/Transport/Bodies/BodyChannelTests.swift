@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitTesting
+import TestSupport
 import Testing
 
 @testable import TargetKit
 
-@Suite("BodyChannel", .timeLimit(.minutes(3)))
+@Suite("BodyChannel", .throttled, .timeLimit(.minutes(3)))
 struct BodyChannelTests {
     private struct Broken: Error {}
 

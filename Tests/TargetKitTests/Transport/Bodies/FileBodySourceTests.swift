@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("A file as a body")
+@Suite("A file as a body", .throttled)
 struct FileBodySourceTests {
     private func failure(_ body: () throws -> Void) -> FileBodySource.Failure? {
         do {

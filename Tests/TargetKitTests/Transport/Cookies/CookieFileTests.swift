@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("A cookie store in a file", .timeLimit(.minutes(2)))
+@Suite("A cookie store in a file", .throttled, .timeLimit(.minutes(2)))
 struct CookieFileTests {
     private let time = ManualDate()
     private let folder: TemporaryFolder

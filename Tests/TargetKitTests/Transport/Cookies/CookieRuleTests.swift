@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
-@Suite("The rules of RFC 6265")
+@Suite("The rules of RFC 6265", .throttled)
 struct CookieRuleTests {
     @Test(
         "The name and value are separated by the first =, trimmed, with quotes kept",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// The time of a store under test: it stands until the test moves it.
@@ -11,7 +12,7 @@ final class ManualDate: Sendable {
     func advance(by seconds: Double) { date.withLock { $0 += seconds } }
 }
 
-@Suite("A cookie store")
+@Suite("A cookie store", .throttled)
 struct CookieStoreTests {
     private let time = ManualDate()
     private let http: URL

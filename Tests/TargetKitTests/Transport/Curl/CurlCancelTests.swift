@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// How exchanges end before their time, and how the transport itself does.
-@Suite("CurlTransport: cancelling and the end", .timeLimit(.minutes(2)))
+@Suite("CurlTransport: cancelling and the end", .throttled, .timeLimit(.minutes(2)))
 struct CurlCancelTests {
     @Test(
         "A cancelled call ends and closes its connection",

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What the configuration changes.
-@Suite("CurlTransport: configuration", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: configuration", .throttled, .timeLimit(.minutes(3)))
 struct CurlConfigurationTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
         var configuration = CurlTransport.Configuration.patient

@@ -9,7 +9,7 @@ import Testing
 @testable import TargetKit
 
 /// The order in which calls get their connections.
-@Suite("CurlConnectionQueue", .timeLimit(.minutes(3)))
+@Suite("CurlConnectionQueue", .throttled, .timeLimit(.minutes(3)))
 struct CurlConnectionQueueTests {
     private let plain = CurlConnectionQueue.Host.Key(origin: "http://a", canShare: false)
     private let other = CurlConnectionQueue.Host.Key(origin: "http://b", canShare: false)
@@ -69,6 +69,24 @@ struct CurlConnectionQueueTests {
                 running += next
             }
             #expect(rest == [3, 4, 5, 6, 7, 8, 9])
+            #expect(queue.count == 0)
+        }
+    }
+
+    @Test("A call that is added as the first starts before those that wait")
+    func first() async throws {
+        try await withStarts(5) { starts in
+            let queue = queue(perHost: 1)
+            queue.add(starts[4], for: plain, isFirst: true)
+            for start in starts[..<3] { queue.add(start, for: plain) }
+            queue.add(starts[3], for: plain, isFirst: true)
+            #expect(queue.remove(starts[1].call) != nil)
+            var numbers: [Int?] = []
+            while let (start, host) = queue.next() {
+                numbers.append(number(start))
+                queue.release(host)
+            }
+            #expect(numbers == [3, 4, 0, 2])
             #expect(queue.count == 0)
         }
     }

@@ -7,6 +7,7 @@ import Testing
 /// Compares `CTargetKitCurl` with libcurl's own header, which is part of its development package.
 @Suite(
     "libcurl's declarations",
+    .throttled,
     .enabled(if: CurlHeader.isInstalled, "skipped: <curl/curl.h> is not installed, so there is nothing to compare with")
 )
 struct CurlDeclarationTests {
@@ -37,6 +38,21 @@ struct CurlDeclarationTests {
             """
         // Swift's importer of C defines it, too.
         let messages = try compile(source, arguments: ["-fsyntax-only", "-Wall", "-Werror", "-D_GNU_SOURCE"])
+        #expect(messages.isEmpty, "\(messages)")
+    }
+
+    @Test("The layout of zlib's stream equals the one in <zlib.h>, if that is installed", .timeLimit(.minutes(3)))
+    func zlib() throws {
+        guard try compile("#include <zlib.h>", arguments: ["-fsyntax-only"]).isEmpty else { return }
+        let members = ["next_in", "avail_in", "next_out", "avail_out", "state", "zalloc", "opaque", "reserved"]
+        let checks = members.map { "offsetof(z_stream, \($0)) == offsetof(struct ccurl_z_stream, \($0))" }
+        let source = """
+            #include <zlib.h>
+            #include "\(CurlHeader.declarations.path)/Decoders.h"
+            _Static_assert(sizeof(z_stream) == sizeof(struct ccurl_z_stream), "size");
+            \(checks.map { "_Static_assert(\($0), \"offset\");" }.joined(separator: "\n"))
+            """
+        let messages = try compile(source, arguments: ["-fsyntax-only", "-Wall", "-Werror"])
         #expect(messages.isEmpty, "\(messages)")
     }
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What goes wrong, byte by byte, and what it is called.
-@Suite("CurlTransport: faults", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: faults", .throttled, .timeLimit(.minutes(3)))
 struct CurlFaultTests {
     static let cases: [(name: String, reply: TestServer.Response, code: URLError.Code)] = [
         ("no byte, then closed", .close, .networkConnectionLost),

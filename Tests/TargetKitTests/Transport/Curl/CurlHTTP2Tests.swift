@@ -10,6 +10,7 @@ import Testing
 /// HTTP/2, frame by frame. OpenSSL's server handles TLS; the tests write the frames that it sends.
 @Suite(
     "CurlTransport: HTTP/2",
+    .throttled,
     .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
     .timeLimit(.minutes(3))
 )
@@ -75,6 +76,13 @@ struct CurlHTTP2Tests {
         #expect(try await opened.rest(.data("fine", isLast: true), after: 8, .reset(0)) == "partfine")
     }
 
+    @Test("An early response that is complete is returned if the connection ends after it")
+    func releasedAtEnd() async throws {
+        let opened = try await open(uploading: 1 << 20, .head(length: 8), .data("part"))
+        let end = HTTP2Frame.reset(0).followed(by: .goAway(last: 1))
+        #expect(try await opened.rest(.data("fine", isLast: true), after: 8, end) == "partfine")
+    }
+
     @Test(
         "An early response is not a success if the server reports an error, or nothing"
     )
@@ -136,6 +144,10 @@ private struct HTTP2Frame {
         self.bytes = bytes
     }
 
+    private init(bytes: Data) {
+        self.bytes = bytes
+    }
+
     static let settings = Self(type: 4, stream: 0)
     static let settingsReceived = Self(type: 4, flags: 1, stream: 0)
     /// Exceeds the default maximum frame size.
@@ -156,6 +168,15 @@ private struct HTTP2Frame {
 
     static func reset(_ code: UInt8) -> Self {
         Self(type: 3, Data([0, 0, 0, code]))
+    }
+
+    static func goAway(last: UInt8) -> Self {
+        Self(type: 7, stream: 0, Data([0, 0, 0, last, 0, 0, 0, 0]))
+    }
+
+    /// Both frames at once.
+    func followed(by other: Self) -> Self {
+        Self(bytes: bytes + other.bytes)
     }
 }
 #endif

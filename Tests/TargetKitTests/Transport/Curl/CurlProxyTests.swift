@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Failures of a proxy, and their error texts.
-@Suite("CurlTransport: proxies", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: proxies", .throttled, .timeLimit(.minutes(3)))
 struct CurlProxyTests {
     private static let secret = "hunter2"
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Which requests are repeated when a kept-alive connection closes, and data on an idle connection.
-@Suite("CurlTransport: kept connections", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: kept connections", .throttled, .timeLimit(.minutes(3)))
 struct CurlRepeatTests {
     /// A server that closes a kept-alive connection at the second request without a response.
     private func closingServer() throws -> TestServer {

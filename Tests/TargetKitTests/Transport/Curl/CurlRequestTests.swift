@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What reaches the server.
-@Suite("CurlTransport: the request", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: the request", .throttled, .timeLimit(.minutes(3)))
 struct CurlRequestTests {
     let transport = CurlTransport.another()
 
@@ -190,6 +190,30 @@ struct CurlRequestTests {
         let response = try await TestCall(method: "PUT", body: .stream(source)).send(to: server, with: transport)
         #expect(response.text == "ok")
         #expect(server.requests.last?.body == source.bytes)
+    }
+
+    @Test("Header fields are sent in the order of the endpoint, those of plugins after them, by name")
+    func order() async throws {
+        let server = try TestServer(response: .status(204))
+        let names = ["X-Zeta", "Accept", "X-Beta", "X-Omega", "B3", "X-Alpha", "Mark", "X-Kappa"]
+        let fields = names.map { HTTPHeaders.Field(name: HTTPHeaderName(rawValue: $0), value: "1") }
+        for _ in 0..<5 {
+            let provider = Provider<TestTarget>(transport: CurlTransport.another(), plugins: [FieldsPlugin()])
+            _ = try await provider.request(TestTarget(server.baseURL).with { $0.headers = HTTPHeaders(fields) })
+        }
+        for request in server.requests {
+            let sent = request.headers.fields.map(\.name.rawValue).filter { $0 != "Host" }
+            #expect(sent == names + ["X-Plugin-A", "X-Plugin-B", "X-Plugin-C", "User-Agent", "Accept-Encoding"])
+        }
+    }
+}
+
+/// Sets fields in an order that changes.
+private struct FieldsPlugin: Plugin {
+    func prepare(_ request: URLRequest, context: RequestContext) -> URLRequest {
+        var request = request
+        for name in ["A", "B", "C"].shuffled() { request.setValue("1", forHTTPHeaderField: "X-Plugin-\(name)") }
+        return request
     }
 }
 

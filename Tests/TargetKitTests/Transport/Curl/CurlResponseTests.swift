@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What comes back from the server.
-@Suite("CurlTransport: the response", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: the response", .throttled, .timeLimit(.minutes(3)))
 struct CurlResponseTests {
     let transport = CurlTransport.another()
 
@@ -87,21 +87,10 @@ struct CurlResponseTests {
         #expect(try await server.request(at: 0).headers["Accept-Encoding"]?.contains("gzip") == true)
     }
 
-    @Test("A truncated compressed body in a complete response is returned as far as it can be decoded")
-    func gzipCutOff() async throws {
-        // libcurl 7.88 does not say so. When this fails, it does, and the note in CurlTransport's documentation can go.
-        let server = try TestServer(
-            response: TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros.dropLast(60))
-        )
-        let response = try await TestCall().send(to: server, with: transport)
-        #expect(response.head.statusCode == 200)
-        #expect(response.bytes.count < 100_000)
-    }
-
     @Test(
-        "Bytes after the end of a compressed body, including a gzip member, are an error",
+        "Bytes after the end of a compressed body are an error",
         arguments: [
-            ("gzip", Gzip.helloWorld, Gzip.helloWorld), ("gzip", Gzip.helloWorld, Data("more".utf8)),
+            ("gzip", Gzip.helloWorld, Data("more".utf8)),
             ("gzip", Gzip.zeros, Data(count: 100_000)), ("deflate", Gzip.deflated, Data("more than four".utf8)),
         ]
     )

@@ -4,11 +4,13 @@ import Foundation
 import FoundationNetworking
 import TargetKit
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// How HTTP/2 connections are shared, kept alive and closed.
 @Suite(
     "CurlTransport: HTTP/2 connections",
+    .throttled,
     .serialized,
     .enabled(if: HTTP2Server.isAvailable, "skipped: there is no /usr/bin/openssl or no python3"),
     .timeLimit(.minutes(3))
@@ -96,34 +98,6 @@ struct CurlSharingTests {
         transport.shutdown()
     }
 
-    static let refusals: [[HTTP2Server.Behaviour]] = [
-        [.refuse, .answer], [.answer, .refuse, .answer], [.goAway, .answer], [.answer, .goAway, .answer],
-        [.answer, .goAwayAndClose, .answer], [.goAwayAndClose, .answer], [.answerAndGoAway, .answer],
-    ]
-
-    @Test("A request that the server reports as not processed is sent again", arguments: refusals, ["GET", "POST"])
-    func refused(behaviours: [HTTP2Server.Behaviour], method: String) async throws {
-        let server = try HTTP2Server(behaviours)
-        let transport = server.transport()
-        let body: TransportRequest.Body = method == "POST" ? .data(Data("x".utf8)) : .none
-        let call = TestCall(method: method, body: body)
-        for behaviour in behaviours where behaviour.rawValue.hasPrefix("answer") {
-            try await send(1, call, to: server, with: transport)
-        }
-    }
-
-    @Test("A POST whose HTTP/2 connection closes without an error is sent once")
-    func lost() async throws {
-        let server = try HTTP2Server([.answer, .close, .answer])
-        let transport = server.transport()
-        try await send(1, to: server, with: transport)
-        let post = TestCall(method: "POST", body: .data(Data("x".utf8)))
-        #expect(await post.failure(at: server.baseURL, with: transport) == .networkConnectionLost)
-        transport.shutdown()
-        let events = await server.events(through: "CLOSED")
-        #expect(events.filter { $0.hasPrefix("HEADERS") }.count == 2)
-    }
-
     @Test("A streamed body has its own connection, over HTTP/1.1")
     func stream() async throws {
         let server = try HTTP2Server()
@@ -183,6 +157,21 @@ struct CurlSharingTests {
         transport.shutdown()
         events += await server.events(through: "CLOSED")
         #expect(events.filter { $0.hasPrefix("CONNECTION") } == ["CONNECTION h2 new", "CONNECTION h2 resumed"])
+    }
+
+    @Test("An HTTP/2 connection resumes the TLS session of a closed one")
+    func resumedAfterClosing() async throws {
+        let server = try HTTP2Server(requestsPerConnection: 1)
+        let transport = server.transport()
+        try await send(1, to: server, with: transport)
+        _ = await server.events(through: "CLOSED")
+        try await send(1, to: server, with: transport)
+        let events = await server.events(through: "HEADERS")
+        // libcurl 7.88 to 8.3 frees the connection without TLS's shutdown, after which OpenSSL does not resume its
+        // session.
+        withKnownIssue(isIntermittent: true) {
+            #expect(events.contains("CONNECTION h2 resumed"))
+        }
     }
 
     @Test("A second HTTP/1.1 connection resumes the TLS session of the first")

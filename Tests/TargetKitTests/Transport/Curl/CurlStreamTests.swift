@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Bodies that are read as they come.
-@Suite("CurlTransport: streams and progress", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: streams and progress", .throttled, .timeLimit(.minutes(3)))
 struct CurlStreamTests {
     private func open(
         _ server: TestServer,

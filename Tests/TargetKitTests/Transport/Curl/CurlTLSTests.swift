@@ -10,6 +10,7 @@ import Testing
 /// Whom the transport trusts. The server is OpenSSL's own, with certificates that each test makes.
 @Suite(
     "CurlTransport: TLS",
+    .throttled,
     .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
     .timeLimit(.minutes(3))
 )

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Calls that wait for a connection.
-@Suite("CurlTransport: calls that wait", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: calls that wait", .throttled, .timeLimit(.minutes(3)))
 struct CurlWaitingTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
         var configuration = CurlTransport.Configuration.patient

@@ -21,8 +21,17 @@ final class HTTP2Server: Sendable {
         case goAwayAndClose = "goaway+close"
         /// Closes the connection.
         case close
+        /// GOAWAY with its stream as the last one, then closes the connection without a response.
+        case acceptAndClose = "accept+close"
         /// No response.
         case hang
+        /// As soon as the head has arrived, a 200 with four bytes. The rest of the request gets no window until the
+        /// client has read the response.
+        case early
+        /// ``early``, with a declared length.
+        case earlyWithLength = "early+length"
+        /// ``early``, then RST_STREAM with NO_ERROR when the whole request has arrived.
+        case earlyAndReset = "early+reset"
     }
 
     static let program = URL(fileURLWithPath: "/usr/bin/env")
@@ -45,9 +54,18 @@ final class HTTP2Server: Sendable {
 
     /// Starts a server that allows the given number of streams per connection, and handles each request by the next
     /// behavior of the list; the last one repeats.
-    init(_ behaviours: [Behaviour] = [.answer], streams: Int = 1000, protocols: String = "h2,http/1.1") throws {
+    ///
+    /// - Parameter requestsPerConnection: The number of requests after which a connection gets GOAWAY. The streams above
+    ///   are ignored, and the connection closes after the last response; `nil` for any number.
+    init(
+        _ behaviours: [Behaviour] = [.answer],
+        streams: Int = 1000,
+        requestsPerConnection: Int? = nil,
+        protocols: String = "h2,http/1.1"
+    ) throws {
         let list = behaviours.map(\.rawValue).joined(separator: ",")
-        let command = [Self.program.path, "python3", "server.py", protocols, "\(streams)", list]
+        let limit = "\(requestsPerConnection ?? 0)"
+        let command = [Self.program.path, "python3", "server.py", protocols, "\(streams)", list, limit]
         server = try TLSServer(command, in: Self.folder.get())
     }
 
@@ -59,15 +77,24 @@ final class HTTP2Server: Sendable {
     }
 
     /// The server's log since the last query, up to the line with the prefix, or `CLOSED`: `CONNECTION` with its
-    /// protocol and `new` or `resumed`, `HEADERS` or `RESET` with a stream's number, `REQUEST` over HTTP/1.1, `CLOSED`.
+    /// protocol and `new` or `resumed`, `HEADERS` or `RESET` with a stream's number, `PROCESSED` with a request's short body,
+    /// `REQUEST` over HTTP/1.1, `CLOSED`.
     func events(through start: String) async -> [String] {
         await server.output(through: start, "CLOSED").split(separator: "\n").map(String.init)
+    }
+
+    /// The bodies of the log's `PROCESSED` lines since the last query, through the given one.
+    func processed(through last: String) async -> [String] {
+        var text = ""
+        repeat { text += await server.output(through: "PROCESSED") } while !text.contains("PROCESSED \(last)\n")
+        return text.split(separator: "\n").filter { $0.hasPrefix("PROCESSED ") }.map { String($0.dropFirst(10)) }
     }
 
     private static let script = #"""
         import socket, ssl, struct, sys, threading
 
         alpn, streams, behaviours = sys.argv[1].split(","), int(sys.argv[2]), sys.argv[3].split(",")
+        limit = int(sys.argv[4])
         lock, requests = threading.Lock(), 0
 
         def say(text):
@@ -77,25 +104,46 @@ final class HTTP2Server: Sendable {
         def frame(kind, flags, stream, payload=b""):
             return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
-        def respond(connection, stream):
+        def next_behaviour():
             global requests
             with lock:
                 requests += 1
-                behaviour = behaviours[min(requests, len(behaviours)) - 1]
+                return behaviours[min(requests, len(behaviours)) - 1]
+
+        def respond(connection, stream, behaviour):
             if behaviour.startswith("answer"):
                 connection.sendall(frame(1, 4, stream, b"\x88") + frame(0, 1, stream, b"fine"))
-            if behaviour == "answer+goaway":
+            if behaviour in ("answer+goaway", "accept+close"):
                 connection.sendall(frame(7, 0, 0, struct.pack(">II", stream, 0)))
             if behaviour == "refuse":
                 connection.sendall(frame(3, 0, stream, struct.pack(">I", 7)))
+            if behaviour == "early+reset":
+                connection.sendall(frame(3, 0, stream, struct.pack(">I", 0)))
             if behaviour.startswith("goaway"):
                 connection.sendall(frame(7, 0, 0, struct.pack(">II", max(0, stream - 2), 0)))
             if behaviour.endswith("close"):
                 connection.shutdown(socket.SHUT_RDWR)
 
+        def respond_early(connection, stream, behaviour):
+            length = b"\x0f\x0d\x014" if behaviour == "early+length" else b""
+            connection.sendall(frame(1, 4, stream, b"\x88" + length) + frame(0, 1, stream, b"fine"))
+
+        def finish(connection):
+            # Closed at once, with data unread, the connection would be reset, and what was sent before could be lost.
+            try:
+                connection.unwrap()
+            except (OSError, ValueError):
+                pass
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+            raise EOFError
+
         def http2(connection, read):
             read(24)
             connection.sendall(frame(4, 0, 0, struct.pack(">HI", 3, streams)))
+            open_streams, bodies, last = {}, {}, None
+            accepted = 0
             while True:
                 head = read(9)
                 kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFFFFFF
@@ -104,12 +152,34 @@ final class HTTP2Server: Sendable {
                     connection.sendall(frame(4, 1, 0))
                 if kind == 6 and not flags & 1:
                     connection.sendall(frame(6, 1, 0, payload))
-                if kind == 1:
-                    say(f"HEADERS {stream}")
-                if kind in (0, 1) and flags & 1:
-                    respond(connection, stream)
+                if kind == 6 and flags & 1:
+                    # The client has read the response.
+                    window = struct.pack(">I", 1 << 20)
+                    connection.sendall(frame(8, 0, 0, window) + frame(8, 0, int.from_bytes(payload, "big"), window))
                 if kind == 3:
                     say(f"RESET {stream}")
+                if last is not None and stream > last:
+                    continue
+                if kind == 1:
+                    accepted += 1
+                    say(f"HEADERS {stream}")
+                    open_streams[stream], bodies[stream] = next_behaviour(), b""
+                    if accepted == limit:
+                        last = stream
+                        connection.sendall(frame(7, 0, 0, struct.pack(">II", last, 0)))
+                    if open_streams[stream].startswith("early"):
+                        respond_early(connection, stream, open_streams[stream])
+                if kind == 0 and stream in bodies:
+                    bodies[stream] += payload
+                    if open_streams[stream].startswith("early") and len(bodies[stream]) == 65535:
+                        connection.sendall(frame(6, 0, 0, struct.pack(">Q", stream)))
+                if kind in (0, 1) and flags & 1 and stream in open_streams:
+                    body = bodies.pop(stream)
+                    if 0 < len(body) < 100:
+                        say(f"PROCESSED {body.decode()}")
+                    respond(connection, stream, open_streams.pop(stream))
+                if last is not None and not open_streams:
+                    finish(connection)
 
         def http1(connection, read):
             while True:

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The request that the closure of ``RedirectPolicy/custom(_:)`` returns is checked like any request.
-@Suite("Redirects: closures", .timeLimit(.minutes(2)))
+@Suite("Redirects: closures", .throttled, .timeLimit(.minutes(2)))
 struct RedirectClosureTests {
     /// A change that must not be sent, and the reason.
     struct Refusal: Sendable, CustomTestStringConvertible {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redirects: Location", .timeLimit(.minutes(2)))
+@Suite("Redirects: Location", .throttled, .timeLimit(.minutes(2)))
 struct RedirectLocationTests {
     @Test(
         "An unescaped Location is escaped, and its existing escapes are kept",

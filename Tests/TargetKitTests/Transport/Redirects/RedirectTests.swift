@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redirects")
+@Suite("Redirects", .throttled)
 struct RedirectTests {
     /// A server whose `/start` redirects, and whose other paths answer with what arrived.
     private func backend(
@@ -75,7 +75,7 @@ struct RedirectTests {
             $0.task = .json(["a": 1])
             $0.headers = [
                 "Authorization": "Bearer t", "Cookie": "c=1", "Proxy-Authorization": "Basic x", "X-Signature": "s",
-                "X-Api-Key": "k",
+                "X-Api-Key": "k", "PRIVATE-TOKEN": "p", "X-Vault-Token": "v", "apikey": "a", "X-Sign": "s",
                 "X-Kept": "yes",
             ]
         }
@@ -83,8 +83,32 @@ struct RedirectTests {
         let last = try #require(isCrossOrigin ? other.requests.last : running.requests.last)
         #expect(last.headers["X-Kept"] == "yes")
         #expect(last.text == #"{"a":1}"#)
-        for name in ["Authorization", "Cookie", "X-Signature", "X-Api-Key"] {
+        let secrets: [HTTPHeaderName] = [
+            "Authorization", "Cookie", "X-Signature", "X-Api-Key", "PRIVATE-TOKEN", "X-Vault-Token", "apikey", "X-Sign",
+        ]
+        for name in secrets {
             #expect((last.headers[name] == nil) == isCrossOrigin, "\(name)")
+        }
+    }
+
+    @Test("A redirect with two different locations is an error", arguments: [true, false])
+    func twoLocations(isSame: Bool) async throws {
+        let server = try TestServer { request in
+            guard request.path == "/start" else { return TestServer.Response(body: Data("end".utf8)) }
+            return TestServer.Response(
+                status: 302,
+                headers: ["Location": "/end", "Location": isSame ? "/end" : "/other"],
+                body: Data()
+            )
+        }
+        let target = TestTarget(server.baseURL).with { $0.path = "/start" }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        if isSame {
+            #expect(try await provider.request(target).statusCode == 200)
+        } else {
+            let error = try await #require(throws: TargetKitError.self) { try await provider.request(target) }
+            #expect((error.underlying as? URLError)?.code == .redirectToNonExistentLocation)
+            #expect(server.requestCount == 1)
         }
     }
 
@@ -123,6 +147,18 @@ struct RedirectTests {
         #expect(seen.count == 1)
         let lax = Provider<TestTarget>(transport: transport, redirects: .follow(allowsDowngrade: true))
         #expect(try await lax.request(TestTarget(.example)).statusCode == 200)
+    }
+
+    @Test("A call that does not follow redirects gets the redirect, whatever the provider's policy is")
+    func option() async throws {
+        let running = try backend(.stub, status: 307)
+        for policy in [RedirectPolicy.follow(), .custom { next, _ in next }] {
+            let provider = Provider<TestTarget>(transport: running.transport, redirects: policy)
+            let options = CallOptions.setting(\.followsRedirects, false)
+            #expect(try await provider.request(start(running), options: options).statusCode == 307)
+            #expect(try await provider.request(start(running)).statusCode == 200)
+        }
+        #expect(running.requests.count == 6)
     }
 
     @Test("The policy none, a closure's nil, and a redirect without Location leave the redirect as the response")

@@ -3,12 +3,14 @@
 import Foundation
 import FoundationNetworking
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// What ends the process in Linux's URLSession, Swift 6.3.1, each shown in a process of its own. A test fails when a new
 /// toolchain has mended the trap.
 @Suite(
     "Foundation's fatal traps on Linux",
+    .throttled,
     .serialized,
     .enabled(if: TrapSession.isAsked, TrapSession.skipReason),
     .timeLimit(.minutes(3))
@@ -65,6 +67,13 @@ struct FoundationFatalTests {
         }
     }
 
+    @Test("Upload tasks with a file that are cut off end the process")
+    func uploadCutOff() async throws {
+        await #expect(processExitsWith: .failure, "mended: URLSessionBody could be sent by an upload task") {
+            await TrapProcess.uploadMany(60)
+        }
+    }
+
     @Test("The process survives a correct exchange, so that the other tests are meaningful")
     func control() async throws {
         await #expect(processExitsWith: .success) {
@@ -100,6 +109,23 @@ enum TrapProcess {
                 for _ in 0..<(round % 64) { await Task.yield() }
                 task.cancel()
             }
+            try await probe.waitForEnd(count)
+        }
+    }
+
+    /// Uploads a file so many times to a server that resets the connections.
+    static func uploadMany(_ count: Int) async {
+        await limited {
+            var options = TestServer.Options()
+            options.onHead = { _ in .response([.stopReading, .wait(for: .milliseconds(2)), .reset]) }
+            let server = try TestServer(options: options, response: .status(200))
+            let folder = try TemporaryFolder()
+            let file = try folder.file("body", Data(count: 8 << 20))
+            let probe = TrapSession()
+            let session = probe.session()
+            var request = URLRequest(url: server.baseURL)
+            request.httpMethod = "PUT"
+            for _ in 0..<count { session.uploadTask(with: request, fromFile: file).resume() }
             try await probe.waitForEnd(count)
         }
     }

@@ -3,12 +3,14 @@
 import Foundation
 import FoundationNetworking
 import TargetKitTesting
+import TestSupport
 import Testing
 
 /// What Linux's URLSession does wrong or not at all, Swift 6.3.1. Each test shows one trap and names what is done about it; it
 /// fails when a new toolchain has mended the trap, and the workaround can go.
 @Suite(
     "Foundation's traps on Linux",
+    .throttled,
     .serialized,
     .enabled(if: TrapSession.isAsked, TrapSession.skipReason),
     .timeLimit(.minutes(3))
@@ -170,7 +172,7 @@ struct FoundationTrapTests {
         let download = DownloadProbe()
         let session = URLSession(configuration: .ephemeral, delegate: download, delegateQueue: nil)
         session.downloadTask(with: URLRequest(url: server.baseURL)).resume()
-        let place = await download.places.waitForCount(1)[0]
+        let place = try await download.places.element(0)
         try await download.ended.wait(for: 1)
         // The session lets go of the task after that; nothing else is going to remove the file.
         session.finishTasksAndInvalidate()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TargetKit
 
-@Suite("URLSession's callback queue", .timeLimit(.minutes(3)))
+@Suite("URLSession's callback queue", .throttled, .timeLimit(.minutes(3)))
 struct URLSessionCallbackQueueTests {
     @Test("Adding to a full queue waits until one of its operations has finished")
     func limit() async throws {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Downloads with URLSession", .timeLimit(.minutes(2)))
+@Suite("Downloads with URLSession", .throttled, .timeLimit(.minutes(2)))
 struct URLSessionDownloadTests {
     @Test("No partial file is left when a cancelled call ends, even during a write")
     func cancelledWhileWritten() async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKit
@@ -8,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("URLSession exchange")
+@Suite("URLSession exchange", .throttled)
 struct URLSessionExchangeTests {
     private func exchange(_ request: TransportRequest) throws -> URLSessionExchange {
         let call = try URLSessionCall(request, idleTimeout: 60, streaming: .system)

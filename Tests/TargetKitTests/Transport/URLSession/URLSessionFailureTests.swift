@@ -2,12 +2,13 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
+import TestSupport
 import Testing
 
 @testable import TargetKit
 
 /// What Foundation on Linux leaves without a code, read from libcurl's words.
-@Suite("Failures of URLSession on Linux")
+@Suite("Failures of URLSession on Linux", .throttled)
 struct URLSessionFailureTests {
     @Test(
         "TLS that ends after its handshake is a lost connection: the request may have been read",

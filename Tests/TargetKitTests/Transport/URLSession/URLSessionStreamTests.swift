@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// Bodies that are read as they come, over URLSession; on Linux by a switch that is not for callers.
-@Suite("URLSessionTransport: streams", .timeLimit(.minutes(3)))
+@Suite("URLSessionTransport: streams", .throttled, .timeLimit(.minutes(3)))
 struct URLSessionStreamTests {
     #if canImport(FoundationNetworking)
     private static let switched = URLSessionStreaming.unbounded
@@ -112,7 +112,7 @@ struct URLSessionStreamTests {
 }
 
 #if canImport(FoundationNetworking)
-@Suite("URLSessionTransport: streams on Linux", .serialized, .timeLimit(.minutes(3)))
+@Suite("URLSessionTransport: streams on Linux", .throttled, .serialized, .timeLimit(.minutes(3)))
 struct URLSessionLinuxStreamTests {
     private static let requirements: [TransportRequirement] = {
         let backPressure = Set(TransportConformance.backPressure.map(\.id))

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// What is URLSessionTransport's own; what it shares with every transport is in `TransportConformanceTests`.
-@Suite("URLSessionTransport", .timeLimit(.minutes(3)))
+@Suite("URLSessionTransport", .throttled, .timeLimit(.minutes(3)))
 struct URLSessionTransportTests {
     private let transport = URLSessionTransport.another()
 

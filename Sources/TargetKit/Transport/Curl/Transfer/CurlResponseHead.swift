@@ -93,13 +93,15 @@ struct CurlResponseHead {
     }
 }
 
-/// The length of a response's body, as its header fields declare it (RFC 9112 §6.3).
+/// The length and the codings of a response's body, as its header fields declare them (RFC 9112 §6.3).
 ///
 /// libcurl reads `5x` as 5, uses the last of several lengths, and ignores a length over 63 bits. Bytes of the body
 /// would then be read as the next response, or the reverse.
 struct CurlFraming {
     /// The length of the body in bytes; `nil` when the head does not declare one.
     private(set) var length: Int64?
+    /// The content codings of the body in lowercase, in the order in which they were applied (RFC 9110 §8.4).
+    private(set) var codings: [String] = []
     private var isChunked = false
     private var isLastFieldLength = false
     /// Whether a length is not a number, or differs from another.
@@ -117,6 +119,8 @@ struct CurlFraming {
             isLastFieldLength = line.isField(named: "content-length")
             if isLastFieldLength {
                 readLength(UnsafeRawBufferPointer(rebasing: line.dropFirst("content-length:".utf8.count)))
+            } else if line.isField(named: "content-encoding") {
+                readCodings(String(decoding: line.dropFirst("content-encoding:".utf8.count), as: UTF8.self))
             }
         case UInt8(ascii: "t"):
             isLastFieldLength = false
@@ -141,6 +145,13 @@ struct CurlFraming {
             }
             length = number
             start = end + 1
+        }
+    }
+
+    private mutating func readCodings(_ value: String) {
+        for name in value.lowercased().split(separator: ",") {
+            let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+            if !name.isEmpty, name != "identity" { codings.append(name) }
         }
     }
 

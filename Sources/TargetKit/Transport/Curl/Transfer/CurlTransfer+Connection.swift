@@ -36,6 +36,7 @@ extension CurlTransfer {
         // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
         if call.address.isSecure, !canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
         setRepeatsOnNewConnection(false)
+        prepareLog(canShare)
         if options.isRepeatable != call.isRepeatable {
             options.isRepeatable = call.isRepeatable
             forbidRepeating(!call.isRepeatable)
@@ -71,9 +72,10 @@ extension CurlTransfer {
 extension CurlTransfer {
     func setSendingCallback(_ user: UnsafeMutableRawPointer) {
         ccurl_setopt_pointer(easy, CURLOPT_PREREQDATA, user)
-        ccurl_setopt_prereq(easy) { user, _, _, _, _ in
+        ccurl_setopt_prereq(easy) { user, remoteAddress, localAddress, remotePort, localPort in
             guard let user else { return CURL_PREREQFUNC_OK }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            transfer.noteConnection(remoteAddress, remotePort, localAddress, localPort)
             return transfer.shouldSend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
     }

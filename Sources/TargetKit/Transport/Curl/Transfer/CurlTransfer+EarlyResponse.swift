@@ -6,27 +6,44 @@ import Foundation
 /// A response that arrives before the request has been sent completely: a server can respond to the head alone (RFC
 /// 9113 §8.1, RFC 9112 §9.5).
 extension CurlTransfer {
-    /// The interval at which a transfer with an early response is checked, in nanoseconds.
-    private static let checkInterval: UInt64 = 250_000_000
+    /// The intervals at which a transfer with an early response is checked, in nanoseconds. Each is twice the one before.
+    private static let checkIntervals: ClosedRange<UInt64> = 2_000_000...250_000_000
 
     /// Records whether the response, whose head has arrived, is early.
     func noteEarlyResponse() {
         guard !isResponseEarly, isBodyUnsent else { return }
         isResponseEarly = true
+        earlyCheckInterval = Self.checkIntervals.lowerBound
         clock.setAlarm(clock.now)
     }
 
-    /// Whether the exchange is complete although the request has not been sent: the server rejected it, and the
-    /// response is complete.
+    /// Whether the exchange is complete although libcurl hasn't ended it.
     ///
-    /// libcurl does not end such an exchange itself. Over HTTP/2 it waits for a window that the server never opens
-    /// (7.88 spins meanwhile), and over HTTP/1.1 for the server to read. A 2xx response does not end the exchange,
-    /// however long that takes: it is valid only once the server has the whole request.
+    /// libcurl does not end an exchange whose complete response rejects the request. Over HTTP/2 it waits for a window
+    /// that the server never opens (7.88 spins meanwhile), and over HTTP/1.1 for the server to read. A 2xx response
+    /// does not end the exchange, however long that takes: it is valid only once the server has the whole request.
+    ///
+    /// libcurl 7.88 also does not notice that an HTTP/2 stream ends when it sends the last byte of the request, because
+    /// nothing more arrives for the stream. It is told to look again.
     func canEndEarly() -> Bool {
-        guard isResponseEarly, head.statusCode >= 300 else { return false }
-        if isResponseComplete { return true }
-        clock.setAlarm(clock.now + Self.checkInterval)
+        guard isResponseEarly else { return false }
+        if isBodyUnsent {
+            if head.statusCode >= 300, isResponseComplete { return true }
+        } else if !isPaused, head.httpVersion == "HTTP/2" {
+            // libcurl has looked, and the server has not ended the stream: the length tells.
+            if earlyCheckInterval == Self.checkIntervals.upperBound, isResponseComplete { return true }
+            wake()
+        }
+        clock.setAlarm(clock.now + earlyCheckInterval)
+        earlyCheckInterval = min(earlyCheckInterval * 2, Self.checkIntervals.upperBound)
         return false
+    }
+
+    /// Makes libcurl read from the connection, even if nothing arrives.
+    private func wake() {
+        // Other handles of the connection that run first may take libcurl's note to read.
+        guard curl_easy_pause(easy, Int32(CURLPAUSE_SEND)) == CURLE_OK else { return }
+        _ = curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
     }
 
     /// Whether the exchange is complete although libcurl reports an error.
@@ -36,6 +53,8 @@ extension CurlTransfer {
         case CURLE_HTTP2_STREAM where head.isComplete && head.framing.length == nil && isRequestReleased(by: result):
             true
         case CURLE_HTTP2_STREAM, CURLE_HTTP2, CURLE_SEND_ERROR: isResponseComplete
+        case CURLE_PARTIAL_FILE where head.httpVersion == "HTTP/2", CURLE_RECV_ERROR where head.httpVersion == "HTTP/2":
+            isResponseComplete
         default: options.endsAtHead && head.isComplete
         }
     }
@@ -54,13 +73,18 @@ extension CurlTransfer {
         (200..<300).contains(head.statusCode) && !isRequestReleased(by: result) && isBodyUnsent
     }
 
-    /// Whether the server ended the stream with `NO_ERROR` after its response, because it does not need the rest of the
-    /// request. RFC 9113 §8.1 forbids discarding such a response.
-    ///
-    /// libcurl 7.88 has no error message for a stream that was closed without an error while it was sending.
+    /// Whether the server released the rest of the request after its response. RFC 9113 §8.1 forbids discarding such a
+    /// response.
     private func isRequestReleased(by result: CURLcode) -> Bool {
         guard head.httpVersion == "HTTP/2" else { return false }
-        return result == CURLE_OK || result == CURLE_HTTP2_STREAM && errorBuffer.pointee == 0
+        return switch result {
+        case CURLE_OK: true
+        // libcurl 7.88 has no error message for a stream that ended with `NO_ERROR` while it was sending.
+        case CURLE_HTTP2_STREAM: errorBuffer.pointee == 0
+        // The connection ended after the response. If GOAWAY preceded, libcurl 7.88 reports `NO_ERROR` like this, too.
+        case CURLE_HTTP2, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR: isResponseComplete
+        default: false
+        }
     }
 
     /// Makes libcurl read an HTTP/2 stream to its end, even after the response's length has arrived: otherwise 7.88

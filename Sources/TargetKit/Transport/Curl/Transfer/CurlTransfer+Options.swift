@@ -23,7 +23,7 @@ struct CurlOptions {
     var waitsToShare: Bool?
     var isRepeatable: Bool?
     var repeatsOnNewConnection = false
-    var fields: [String: String] = [:]
+    var fields: [CurlField] = []
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// Whether the list keeps libcurl from adding fields to a request with a body.
     var listIsForBody = false
@@ -35,13 +35,13 @@ struct CurlOptions {
     var fieldSize = 0
     /// Whether the request may go out over an HTTP/2 connection.
     var canShare: Bool?
-    /// Whether bodies are decoded.
-    var decodes = true
     /// Whether the end of the stream, instead of its length, ends the response's body.
     var ignoresLength = false
     /// Whether the connection is closed after the exchange.
     var forbidsReuse = false
     var hasProgress = false
+    /// Whether libcurl's log is read.
+    var readsLog = false
     /// The size of libcurl's buffer for received bytes.
     var bufferSize = Self.smallBuffer
 
@@ -153,7 +153,7 @@ extension CurlTransfer {
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, nil)
         curl_slist_free_all(options.headerList)
         options.headerList = nil
-        options.fields = [:]
+        options.fields = []
     }
 
     private func prepareHeaders(_ call: CurlCall) throws {
@@ -162,30 +162,20 @@ extension CurlTransfer {
         if options.headerList != nil, options.fields == call.fields, options.listIsForBody || !hasBody { return }
         dropHeaders()
         var list = CurlHeaderList()
-        for (name, value) in call.fields { try list.add(name, value) }
+        for field in call.fields { try list.add(field.name, field.value) }
         // libcurl's own options for these two are formatted twice for each request.
         try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
         // A range selects from the bytes as sent, which are the encoded ones when there is an encoding (RFC 9110
         // §14.2).
-        let encodings = call.hasField("Range") ? "identity" : CurlLibrary.encodings
+        let encodings = call.hasField("Range") ? "identity" : ContentCoding.accepted
         try list.add("Accept-Encoding", encodings, unlessIn: call.fields)
         options.expects = call.hasField("Expect")
-        options.fieldSize = call.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        options.fieldSize = call.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         if hasBody { list.suppressDefaults(unless: call.fields) }
         options.headerList = list.release()
         options.listIsForBody = hasBody
         options.fields = call.fields
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
-    }
-
-    /// Sets the options that libcurl needs before it reads the fields after the status line.
-    func prepareForBody() {
-        // Part of an encoded body cannot be decoded, so it is returned as received (RFC 9110 §14.2).
-        if head.statusCode == 206, options.decodes {
-            options.decodes = false
-            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, nil)
-        }
-        readToStreamEnd()
     }
 
     /// Closes the connection after this exchange.
@@ -196,10 +186,6 @@ extension CurlTransfer {
 
     /// Resets the options that the previous exchange changed while it ran.
     private func restoreDefaults() {
-        if !options.decodes {
-            options.decodes = true
-            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
-        }
         if options.ignoresLength {
             options.ignoresLength = false
             set(CURLOPT_IGNORE_CONTENT_LENGTH, 0)
@@ -245,14 +231,14 @@ struct CurlHeaderList: ~Copyable {
     }
 
     /// Adds `Name: value`, unless the caller has set a field with that name.
-    mutating func add(_ name: String, _ value: String, unlessIn fields: [String: String]) throws(CurlFailure) {
-        if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase(name) }) { try add(name, value) }
+    mutating func add(_ name: String, _ value: String, unlessIn fields: [CurlField]) throws(CurlFailure) {
+        if !fields.contains(where: { $0.name.equalsIgnoringASCIICase(name) }) { try add(name, value) }
     }
 
     /// Removes the fields that libcurl adds to a request with a body: `Expect` and `Content-Type`.
-    mutating func suppressDefaults(unless fields: [String: String]) {
+    mutating func suppressDefaults(unless fields: [CurlField]) {
         append("Expect:")
-        if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase("Content-Type") }) { append("Content-Type:") }
+        if !fields.contains(where: { $0.name.equalsIgnoringASCIICase("Content-Type") }) { append("Content-Type:") }
     }
 
     private mutating func append(_ line: String) {

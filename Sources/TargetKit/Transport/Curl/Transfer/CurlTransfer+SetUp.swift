@@ -16,12 +16,11 @@ extension CurlTransfer {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // All encodings that this libcurl supports. The field itself is in the list of each request.
-        ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
         setResponseCallbacks(user)
         setRequestCallbacks(user)
         setSocketCallbacks(Unmanaged.passUnretained(sockets).toOpaque())
         setSendingCallback(user)
+        setLogCallback(user)
     }
 
     private func setResponseCallbacks(_ user: UnsafeMutableRawPointer) {
@@ -30,14 +29,14 @@ extension CurlTransfer {
             guard let user else { return 0 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return transfer.receiveHeader(line) ? line.count : 0
+            return CurlLibrary.withBrokenPipesUnblocked { transfer.receiveHeader(line) ? line.count : 0 }
         }
         ccurl_setopt_pointer(easy, CURLOPT_WRITEDATA, user)
         ccurl_setopt_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, user in
             guard let user else { return 0 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return transfer.receiveBody(bytes)
+            return CurlLibrary.withBrokenPipesUnblocked { transfer.receiveBody(bytes) }
         }
     }
 
@@ -47,21 +46,24 @@ extension CurlTransfer {
             guard let user else { return Int(CURL_READFUNC_ABORT) }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-            return transfer.sendBody(into: buffer)
+            return CurlLibrary.withBrokenPipesUnblocked { transfer.sendBody(into: buffer) }
         }
         ccurl_setopt_pointer(easy, CURLOPT_XFERINFODATA, user)
         ccurl_setopt_progress(easy) { user, toReceive, received, toSend, sent in
             guard let user else { return 1 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let now = transfer.clock.now
-            transfer.progress?.move(
-                up: Int64(sent),
-                of: Int64(toSend),
-                unacknowledged: { transfer.unacknowledgedByteCount },
-                down: Int64(received),
-                of: Int64(toReceive),
-                now: now
-            )
+            guard let progress = transfer.progress else { return 0 }
+            CurlLibrary.withBrokenPipesUnblocked {
+                progress.move(
+                    up: Int64(sent),
+                    of: Int64(toSend),
+                    unacknowledged: { transfer.unacknowledgedByteCount },
+                    down: Int64(received),
+                    of: Int64(toReceive),
+                    now: now
+                )
+            }
             return 0
         }
         ccurl_setopt_pointer(easy, CURLOPT_SEEKDATA, user)
@@ -69,7 +71,8 @@ extension CurlTransfer {
             // libcurl only seeks to the start.
             guard let user, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            return transfer.rewindBody() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+            let isRewound = CurlLibrary.withBrokenPipesUnblocked { transfer.rewindBody() }
+            return isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
         }
     }
 

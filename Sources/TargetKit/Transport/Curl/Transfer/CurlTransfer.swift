@@ -14,6 +14,7 @@ final class CurlTransfer {
     let commandQueue: CurlCommandQueue
     let sockets: CurlSockets
     let queue: CurlConnectionQueue
+    let goAways: CurlGoAways
     /// The error of every call when the installed libcurl does not support the configuration.
     private var setUpFailure: CurlFailure?
 
@@ -27,9 +28,15 @@ final class CurlTransfer {
     @exclusivity(unchecked) var mayConnect = false
     /// The number of times libcurl has started to send the request; always 0 if libcurl does not report it.
     @exclusivity(unchecked) var sendCount = 0
+    /// Whether libcurl's log can be read.
+    @exclusivity(unchecked) var canReadLog = false
+    /// The connection to which the request is sent, if libcurl's log is read.
+    @exclusivity(unchecked) var connection: CurlConnection?
+    /// The HTTP/2 stream to which the request is sent, if libcurl's log is read.
+    @exclusivity(unchecked) var stream: CurlStream?
     /// Whether the handle keeps state from an exchange that affects the next one: how often it repeated a request, and
     /// that a stream was refused.
-    @exclusivity(unchecked) private(set) var mustBeDiscarded = false
+    @exclusivity(unchecked) var mustBeDiscarded = false
     /// Whether libcurl can be prevented from repeating a request.
     @exclusivity(unchecked) var canForbidRepeating = false
     /// Whether the transfer is paused while its socket is unknown.
@@ -40,6 +47,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var lastActivity: UInt64 = 0
     /// Whether the head arrived before the request had been sent.
     @exclusivity(unchecked) var isResponseEarly = false
+    /// The time until the next check of an early response, in nanoseconds.
+    @exclusivity(unchecked) var earlyCheckInterval: UInt64 = 0
     /// Whether libcurl has been told to pause the body. The body writer may have room again before the loop resumes the
     /// transfer, because it is emptied on another thread.
     @exclusivity(unchecked) private(set) var isPaused = false
@@ -47,6 +56,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) private var isHeadDelivered = false
     @exclusivity(unchecked) var head = CurlResponseHead()
     @exclusivity(unchecked) var bodyWriter = CurlBodyWriter.memory(Data(), limit: 0)
+    /// Decodes the body; `nil` when it is returned as received.
+    @exclusivity(unchecked) private var decoder: CurlBodyDecoder?
     @exclusivity(unchecked) var upload: CurlUpload?
     @exclusivity(unchecked) var progress: CurlProgress?
     /// The error of a callback, which libcurl reports only as an aborted callback.
@@ -63,6 +74,7 @@ final class CurlTransfer {
         commandQueue = loop.commandQueue
         sockets = loop.sockets
         queue = loop.queue
+        goAways = loop.goAways
         setUp()
         ccurl_setopt_pointer(easy, CURLOPT_SHARE, loop.share)
         do throws(CurlFailure) {
@@ -112,6 +124,7 @@ final class CurlTransfer {
         self.start = start
         self.host = host
         sendCount = 0
+        stream = nil
         descriptor = -1
         if host.version == .http2 {
             mayConnect = true
@@ -143,27 +156,20 @@ final class CurlTransfer {
         progress = nil
         head = CurlResponseHead()
         bodyWriter = .memory(Data(), limit: 0)
+        decoder = nil
         upload = nil
         failure = nil
-    }
-
-    /// The call to repeat when the server refused it without processing it (RFC 9113 §6.8) and libcurl does not repeat
-    /// it; otherwise `nil`.
-    func refused(_ result: CURLcode) -> CurlPendingCall? {
-        guard result == CURLE_HTTP2, CurlLibrary.reportsRefusedStreams, errorBuffer.pointee == 0, !head.hasBegun else {
-            return nil
-        }
-        mustBeDiscarded = true
-        return start
     }
 
     /// The outcome of the exchange that libcurl has ended with the result.
     func outcome(_ result: CURLcode) throws -> TransportResponse {
         if let failure { throw failure }
         if result != CURLE_OK { mustBeDiscarded = true }
+        if isRefused(result) { throw CurlFailure.refused }
         guard result == CURLE_OK || isComplete(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         if isRequestCutShort(after: result) { throw describingUnsentBody(.cutShort) }
+        try decoder?.finish()
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
         return TransportResponse(head: head.response, body: bodyWriter.body, metrics: metrics)
@@ -197,7 +203,7 @@ extension CurlTransfer {
             failure = error
             return false
         }
-        if !head.isComplete { prepareForBody() }
+        if !head.isComplete { readToStreamEnd() }
         if let call = start?.call, let interim = head.takeInterim(),
             let error = call.interimResponse?(interim, call.url)
         {
@@ -206,6 +212,8 @@ extension CurlTransfer {
         }
         guard head.isComplete, !isTrailer else { return true }
         if head.framing.isAmbiguous { forbidReuse() }
+        // Part of an encoded body cannot be decoded, so it is returned as received (RFC 9110 §14.2).
+        if head.statusCode != 206 { decoder = CurlBodyDecoder(head.framing.codings) }
         if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
         noteEarlyResponse()
         deliverHead()
@@ -222,12 +230,12 @@ extension CurlTransfer {
         start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
     }
 
-    /// Receives decoded bytes of the body, and returns the result of libcurl's write callback.
+    /// Receives bytes of the body, and returns the result of libcurl's write callback.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastActivity = clock.now
         if isResponseEarly { clock.setAlarm(lastActivity) }
         do throws(CurlFailure) {
-            if try bodyWriter.receive(bytes) { return bytes.count }
+            if try write(bytes) { return bytes.count }
             isPaused = true
             notePaused()
             return Int(CURL_WRITEFUNC_PAUSE)
@@ -238,12 +246,17 @@ extension CurlTransfer {
         }
     }
 
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+        guard let decoder else { return try bodyWriter.receive(bytes) }
+        return try decoder.receive(bytes) { decoded throws(CurlFailure) in try bodyWriter.receive(decoded) }
+    }
+
     /// Resumes a paused body.
     func resume() -> CURLcode {
         lastActivity = clock.now
         isPaused = false
         noteResumed()
-        return curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
+        return CurlLibrary.withBrokenPipesBlocked { curl_easy_pause(easy, Int32(CURLPAUSE_CONT)) }
     }
 
     private func notePaused() {

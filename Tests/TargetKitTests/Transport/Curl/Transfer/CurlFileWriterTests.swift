@@ -7,7 +7,7 @@ import Testing
 
 @testable import TargetKit
 
-@Suite("Writing a download off the loop's thread", .timeLimit(.minutes(3)))
+@Suite("Writing a download off the loop's thread", .throttled, .timeLimit(.minutes(3)))
 struct CurlFileWriterTests {
     private let folder: TemporaryFolder
     private let file: URL

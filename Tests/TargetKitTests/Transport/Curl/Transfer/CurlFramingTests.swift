@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The end of a response's body (RFC 9112 §6.3), and the limits on its head and trailers.
-@Suite("CurlTransport: framing", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: framing", .throttled, .timeLimit(.minutes(3)))
 struct CurlFramingTests {
     private func transport(maxHeadSize: Int) -> CurlTransport {
         var configuration = CurlTransport.Configuration.patient

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Responses that arrive before the body of the request has been sent.
-@Suite("CurlTransport: early responses", .timeLimit(.minutes(3)))
+@Suite("CurlTransport: early responses", .throttled, .timeLimit(.minutes(3)))
 struct CurlUploadTests {
     /// More than the kernel's buffers on both sides.
     static let large = Data(count: 64 << 20)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+/// A clock of a test that counts the calls of its providers, so that it knows when none of them is at work.
+package protocol CallCountingClock: Clock where Duration == Swift.Duration {
+    /// Counts a call.
+    func begin(_ call: RequestContext.ID)
+
+    /// Notes that a call waits for something that the clock doesn't know, such as a plugin's hook, or no longer does.
+    func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID)
+
+    /// Notes that a task is going to start that sleeps until a time limit of a call. Until it sleeps, and from the limit
+    /// until ``endTimer(_:of:)``, the call is at work.
+    ///
+    /// - Returns: A number for the timer.
+    func beginTimer(of call: RequestContext.ID) -> Int
+
+    /// Notes that a timer is not needed any more, or that what it had to end no longer sleeps.
+    func endTimer(_ timer: Int, of call: RequestContext.ID)
+
+    /// No longer counts a call.
+    func end(_ call: RequestContext.ID)
+}
+
+/// The calls that a task works for, by which a ``CallCountingClock`` knows which of them sleeps.
+package struct CallsOfTask: Sendable {
+    /// The call, after those whose plugins make it.
+    package var calls: [RequestContext.ID] = []
+    /// The number of the timer if the task only limits the time of the call.
+    package var timer: Int?
+
+    /// Those of the current task; empty unless the provider's clock counts calls.
+    @TaskLocal package static var current = CallsOfTask()
+}
+
+/// A task that only limits the time of a call, which a ``CallCountingClock`` knows before the task starts.
+struct CallTimer: Sendable {
+    private let call: RequestContext.ID
+    private let clock: (any CallCountingClock)?
+    private let number: Int?
+
+    fileprivate init(of call: RequestContext.ID, on clock: (any CallCountingClock)?) {
+        self.call = call
+        self.clock = clock
+        number = clock?.beginTimer(of: call)
+    }
+
+    /// Runs the work of the timer.
+    func run<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
+        guard number != nil else { return try await work() }
+        var owner = CallsOfTask.current
+        if owner.calls.last != call { owner.calls.append(call) }
+        owner.timer = number
+        return try await CallsOfTask.$current.withValue(owner) { try await work() }
+    }
+
+    /// Ends the timer: after everything that it had to end has been cancelled.
+    func end() {
+        if let number { clock?.endTimer(number, of: call) }
+    }
+}
+
+extension Call {
+    /// Announces a task that limits the time of the call.
+    func timer() -> CallTimer { CallTimer(of: context.id, on: configuration.countingClock) }
+
+    /// Runs the work of the call in tasks that a ``CallCountingClock`` recognizes.
+    func counted<Value: Sendable>(_ work: () async -> Value) async -> Value {
+        guard configuration.countingClock != nil else { return await work() }
+        let calls = CallsOfTask(calls: CallsOfTask.current.calls + [context.id])
+        return await CallsOfTask.$current.withValue(calls) { await work() }
+    }
+
+    /// Runs work that waits for something that a ``CallCountingClock`` doesn't know.
+    func waiting<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
+        guard let clock = configuration.countingClock else { return try await work() }
+        clock.setWaiting(true, context.id)
+        defer { clock.setWaiting(false, context.id) }
+        return try await work()
+    }
+
+    /// Runs a plugin's hook. Until it first suspends, where the system tells, it is at work; then it counts as waiting
+    /// for something that the clock doesn't know.
+    func counted<Value: Sendable>(
+        hook: @escaping @Sendable () async -> Value,
+        on clock: any CallCountingClock
+    ) async -> Value {
+        let (call, isOver) = (context.id, Locked(false))
+        let task = Task.startingNow {
+            let value = await hook()
+            isOver.withLock { $0 = true }
+            clock.setWaiting(false, call)
+            return value
+        }
+        if !isOver.withLock(\.self) {
+            clock.setWaiting(true, call)
+            // It may have ended on another thread in between.
+            if isOver.withLock(\.self) { clock.setWaiting(false, call) }
+        }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}

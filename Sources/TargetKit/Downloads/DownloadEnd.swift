@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+
+/// The moment at which a file is put in place: either the call is cancelled before it, or it succeeds.
+final class DownloadEnd: Sendable {
+    private let handle: RequestHandle
+    /// Whether the task of the call, or its exchange, has been cancelled.
+    private let isTaskCancelled = Locked(false)
+
+    init(_ handle: RequestHandle) {
+        self.handle = handle
+    }
+
+    var isCancelled: Bool { isTaskCancelled.withLock(\.self) }
+
+    func cancel() { isTaskCancelled.withLock { $0 = true } }
+
+    /// Moves the file, unless the call was cancelled before. If that fails, or the name is taken, the call can be
+    /// cancelled again.
+    ///
+    /// - Parameter move: Returns whether the file is in place.
+    func commit(_ move: () throws -> Bool) throws -> Bool {
+        let isCommitted = isTaskCancelled.withLock { isTaskCancelled in !isTaskCancelled && handle.commit() }
+        guard isCommitted else { throw CancellationError() }
+        var isInPlace = false
+        defer { if !isInPlace { handle.revokeCommit() } }
+        isInPlace = try move()
+        return isInPlace
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A failure during an earlier launch, of which the description, the stage and the kind were stored.
+package struct StoredFailure: Error, Sendable, Hashable, Codable {
+    /// The line for the developer, with that of the underlying error.
+    let text: String
+    private var stageName: String?
+    private var kindName: String?
+    private var status: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case text
+        case stageName = "stage"
+        case kindName = "kind"
+        case status
+    }
+
+    /// What is stored of a failure.
+    package init(_ error: TargetKitError) {
+        text = error.description
+        stageName = "\(error.stage)"
+        kindName = "\(error.kind)"
+        status = error.response?.statusCode ?? (error.underlying as? any ErrorWithKind)?.statusCode
+    }
+
+    /// A failure of which there is only a description.
+    package init(text: String) {
+        self.text = text
+    }
+
+    /// The error, with this one as the underlying error.
+    package func error(of target: any TargetType) -> TargetKitError {
+        let stage = TargetKitError.Stage.allCases.first { "\($0)" == stageName } ?? .transport
+        return TargetKitError(stage: stage, target: target, underlying: self)
+    }
+}
+
+extension StoredFailure: ErrorWithKind, DeveloperError, LocalizedError, RedactedDescription {
+    package var kind: TargetKitError.Kind { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
+
+    package var statusCode: Int? { status }
+
+    package var redactedDescription: String { text }
+
+    package var errorDescription: String? { text }
+}

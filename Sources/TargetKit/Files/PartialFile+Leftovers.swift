@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+extension PartialFile {
+    /// Whether files that replace others in a folder have no name until they are moved.
+    static func hasUnnamedFiles(in folder: URL) -> Bool {
+        guard let descriptor = openUnnamed(in: folder, mode: 0o600) else { return false }
+        close(descriptor)
+        return true
+    }
+
+    /// Opens a new file without a name; returns `nil` if the system or the file system has none.
+    static func openUnnamed(in folder: URL, mode: mode_t) -> Int32? {
+        #if os(Linux)
+        // Without it, the file could not get a name.
+        guard access("/proc/self/fd", X_OK) == 0 else { return nil }
+        // O_TMPFILE of open(2), which is not imported: it includes O_DIRECTORY, so that old systems refuse it.
+        let flags = O_WRONLY | O_CLOEXEC | O_DIRECTORY | 0o20_000_000
+        let descriptor = open(folder.path, flags, mode)
+        return descriptor >= 0 ? descriptor : nil
+        #else
+        return nil
+        #endif
+    }
+
+    /// Gives a file without a name its first one; returns `false` on failure, with the reason in `errno`.
+    static func link(_ descriptor: Int32, to place: URL) -> Bool {
+        #if os(Linux)
+        linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, place.path, AT_SYMLINK_FOLLOW) == 0
+        #else
+        false
+        #endif
+    }
+
+    /// Removes the files of processes that have died, which would have replaced a file.
+    ///
+    /// - Parameter age: The time for which such a file must be unchanged.
+    static func removeLeftovers(of file: URL, unchangedFor age: TimeInterval = leftoverAge) {
+        let folder = file.deletingLastPathComponent()
+        let limit = Date().timeIntervalSince1970 - age
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where isName(name, ofPartOf: file) {
+            let part = folder.appendingPathComponent(name)
+            let descriptor = open(part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                if let status = FileStatus(of: descriptor), status.isRegular, status.isOwn, status.hasOneName,
+                    status.changeTime <= limit
+                {
+                    unlink(part.path)
+                }
+                FileLock.release(descriptor)
+            } else {
+                close(descriptor)
+            }
+        }
+    }
+}

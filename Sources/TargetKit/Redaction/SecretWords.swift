@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+
+/// The words of one name, in order. Only the last two are kept; a word of up to 15 bytes needs no memory of its own.
+struct SecretWords {
+    private var count = 0
+    /// The number of words since the last bracket: `user[mac]`.
+    private var countInBrackets = 0
+    private var last = ""
+    private var lastMeanings: SecretMeanings = []
+    private var hasSecret = false
+    /// Whether the last word itself is the secret one.
+    private var isLastSecret = false
+    /// Whether the last word is one that is a secret unless another word follows.
+    private var isLastAmbiguous = false
+    private var isStatement = false
+
+    /// Whether the words name a secret.
+    var areSecret: Bool {
+        if isStatement { return false }
+        return isLastSecret || isLastAmbiguous || (hasSecret && !lastMeanings.contains(.description))
+    }
+
+    mutating func read(_ name: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        for index in name.indices {
+            let byte = name[index]
+            if !byte.isPartOfWord {
+                add(name[start..<index])
+                start = index + 1
+                if byte == UInt8(ascii: "[") { countInBrackets = 0 }
+            } else if byte.isUppercase, index > start {
+                // `accessToken` and, before the last letter of capitals, `APIKey`.
+                let endsCapitals = index + 1 < name.count && name[index + 1].isLowercase
+                if name[index - 1].isLowercase || endsCapitals {
+                    add(name[start..<index])
+                    start = index
+                }
+            }
+        }
+        add(name[start...])
+    }
+
+    private mutating func add(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+        guard !bytes.isEmpty else { return }
+        // The `X` of `X-Sign` and the `v` of `sign_v2` say nothing.
+        if bytes.count == 1, let byte = bytes.first?.asciiLowercased,
+            byte == UInt8(ascii: "x") && count == 0
+                || byte == UInt8(ascii: "v") && count > 0
+        {
+            return
+        }
+        let word = String(unsafeUninitializedCapacity: bytes.count) { text in
+            for (index, byte) in bytes.enumerated() { text.initializeElement(at: index, to: byte.asciiLowercased) }
+            return bytes.count
+        }
+        let meanings = SecretMeanings.ofWords[word] ?? []
+        if count == 0 { isStatement = meanings.contains(.statement) }
+        if isLastAmbiguous, lastMeanings.contains(.ambiguous), meanings.contains(.follower) { hasSecret = true }
+        isLastSecret = isSecret(word, meanings)
+        isLastAmbiguous = isAmbiguous(word, meanings)
+        if isLastSecret || (isLastAmbiguous && meanings.contains(.ambiguous) && lastMeanings.contains(.owner)) {
+            hasSecret = true
+        }
+        // `one_time_code`, but not `time_code`.
+        last = word == "time" && last == "one" ? "onetime" : word
+        lastMeanings = meanings
+        count += 1
+        countInBrackets += 1
+    }
+
+    private func isSecret(_ word: String, _ meanings: SecretMeanings) -> Bool {
+        if meanings.contains(.plural) { return lastMeanings.isDisjoint(with: [.quantity, .harmlessOwner]) }
+        if meanings.contains(.secret) { return !(word == "token" && lastMeanings.contains(.harmlessOwner)) }
+        if meanings.contains(.secondWord), count > 0, SecretMeanings.pairs.contains(last + word) { return true }
+        return meanings.isEmpty && word.utf8.count > 5 && Self.endings.contains(where: word.hasSuffix)
+    }
+
+    /// Whether the word is a secret if no other word follows.
+    private func isAmbiguous(_ word: String, _ meanings: SecretMeanings) -> Bool {
+        if meanings.contains(.ambiguous) { return !lastMeanings.contains(.harmlessOwner) }
+        if meanings.contains(.last) { return !SecretMeanings.harmlessPairs.contains(last + word) }
+        guard meanings.contains(.alone) else { return false }
+        return countInBrackets == 0 || (meanings.contains(.owned) && lastMeanings.contains(.owner))
+    }
+
+    /// The ends of words written without separators. Most are not parts of English words.
+    private static let endings = [
+        "token", "secret", "password", "passwd", "passphrase", "pwd", "mima", "signature", "credential", "credentials",
+        "sessionid", "sessid", "apikey", "accesskey", "accesskeyid", "appkey", "authkey", "clientkey", "consumerkey",
+        "encryptionkey", "licensekey", "masterkey", "privatekey", "privkey", "secretkey", "sessionkey", "sharedkey",
+        "signingkey", "subscriptionkey", "authorization", "cardnumber", "captcha",
+    ]
+}
+
+/// What a word says about the name that it is part of.
+struct SecretMeanings: OptionSet {
+    let rawValue: Int
+
+    /// Secret wherever it is in a name.
+    static let secret = Self(rawValue: 1 << 0)
+    /// Secret unless it is counted: `max_tokens`.
+    static let plural = Self(rawValue: 1 << 1)
+    /// Counts the word after it.
+    static let quantity = Self(rawValue: 1 << 2)
+    /// Secret as the last word, or after an owner, or before a follower: `key`, but not `key_path`.
+    static let ambiguous = Self(rawValue: 1 << 3)
+    /// Makes an ambiguous word after it secret wherever it is: `private_key_path`.
+    static let owner = Self(rawValue: 1 << 4)
+    /// Makes an ambiguous word before it secret: `key_id`.
+    static let follower = Self(rawValue: 1 << 5)
+    /// Makes the word after it harmless: `publicKey`, `Idempotency-Key`, `pageToken`.
+    static let harmlessOwner = Self(rawValue: 1 << 6)
+    /// Can be the second of two words that are secret together: `deviceCode`.
+    static let secondWord = Self(rawValue: 1 << 7)
+    /// As the first word, begins a question or an amount, whose answer is not the secret: `hasPassword`.
+    static let statement = Self(rawValue: 1 << 8)
+    /// As the last word, names a property of a secret: `token_type`.
+    static let description = Self(rawValue: 1 << 9)
+    /// Secret as the last word only: `paySign`, but not `sign_in`.
+    static let last = Self(rawValue: 1 << 10)
+    /// Secret as the only word: `mac`, but not `mac_address`. Short words are those of other things, too.
+    static let alone = Self(rawValue: 1 << 11)
+    /// Secret also as the last word after an owner: `card_pan`, `access_ak`.
+    static let owned = Self(rawValue: 1 << 12)
+
+    /// All words with a meaning, in lowercase.
+    static let ofWords: [String: SecretMeanings] = {
+        var meanings: [String: SecretMeanings] = [:]
+        for (words, meaning) in texts {
+            for word in words.split(separator: " ") { meanings[String(word), default: []].insert(meaning) }
+        }
+        // Two words can be written as one: `verifycode`.
+        for pair in pairs { meanings[pair, default: []].insert(.secret) }
+        return meanings
+    }()
+
+    private static let texts: [(String, SecretMeanings)] = [
+        (
+            """
+            apisign appsign assertion auth authcode authentication authorization bearer captcha cardnumber cred \
+            credential credentials creds csrf cvc cvv hcaptcha hmac jct jsapiticket jws jwt mima mnemonic oauth otp \
+            passcode passkey passphrase passwd password passwords paysign psk pswd pw pwd recaptcha reqsign seccode \
+            secret secrets sess sessdata sessid session sid sig signature skey token totp vcode verifier wresult \
+            xprv xsign xsrf yzm
+            """, .secret
+        ),
+        ("sessions signatures tokens", .plural),
+        (
+            """
+            active cached completion count input max min num number output prompt reasoning remaining total \
+            training used
+            """, .quantity
+        ),
+        ("cookie cookies key keys pass pin", .ambiguous),
+        ("dsn pat sign ticket", .last),
+        ("ak mac pan sk tk", .alone),
+        ("ak pan sk tk", .owned),
+        (
+            """
+            access account api app card client consumer encryption host license master private secret server \
+            service shared signing ssh storage subscription
+            """, .owner
+        ),
+        ("hash hex id material pair pem phrase wd word", .follower),
+        (
+            """
+            arrow cache candidate composite continuation dedup foreign group hot idempotency index map natural \
+            object page pagination partition primary public row search shortcut socket sort surrogate \
+            translation unique
+            """, .harmlessOwner
+        ),
+        (
+            """
+            answer code codes data link links mac no number phrase request response string strings word
+            """, .secondWord
+        ),
+        ("can has is max min need needs num requires", .statement),
+        (
+            """
+            accepted address age alg algorithm at balance changed consent count counts created date decimals \
+            description duration enabled endpoint expiration expired expires expiry format in index label \
+            length level limit method methods mode name names path paths policy position price provider \
+            required requirements scheme scope scopes sent size status strength supported symbol time timeout title \
+            ttl type types updated usage valid verified version
+            """, .description
+        ),
+    ]
+
+    /// Two words that are secret together.
+    static let pairs: Set<String> = {
+        var pairs: Set = [
+            "backupcodes", "cardno", "cardnumber", "connectionstring", "connectionstrings", "encrypteddata",
+            "pannumber",
+            "passphrase", "password", "recoverycodes", "recoveryphrase", "samlart", "samlrequest", "samlresponse",
+            "securityanswer", "seedphrase", "signedrequest", "turnstileresponse",
+        ]
+        // What a person or a server is sent once, to prove who they are.
+        let codes = """
+            access activation backup captcha check confirmation device dynamic email fa factor graph image img js login \
+            mfa onetime otp pass pic pin recovery reset security signin sms tfa user valid validate validation verif \
+            verification verify wx
+            """
+        for word in codes.split(separator: " ") { pairs.insert(String(word) + "code") }
+        for word in ["activation", "confirmation", "magic", "recovery", "reset", "verification"] {
+            pairs.formUnion([word + "link", word + "links"])
+        }
+        for word in ["body", "message", "request", "response"] { pairs.insert(word + "mac") }
+        return pairs
+    }()
+
+    /// Two words of which the second is not a secret, although it usually is as the last word.
+    static let harmlessPairs: Set<String> = {
+        let signs = "code currency dollar equals minus percent plus road star stop street traffic zodiac"
+        let tickets = "bus event flight issue jira lottery movie parking season support train"
+        return Set(
+            signs.split(separator: " ").map { String($0) + "sign" }
+                + tickets.split(separator: " ").map { String($0) + "ticket" }
+        )
+    }()
+}
+
+extension UInt8 {
+    fileprivate var isUppercase: Bool { (0x41...0x5A).contains(self) }
+    fileprivate var isLowercase: Bool { (0x61...0x7A).contains(self) }
+    /// A letter, or a byte of a character outside ASCII.
+    fileprivate var isPartOfWord: Bool { isUppercase || isLowercase || self >= 0x80 }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// A content coding (RFC 9110 §8.4.1) whose end can be detected.
+///
+/// TargetKit decodes bodies itself, with the libraries that libcurl uses: libcurl (7.68 to 8.16) reports success for a
+/// coding that ends early.
+enum ContentCoding: String, CaseIterable {
+    case gzip
+    case deflate
+    case brotli = "br"
+    case zstd
+
+    /// Creates the coding with a name in lowercase; `nil` when it is unknown.
+    init?(named name: some StringProtocol) {
+        // RFC 9110 §8.4.1.3.
+        self.init(rawValue: name == "x-gzip" ? "gzip" : String(name))
+    }
+
+    /// The codings that can be decoded, as the value of `Accept-Encoding` (RFC 9110 §12.5.3).
+    static let accepted: String = {
+        let names = allCases.filter { $0.makeDecoder() != nil }.map(\.rawValue)
+        return names.isEmpty ? "identity" : names.joined(separator: ", ")
+    }()
+
+    /// Creates a decoder; `nil` when libcurl has not loaded the library.
+    func makeDecoder() -> (any ContentDecoder)? {
+        switch self {
+        case .gzip: ZlibDecoder(isGzip: true)
+        case .deflate: ZlibDecoder(isGzip: false)
+        case .brotli: BrotliDecoder()
+        case .zstd: ZstdDecoder()
+        }
+    }
+}
+
+/// Decodes a body with one coding.
+protocol ContentDecoder: AnyObject {
+    /// Whether the coding has ended. More bytes may follow: gzip members and zstd frames can be concatenated.
+    var isAtEnd: Bool { get }
+
+    /// Decodes bytes, and removes those that it has read from the start of the input.
+    ///
+    /// - Returns: The number of bytes of output. 0 with an empty input: the decoder needs more input.
+    func decode(
+        _ input: inout UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(CurlFailure) -> Int
+}
+
+extension CurlFailure {
+    static func invalid(_ coding: ContentCoding) -> Self {
+        quotable(.cannotDecodeContentData, "the body has an error in its coding, \(coding.rawValue)")
+    }
+
+    static let bytesAfterCoding = quotable(.cannotDecodeContentData, "bytes follow the end of the encoded body")
+    static let codingCutOff = quotable(.cannotDecodeContentData, "the body ended before the end of its coding")
+}
+
+/// A library that libcurl has loaded.
+struct LoadedLibrary {
+    private let handle: UnsafeMutableRawPointer
+
+    /// - Returns: `nil` when the library is not loaded.
+    init?(_ name: String) {
+        guard let handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return nil }
+        self.handle = handle
+    }
+
+    /// The function with a name and a C function type; `nil` when the library lacks it.
+    func function<Function>(_ name: String, _ type: Function.Type = Function.self) -> Function? {
+        dlsym(handle, name).map { unsafeBitCast($0, to: type) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Removes bytes at the start.
+    mutating func skip(_ byteCount: Int) {
+        self = UnsafeRawBufferPointer(rebasing: dropFirst(byteCount))
+    }
+}
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// Decodes the body of a response, and checks that its codings are complete.
+///
+/// The output is passed on in parts of a fixed size, so the memory does not depend on how much the body expands.
+final class CurlBodyDecoder {
+    /// The decoder of one coding, and its output.
+    private final class Stage {
+        let decoder: any ContentDecoder
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        /// The part of the output that the next stage has not read.
+        var output = UnsafeRawBufferPointer(start: nil, count: 0)
+
+        init(_ decoder: any ContentDecoder) {
+            self.decoder = decoder
+        }
+
+        deinit {
+            buffer.deallocate()
+        }
+
+        /// Decodes input until there is output; returns `false` when more input is needed.
+        func fill(from input: inout UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+            repeat {
+                let count = try decoder.decode(&input, into: buffer)
+                output = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+            } while output.isEmpty && !input.isEmpty
+            return !output.isEmpty
+        }
+    }
+
+    /// The maximum number of codings of one body.
+    private static let limit = 5
+
+    /// The coding that was applied last comes first.
+    private let stages: [Stage]
+    private var hasInput = false
+    /// The number of bytes at the start of the next input that have been read. libcurl offers bytes again after a
+    /// pause.
+    private var readCount = 0
+
+    /// Creates the decoder of a body with the given codings, in the order in which they were applied.
+    ///
+    /// - Returns: `nil` when the body has no coding, or one that is unknown or not supported: it is then returned as
+    ///   received.
+    init?(_ codings: [String]) {
+        guard !codings.isEmpty, codings.count <= Self.limit else { return nil }
+        var stages: [Stage] = []
+        for name in codings.reversed() {
+            guard let decoder = ContentCoding(named: name)?.makeDecoder() else { return nil }
+            stages.append(Stage(decoder))
+        }
+        self.stages = stages
+    }
+
+    /// Decodes bytes, and passes the output to the closure; returns `false` when the closure did, and the same bytes
+    /// have to be offered again.
+    func receive(
+        _ bytes: UnsafeRawBufferPointer,
+        write: (UnsafeRawBufferPointer) throws(CurlFailure) -> Bool
+    ) throws(CurlFailure) -> Bool {
+        if !bytes.isEmpty { hasInput = true }
+        let skipped = min(readCount, bytes.count)
+        var input = bytes
+        input.skip(skipped)
+        while try fill(stages.count - 1, from: &input) {
+            guard try write(stages[stages.count - 1].output) else {
+                readCount = max(readCount, bytes.count - input.count)
+                return false
+            }
+            stages[stages.count - 1].output.skipAll()
+        }
+        readCount -= skipped
+        return true
+    }
+
+    /// Checks that the body has ended together with its codings. An empty body has none.
+    func finish() throws(CurlFailure) {
+        guard !hasInput || stages.allSatisfy(\.decoder.isAtEnd) else { throw .codingCutOff }
+    }
+
+    /// Ensures that a stage has output; returns `false` when more input is needed.
+    private func fill(_ index: Int, from input: inout UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+        let stage = stages[index]
+        guard stage.output.isEmpty else { return true }
+        guard index > 0 else { return try stage.fill(from: &input) }
+        repeat {
+            if try stage.fill(from: &stages[index - 1].output) { return true }
+        } while try fill(index - 1, from: &input)
+        return false
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate mutating func skipAll() {
+        self = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+}
+#endif

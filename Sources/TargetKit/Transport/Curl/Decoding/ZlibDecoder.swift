@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// Decodes gzip (RFC 1952) and deflate (RFC 1950), whose checksums zlib compares.
+final class ZlibDecoder: ContentDecoder {
+    private struct Library: Sendable {
+        let start: ccurl_inflate_init
+        let inflate: ccurl_inflate
+        let reset: ccurl_inflate_change
+        let end: ccurl_inflate_change
+
+        static let loaded: Library? = {
+            guard let library = LoadedLibrary("libz.so.1"),
+                let start: ccurl_inflate_init = library.function("inflateInit2_"),
+                let inflate: ccurl_inflate = library.function("inflate"),
+                let reset: ccurl_inflate_change = library.function("inflateReset"),
+                let end: ccurl_inflate_change = library.function("inflateEnd")
+            else { return nil }
+            return Library(start: start, inflate: inflate, reset: reset, end: end)
+        }()
+    }
+
+    private enum Code {
+        static let ok: Int32 = 0
+        static let streamEnd: Int32 = 1
+        /// Neither input nor output could be used.
+        static let noProgress: Int32 = -5
+    }
+
+    private let library: Library
+    private let isGzip: Bool
+    /// Not in this object, because zlib keeps its address.
+    private let stream: UnsafeMutablePointer<ccurl_z_stream>
+    private var isStarted = false
+    private(set) var isAtEnd = false
+    /// The number of bytes that are ignored after the end.
+    private var ignoredCount = 0
+
+    /// - Returns: `nil` when zlib is not loaded.
+    init?(isGzip: Bool) {
+        guard let library = Library.loaded else { return nil }
+        self.library = library
+        self.isGzip = isGzip
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: ccurl_z_stream())
+    }
+
+    deinit {
+        if isStarted { _ = library.end(stream) }
+        stream.deallocate()
+    }
+
+    func decode(
+        _ input: inout UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(CurlFailure) -> Int {
+        if isAtEnd { try beginMember(&input) }
+        guard !isAtEnd, try start(input) else { return 0 }
+        stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        stream.pointee.avail_in = UInt32(clamping: input.count)
+        stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        stream.pointee.avail_out = UInt32(clamping: output.count)
+        let result = library.inflate(stream, 0)
+        input.skip(input.count - Int(stream.pointee.avail_in))
+        switch result {
+        case Code.ok, Code.noProgress: break
+        case Code.streamEnd: isAtEnd = true
+        default: throw .invalid(isGzip ? .gzip : .deflate)
+        }
+        return output.count - Int(stream.pointee.avail_out)
+    }
+
+    /// Starts with the first byte; returns `false` before it.
+    private func start(_ input: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+        guard !isStarted else { return true }
+        guard let first = input.first else { return false }
+        // Some servers send deflate without zlib's header, whose first byte has these bits. No encoder begins
+        // with them. Such a body can end with a checksum.
+        let isRaw = !isGzip && first & 0x8F != 0x08
+        if isRaw { ignoredCount = 4 }
+        let windowBits: Int32 = isGzip ? 31 : isRaw ? -15 : 15
+        let size = Int32(MemoryLayout<ccurl_z_stream>.size)
+        guard library.start(stream, windowBits, "1", size) == Code.ok else {
+            throw .invalid(isGzip ? .gzip : .deflate)
+        }
+        isStarted = true
+        return true
+    }
+
+    /// Begins the next member after the end of one (RFC 1952 §2.2).
+    private func beginMember(_ input: inout UnsafeRawBufferPointer) throws(CurlFailure) {
+        let ignored = min(ignoredCount, input.count)
+        ignoredCount -= ignored
+        input.skip(ignored)
+        guard let first = input.first else { return }
+        guard isGzip, first == 0x1F, library.reset(stream) == Code.ok else { throw .bytesAfterCoding }
+        isAtEnd = false
+    }
+}
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// The connection of a request, by its addresses; equal for two requests only if they share the connection.
+struct CurlConnection: Hashable {
+    let remoteAddress: String
+    let remotePort: Int32
+    let localAddress: String
+    let localPort: Int32
+}
+
+/// An HTTP/2 stream that carries a request.
+struct CurlStream {
+    let connection: CurlConnection
+    let id: UInt32
+    /// Whether the server has announced that it doesn't process the stream.
+    var isRefused = false
+}
+
+/// A GOAWAY frame: the server doesn't process the streams above the last one (RFC 9113 §6.8).
+struct CurlGoAway {
+    let connection: CurlConnection
+    let lastStream: UInt32
+}
+
+/// The GOAWAY frames that have arrived since the loop last took them.
+final class CurlGoAways {
+    @exclusivity(unchecked) private var frames: [CurlGoAway] = []
+
+    func append(_ frame: CurlGoAway) {
+        frames.append(frame)
+    }
+
+    func take() -> [CurlGoAway] {
+        guard !frames.isEmpty else { return [] }
+        defer { frames = [] }
+        return frames
+    }
+}
+
+/// Which requests the server hasn't processed, so that they may be sent again whatever their method (RFC 9113 §8.7).
+///
+/// libcurl's results don't tell: 7.88 ends a refused stream with any of six codes, including success, and some of them
+/// also end a stream that was processed. Its log does, because it names each request's stream and the last stream of a
+/// GOAWAY frame. Reading it costs about 4 % of an exchange over HTTP/2.
+extension CurlTransfer {
+    /// Records the connection to which the request is now sent.
+    func noteConnection(
+        _ remoteAddress: UnsafePointer<CChar>?,
+        _ remotePort: Int32,
+        _ localAddress: UnsafePointer<CChar>?,
+        _ localPort: Int32
+    ) {
+        connection = nil
+        stream = nil
+        // A Unix-domain socket has no port.
+        guard options.readsLog, let remoteAddress, let localAddress, localPort > 0 else { return }
+        connection = CurlConnection(
+            remoteAddress: String(cString: remoteAddress),
+            remotePort: remotePort,
+            localAddress: String(cString: localAddress),
+            localPort: localPort
+        )
+    }
+
+    func setLogCallback(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_DEBUGDATA, user)
+        canReadLog =
+            CurlLibrary.reportsGoAway
+            && ccurl_setopt_debug(easy) { _, type, bytes, count, user in
+                guard type == CURLINFO_TEXT, let user else { return 0 }
+                let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+                transfer.readLog(UnsafeRawBufferPointer(start: bytes, count: count))
+                return 0
+            } == CURLE_OK
+    }
+
+    /// Reads libcurl's log if the call can use HTTP/2.
+    func prepareLog(_ isRead: Bool) {
+        guard canReadLog, options.readsLog != isRead else { return }
+        options.readsLog = isRead
+        set(CURLOPT_VERBOSE, isRead ? 1 : 0)
+    }
+
+    /// Reads a line of the log. Only libcurl's own text begins a line.
+    private func readLog(_ line: UnsafeRawBufferPointer) {
+        switch line.first {
+        case UInt8(ascii: "U"):
+            if let id = line.number(after: "Using Stream ID: ") { noteStream(id) }
+        case UInt8(ascii: "["):
+            // Since 8.4.
+            if let id = line.number(after: "[HTTP/2] [") { noteStream(id) }
+        case UInt8(ascii: "r"):
+            // The first spelling is that of 7.88 and 8.0.
+            if line.starts(with: "recveived GOAWAY") || line.starts(with: "received GOAWAY") { noteGoAway(line) }
+        case UInt8(ascii: "C"), UInt8(ascii: "D"):
+            // From here on, the lines can be about other connections.
+            if line.starts(with: "Connection died, retrying") || line.starts(with: "Downgrades") { stream = nil }
+        default: break
+        }
+    }
+
+    private func noteStream(_ id: UInt32) {
+        guard stream == nil, let connection else { return }
+        stream = CurlStream(connection: connection, id: id)
+    }
+
+    /// Records a GOAWAY frame. libcurl logs it for the transfer that reads from the connection.
+    private func noteGoAway(_ line: UnsafeRawBufferPointer) {
+        guard let stream, let last = line.number(after: "last_stream=") else { return }
+        goAways.append(CurlGoAway(connection: stream.connection, lastStream: last))
+    }
+
+    /// Records a GOAWAY frame, which can be about the transfer's stream.
+    func note(_ goAway: CurlGoAway) {
+        guard let stream, stream.connection == goAway.connection, stream.id > goAway.lastStream else { return }
+        self.stream?.isRefused = true
+    }
+
+    /// The call to send again because the server hasn't processed it and libcurl doesn't repeat it; otherwise `nil`.
+    func refused(_ result: CURLcode) -> CurlPendingCall? {
+        guard result != CURLE_OK || !head.isComplete, isRefused(result) else { return nil }
+        mustBeDiscarded = true
+        return start
+    }
+
+    /// Whether the server has refused the request.
+    func isRefused(_ result: CURLcode) -> Bool {
+        guard !head.hasBegun, failure == nil else { return false }
+        if stream?.isRefused == true { return true }
+        let message = UnsafeRawBufferPointer(start: errorBuffer, count: strlen(errorBuffer))
+        if result == CURLE_SEND_ERROR, message.starts(with: "Connection died, tried") {
+            // libcurl repeats a request that isn't repeatable only if it was refused.
+            return stream != nil || options.isRepeatable == false && canForbidRepeating
+        }
+        return !CurlLibrary.reportsGoAway && result == CURLE_HTTP2 && message.isEmpty
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func starts(with text: StaticString) -> Bool {
+        text.withUTF8Buffer { count >= $0.count && self[..<$0.count].elementsEqual($0) }
+    }
+
+    /// The decimal number after the first occurrence of the text.
+    fileprivate func number(after text: StaticString) -> UInt32? {
+        text.withUTF8Buffer { text in
+            guard count > text.count,
+                let start = (0..<(count - text.count)).first(where: { self[$0..<($0 + text.count)].elementsEqual(text) }
+                )
+            else { return nil }
+            let digits = self[(start + text.count)...].prefix { (0x30...0x39).contains($0) }.prefix(10)
+            guard !digits.isEmpty else { return nil }
+            return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 0x30) })
+        }
+    }
+}
+#endif

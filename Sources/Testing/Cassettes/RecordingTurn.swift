@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// The place of a call among those that are being recorded, by which its files are numbered: in the order of the
+/// requests, not of the responses.
+final class RecordingTurn: Sendable {
+    fileprivate let number: Int
+    private let turns: RecordingTurns
+
+    fileprivate init(_ number: Int, of turns: RecordingTurns) {
+        self.number = number
+        self.turns = turns
+    }
+
+    deinit {
+        end()
+    }
+
+    /// The number for the call's files: the lowest that is free after those of the calls before it.
+    func fileNumber(taken: Set<Int>) -> Int { turns.fileNumber(for: number, taken) }
+
+    /// Ends the turn of a call that is recorded, or that isn't going to be.
+    func end() {
+        turns.end(number)
+    }
+}
+
+/// The turns of a cassette's calls.
+final class RecordingTurns: Sendable {
+    private struct State: Sendable {
+        var last = 0
+        /// The turns that have not ended, each with the number that is reserved for its files.
+        var reserved: [Int: Int?] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Begins the turn of a call.
+    func begin() -> RecordingTurn {
+        let number = state.withLock { state in
+            state.last += 1
+            state.reserved[state.last] = .some(nil)
+            return state.last
+        }
+        return RecordingTurn(number, of: self)
+    }
+
+    fileprivate func end(_ turn: Int) {
+        state.withLock { state in _ = state.reserved.removeValue(forKey: turn) }
+    }
+
+    fileprivate func fileNumber(for turn: Int, _ taken: Set<Int>) -> Int {
+        state.withLock { state in
+            // Calls before this one that are still in flight get lower numbers.
+            var used = taken.union(state.reserved.values.compactMap { $0 })
+            var number = 0
+            for other in state.reserved.keys.sorted() where other <= turn {
+                if let reserved = state.reserved[other] ?? nil, reserved > number, !taken.contains(reserved) {
+                    number = reserved
+                    continue
+                }
+                repeat { number += 1 } while used.contains(number)
+                used.insert(number)
+                state.reserved[other] = number
+            }
+            return number
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// The calls of the providers with a clock.
+struct CountedCalls: Sendable {
+    private struct Activity: Sendable {
+        /// Whether it waits for something that the clock doesn't know.
+        var isWaiting = false
+        /// The timers of its limits that don't sleep yet, or whose limit has been reached: that ends what the call does,
+        /// even its sleep.
+        var timersAtWork: Set<Int> = []
+        /// Whether it has neither slept nor ended for long: it waits for a server or a test, for example.
+        var isBlocked = false
+    }
+
+    private var timerCount = 0
+    private var activities: [RequestContext.ID: Activity] = [:]
+    private(set) var endedCount = 0
+    /// The number of calls that have begun or ended.
+    private(set) var changeCount = 0
+
+    /// Whether a call waits for something that the clock doesn't know.
+    var hasWaiting: Bool { activities.values.contains { $0.isWaiting || $0.isBlocked } }
+
+    mutating func begin(_ call: RequestContext.ID) {
+        activities[call] = Activity()
+        changeCount += 1
+    }
+
+    mutating func end(_ call: RequestContext.ID) {
+        guard activities.removeValue(forKey: call) != nil else { return }
+        endedCount += 1
+        changeCount += 1
+    }
+
+    mutating func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID) {
+        activities[call]?.isWaiting = isWaiting
+    }
+
+    mutating func beginTimer(of call: RequestContext.ID) -> Int {
+        timerCount += 1
+        activities[call]?.timersAtWork.insert(timerCount)
+        return timerCount
+    }
+
+    mutating func endTimer(_ timer: Int, of call: RequestContext.ID) {
+        activities[call]?.timersAtWork.remove(timer)
+    }
+
+    /// Notes that a task of these calls sleeps.
+    mutating func sleep(_ owner: CallsOfTask) {
+        if let timer = owner.timer {
+            if let call = owner.calls.last { endTimer(timer, of: call) }
+        } else {
+            for call in owner.calls { activities[call]?.isBlocked = false }
+        }
+    }
+
+    /// Notes that a task of these calls no longer sleeps, because its deadline is reached.
+    mutating func resume(_ owner: CallsOfTask) {
+        guard let timer = owner.timer, let call = owner.calls.last else { return }
+        activities[call]?.timersAtWork.insert(timer)
+        activities[call]?.isBlocked = false
+    }
+
+    /// Takes the calls that are at work for blocked.
+    mutating func block(_ calls: Set<RequestContext.ID>) {
+        for call in calls { activities[call]?.isBlocked = true }
+    }
+
+    /// The calls that neither sleep nor wait. If only timers sleep, those that wait do not wait for this clock.
+    func atWork(apartFrom sleeps: [ManualClock.Sleep]) -> Set<RequestContext.ID> {
+        let sleeps = sleeps.filter { $0.owner.timer == nil }
+        let asleep = Set(sleeps.flatMap(\.owner.calls))
+        let calls = activities.filter { call, activity in
+            if activity.isBlocked { return false }
+            if !activity.timersAtWork.isEmpty { return true }
+            return activity.isWaiting ? sleeps.isEmpty : !asleep.contains(call)
+        }
+        return Set(calls.keys)
+    }
+}
+
+extension ManualClock.State {
+    /// The calls that are at work.
+    var callsAtWork: Set<RequestContext.ID> { calls.atWork(apartFrom: sleepers.conditions) }
+
+    /// The tasks that wait until no call is at work, if none is.
+    mutating func settled() -> [Waiters<Void>.Continuation] {
+        settlers.count > 0 && callsAtWork.isEmpty
+            ? settlers.takeAll(orderedBy: { _, _ in false }, where: { _ in true }) : []
+    }
+}
+
+extension ManualClock {
+    /// Counts a call.
+    package func begin(_ call: RequestContext.ID) {
+        state.withLock { $0.calls.begin(call) }
+    }
+
+    /// Notes that a call waits for something other than this clock, or no longer does.
+    package func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID) {
+        change { $0.setWaiting(isWaiting, call) }
+    }
+
+    /// Counts a timer of a call as at work.
+    package func beginTimer(of call: RequestContext.ID) -> Int {
+        state.withLock { $0.calls.beginTimer(of: call) }
+    }
+
+    /// No longer counts a timer.
+    package func endTimer(_ timer: Int, of call: RequestContext.ID) {
+        change { $0.endTimer(timer, of: call) }
+    }
+
+    /// No longer counts a call.
+    package func end(_ call: RequestContext.ID) {
+        change { $0.end(call) }
+    }
+
+    private func change(_ change: (inout CountedCalls) -> Void) {
+        let settlers = state.withLock { state in
+            change(&state.calls)
+            return state.settled()
+        }
+        for settler in settlers { settler.resume() }
+    }
+
+    /// Waits until no call is at work. A call that neither sleeps nor ends for 10 seconds in real time counts as blocked
+    /// until it sleeps again.
+    func waitForCalls() async throws {
+        try Task.checkCancellation()
+        guard !state.withLock(\.callsAtWork.isEmpty) else { return }
+        let isSettled = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await self.callsSettle()
+                return true
+            }
+            group.addTask {
+                // Many short sleeps: if the machine has no time for tasks, they last longer, too.
+                for _ in 0..<1_000 where !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() == true
+        }
+        try Task.checkCancellation()
+        guard !isSettled else { return }
+        state.withLock { state in
+            let calls = state.callsAtWork
+            state.calls.block(calls)
+        }
+    }
+
+    /// Waits until no call is at work. Returns early if the task is cancelled.
+    private func callsSettle() async {
+        let id = state.withLock { $0.settlers.announce() }
+        try? await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isSettled = state.withLock { state -> Bool in
+                    if state.callsAtWork.isEmpty {
+                        state.settlers.withdraw(id)
+                        return true
+                    }
+                    return !state.settlers.park(id, until: (), continuation)
+                }
+                if isSettled { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.settlers.cancel(id) }?.resume(throwing: CancellationError())
+        }
+    }
+}

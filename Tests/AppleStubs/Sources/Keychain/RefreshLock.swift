@@ -1,0 +1,1 @@
+../../../../Sources/Plugins/Authentication/Stores/RefreshLock.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TargetKit/Encoding/MessageDigest.swift

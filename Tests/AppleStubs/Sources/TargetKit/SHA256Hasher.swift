@@ -1,0 +1,1 @@
+../../../../Sources/TargetKit/Encoding/SHA256Hasher.swift
