@@ -185,7 +185,11 @@ extension CacheExchange {
             // It is used if the server cannot be reached.
             return
         }
-        used?.withLock { $0 = new }
+        let isReload = CachePolicy(request.urlRequest.cachePolicy) == .reload
+        let former = stored == nil && isReload ? await current(nil) : stored
+        // Nothing decodes a response in the background. One of another kind may be a page of the network's own.
+        if used == nil, let former, former.mediaType != new.mediaType { return }
+        use(new, inPlaceOf: former)
         cache.store(new, in: storage, generation: generation)
         if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }
     }
@@ -209,4 +213,8 @@ extension CacheExchange {
         if let stored { return stored }
         return await cache.response(for: key, fields, in: storage)
     }
+}
+
+extension CachedResponse {
+    fileprivate var mediaType: String? { headers[.contentType].map(BodyFormat.mediaType) }
 }

@@ -23,7 +23,7 @@ struct CacheExchange: Sendable {
     let isSameUser: @Sendable (RequestContext) -> Bool
     let generation: CacheRemovals.Generation
     /// Receives the response that the call gets; `nil` in the background.
-    var used: Locked<CachedResponse?>?
+    var used: Locked<UsedResponse?>?
 
     func response() async throws -> TransportResponse {
         let directives = fields.isEmpty ? RequestDirectives() : RequestDirectives(fields)
@@ -84,7 +84,7 @@ struct CacheExchange: Sendable {
             } else {
                 .stale(age: .seconds(Int(age)))
             }
-        used?.withLock { $0 = stored }
+        use(stored)
         if !isValidated { cache.report(.hit(url, origin)) }
         var answer = stored.answer(origin: origin, age: isValidated ? nil : age, isHead: isHead)
         if answersNotModified(stored) {
@@ -92,6 +92,16 @@ struct CacheExchange: Sendable {
             answer.body = .data(Data())
         }
         return answer
+    }
+
+    /// Notes the response that the call gets, and the stored one that it has replaced.
+    func use(_ response: CachedResponse, inPlaceOf former: CachedResponse? = nil) {
+        used?.withLock { used in
+            // The former response of an earlier attempt stays known.
+            let isFollowing = used.map { $0.response === (former ?? response) } ?? false
+            let former = isFollowing ? used?.former : former
+            used = UsedResponse(response: response, former: former, generation: generation)
+        }
     }
 
     /// Whether the request's own condition is exactly that a stored response is current.
@@ -118,6 +128,14 @@ struct CacheExchange: Sendable {
     private func field(_ name: String) -> String? {
         fields.first { $0.key.equalsIgnoringASCIICase(name) }?.value
     }
+}
+
+/// The stored response that a call has received.
+struct UsedResponse: Sendable {
+    let response: CachedResponse
+    /// The one in whose place it was stored.
+    let former: CachedResponse?
+    let generation: CacheRemovals.Generation
 }
 
 extension TransportResponse {

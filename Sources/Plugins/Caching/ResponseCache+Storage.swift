@@ -127,7 +127,8 @@ extension ResponseCache {
 
     /// Removes the files of a removal.
     func finishRemoval(_ removal: (number: Int, count: Int), of isSelected: @escaping @Sendable (Entry) -> Bool) async {
-        let removed = await open().disk?.remove(where: isSelected) ?? removal.count
+        // A response that was still to be written is in memory only.
+        let removed = max(removal.count, await open().disk?.remove(where: isSelected) ?? 0)
         removals.withLock { $0.end(removal.number) }
         // Those that were read from the folder meanwhile.
         _ = removeFromMemory(isSelected)

@@ -23,7 +23,8 @@ import FoundationNetworking
 ///   `s-maxage` and `proxy-revalidate`, which apply to shared caches, are ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
 /// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
-/// - A stored response whose body cannot be decoded is removed, so that the next call loads it.
+/// - A stored response whose body cannot be decoded is removed, so that the next call loads it. The response that it
+///   has replaced, for example because a captive portal has answered, is used again.
 /// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
 ///   old it is.
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential: `Authorization`,
@@ -73,12 +74,14 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         return request
     }
 
-    /// Removes the response of a call that could not be decoded.
+    /// Removes the response of a call that could not be decoded, and restores the one that it has replaced: behind a
+    /// captive portal, the response is not the server's.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard case .failure(let error) = call.result, error.stage == .decoding,
             let used = context[UsedKey.self]?.withLock(\.self), let storage = cache.storage.withLock(\.self)
         else { return }
-        cache.remove(used, in: storage, isReplaced: true)
+        cache.remove(used.response, in: storage, isReplaced: true)
+        if let former = used.former { cache.store(former, in: storage, generation: used.generation) }
     }
 
     package func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
@@ -224,7 +227,7 @@ private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHead
 /// The app's identifier of the user when the request was prepared.
 private enum UserKey: RequestContextKey { typealias Value = String? }
 /// The stored response that a call has received. It is shared with the exchange of calls in flight.
-private enum UsedKey: RequestContextKey { typealias Value = Locked<CachedResponse?> }
+private enum UsedKey: RequestContextKey { typealias Value = Locked<UsedResponse?> }
 private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
 
 extension String {

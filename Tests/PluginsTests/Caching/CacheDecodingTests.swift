@@ -51,6 +51,62 @@ struct CacheDecodingTests {
         #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 1])
     }
 
+    @Test(
+        "A response that a captive portal's page has replaced is used again",
+        arguments: CachePlace.allCases,
+        [CachePolicy.useProtocol, .staleOnFailure, .reload]
+    )
+    func captivePortal(_ place: CachePlace, policy: CachePolicy) async throws {
+        let folder = try TemporaryFolderOfCache()
+        let world = place.world(folder)
+        world.answer { _ in .cacheable(#"{"a":1}"#) }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in .response(status: 200, headers: ["Content-Type": "text/html"], data: Data("<p>".utf8)) }
+        for _ in 0..<2 {
+            await #expect(throws: TargetKitError.self) {
+                try await world.provider.request(CachedTarget().with(policy), as: Value.self)
+            }
+            await world.cache.waitForWrites()
+        }
+        world.answer { _ in .error(.notConnectedToInternet) }
+        let stale = try await world.provider.request(CachedTarget().with(.staleOnFailure))
+        #expect(try stale.decode(Value.self) == ["a": 1])
+        #expect(stale.origin == .stale(age: .seconds(70)))
+    }
+
+    @Test("A call that is repeated behind a captive portal does not forget what the page has replaced")
+    func repeatedBehindPortal() async throws {
+        let repeating = ErrorHandlingPlugin { error, context in
+            error.stage == .decoding && context.attempt == 0 ? .retry(after: .zero) : .doNotRetry
+        }
+        let world = CacheWorld(plugins: [repeating]) { _ in .cacheable(#"{"a":1}"#) }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in .cacheable("<p>") }
+        await #expect(throws: TargetKitError.self) { try await world.provider.request(CachedTarget(), as: Value.self) }
+        world.answer { _ in .error(.notConnectedToInternet) }
+        let target = CachedTarget().with(.staleOnFailure)
+        #expect(try await world.provider.request(target, as: Value.self) == ["a": 1])
+    }
+
+    @Test("A captive portal's page does not replace a response in the background")
+    func portalInBackground() async throws {
+        let scope = RequestScope()
+        let world = CacheWorld(scope: scope) { _ in
+            .cacheable(#"{"a":1}"#, ["Cache-Control": "max-age=60, stale-while-revalidate=600"])
+        }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in .response(status: 200, headers: ["Content-Type": "text/html"], data: Data("<p>".utf8)) }
+        for _ in 0..<3 {
+            #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 1])
+            await scope.shutdown(grace: .seconds(60))
+            scope.reopen()
+        }
+        #expect(world.requests.count == 4)
+    }
+
     @Test("A stale response whose body cannot be decoded is removed when it is used after a failure")
     func droppedFallback() async throws {
         let world = CacheWorld { _ in .cacheable(#"{"a":"#) }
