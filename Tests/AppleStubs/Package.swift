@@ -4,9 +4,9 @@ import PackageDescription
 
 // Tests code for Apple's systems on Linux: the same source files, against stubs that follow Apple's documentation.
 //
-//     swift test --package-path Tests/AppleStubs
+//     bash Tests/AppleStubs/package FOLDER && swift test --package-path FOLDER
 //
-// `check` beside this file covers all sources, but only type-checks them.
+// `package` beside this file adds the source files. `check` covers all sources, but only type-checks them.
 let package = Package(
     name: "AppleStubs",
     targets: [
@@ -20,7 +20,6 @@ let package = Package(
             ],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        // Symbolic links to files in Sources/Plugins/Authentication/Stores and Sources/TargetKit/Encoding.
         .target(name: "TargetKit"),
         .target(name: "Keychain", dependencies: ["Security", "TargetKit"]),
         .testTarget(name: "KeychainTests", dependencies: ["Keychain", "Security"]),

@@ -1,1 +1,0 @@
-../../../../Sources/Plugins/Authentication/Stores/CredentialStore.swift

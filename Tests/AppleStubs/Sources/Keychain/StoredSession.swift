@@ -1,1 +1,0 @@
-../../../../Sources/Plugins/Authentication/Stores/StoredSession.swift

@@ -1,1 +1,0 @@
-../../../../Sources/TargetKit/Encoding/MessageDigest.swift

@@ -1,1 +1,0 @@
-../../../../Sources/TargetKit/Encoding/SHA256Hasher.swift
