@@ -21,13 +21,16 @@ import FoundationNetworking
 /// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end
 /// of its body. A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One
 /// plugin may serve any number of providers; it then shows their calls together.
-public struct LoadingPlugin: Plugin, ImmediatePlugin {
+public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
     private let isCounted = PluginStorage<Bool>()
 
     /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is
     /// refreshed.
     public var place: PluginPlace { .start }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didFinish] }
 
     /// Creates a plugin that shows a loading indicator.
     ///

@@ -23,7 +23,7 @@ import FoundationNetworking
 /// is limited.
 ///
 /// On Apple platforms `SignpostPlugin` shows the calls in Instruments.
-public struct MetricsPlugin: Plugin, ImmediatePlugin {
+public struct MetricsPlugin: Plugin {
     /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
     private struct Attempts: Sendable {
         var start: Duration?
@@ -42,6 +42,9 @@ public struct MetricsPlugin: Plugin, ImmediatePlugin {
 
     /// `PluginPlace.start`.
     public var place: PluginPlace { .start }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
 
     /// Creates a plugin that measures calls.
     ///

@@ -34,6 +34,9 @@ public struct NetworkActivityPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.willSend, .didFinish] }
+
     /// Creates a plugin that reports each call.
     ///
     /// - Parameter onChange: Called with `began` and `ended` of each call, in that order, on the main actor.

@@ -32,7 +32,7 @@ import FoundationNetworking
 ///
 /// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One
 /// plugin can be used by any number of providers; its copies share their current host.
-public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
+public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
     package enum Problem: Error, Sendable, Hashable {
         /// That URL of the list is not http or https, or has no host.
@@ -84,6 +84,9 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
 
     /// `PluginPlace.failover`.
     public var place: PluginPlace { .failover }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .didFinish] }
 
     /// Replaces the host of the request.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {

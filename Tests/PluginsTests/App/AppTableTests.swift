@@ -141,7 +141,9 @@ struct AppCell: Sendable {
         case .download: user = await app.transfer(.film(file))
         }
         let seconds = app.ends.elements.last.map { start.duration(to: $0).components.seconds } ?? 0
-        if seconds > 0, operation.isList { user += ", after \(seconds) s" }
+        // A refresh does not belong to its call, so the clock may move while it is at work.
+        let isRefreshed = [.expired, .revoked, .rejectedInBody].contains(state)
+        if seconds > 0, operation.isList, !isRefreshed { user += ", after \(seconds) s" }
         let seen = server.log.isEmpty ? "nothing" : server.log.joined(separator: ", ")
         var disk = try await disk(of: app, file)
         if operation.isList {

@@ -195,6 +195,7 @@ struct PausedDownloadTests {
         let handle = try await startLimited(target, server, clock)
         handle.pause()
         #expect(server.openConnectionCount == 1)
+        await server.waitForRequests(1)
         clock.advance(by: .seconds(60))
         let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
         #expect(error?.kind == .timedOut)

@@ -37,7 +37,7 @@ import FoundationNetworking
 /// ```
 ///
 /// One plugin can be used by any number of providers; its copies share their circuits.
-public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
+public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin {
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let clock: any Clock<Duration>
@@ -131,6 +131,9 @@ public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
 
     /// `PluginPlace.admission`.
     public var place: PluginPlace { .admission }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
 
     /// Allows or rejects the call.
     ///

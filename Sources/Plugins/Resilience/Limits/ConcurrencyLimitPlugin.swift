@@ -43,6 +43,9 @@ public struct ConcurrencyLimitPlugin: Plugin {
     /// Just before `PluginPlace.signing`, after the rate limit.
     public var place: PluginPlace { .concurrencyLimit }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didReceive, .waiting] }
+
     /// The number of keys with calls in flight, and of calls that wait.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 

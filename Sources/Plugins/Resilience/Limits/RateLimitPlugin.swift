@@ -62,6 +62,9 @@ public struct RateLimitPlugin: Plugin {
     /// Just before `PluginPlace.signing` and the concurrency limit.
     public var place: PluginPlace { .rateLimit }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didReceive, .waiting] }
+
     /// The number of keys that are remembered, and of calls that wait.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 
