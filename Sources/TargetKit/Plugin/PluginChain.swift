@@ -39,7 +39,7 @@ final class PluginChain: Sendable {
         // `sort` is stable, but its documentation does not promise it.
         let sorted = plugins.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
         let inOrder = sorted.map(\.element)
-        let retrying = sorted.sorted {
+        let retrying = inOrder.enumerated().sorted {
             ($0.element.place.retryPosition, $0.offset) < ($1.element.place.retryPosition, $1.offset)
         }
         self.init(

@@ -309,8 +309,10 @@ struct SegmentedDownloadTests {
         }
         _ = try await provider.request(target(server))
         #expect(try Data(contentsOf: file) == content.data)
-        let next = server.requests[requestCount]
-        #expect(position(of: next) == (damage == .none ? 300_000 : nil))
+        // The last request of the first call may be recorded late, but it has a range of its own.
+        let next = server.requests[requestCount...].map(position)
+        #expect(next.contains(300_000) == (damage == .none))
+        #expect(next.contains(nil) == (damage != .none))
     }
 
     @Test("A paused download ends all of its requests, and continues them")
