@@ -14,7 +14,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Changes that were made, and could not be written yet.
     private let unwritten = Locked<[OutboxRecord]>([])
     /// The right to send the entries of the file.
-    private let turn = Locked<SharedRecordLog<OutboxRecord>.NamedLock?>(nil)
+    private let turn = Locked<FileLock?>(nil)
 
     /// Reads the entries.
     init(_ file: URL?, _ content: OutboxContent<Target>) throws(OutboxError) {
@@ -44,7 +44,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Takes the right to send the entries, which one process at a time has. Returns whether no other process has it.
     func acquireSendingLock() async throws(OutboxError) -> Bool {
         guard let log, !holdsSendingLock else { return true }
-        let result = await queue.run { () -> Result<SharedRecordLog<OutboxRecord>.NamedLock?, OutboxError> in
+        let result = await queue.run { () -> Result<FileLock?, OutboxError> in
             do throws(RecordLogFailure) {
                 return .success(try log.lock(named: "sending"))
             } catch {

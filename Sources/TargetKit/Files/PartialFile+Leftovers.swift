@@ -43,15 +43,11 @@ extension PartialFile {
             let part = folder.appendingPathComponent(name)
             let descriptor = open(part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                if let status = FileStatus(of: descriptor), status.isRegular, status.isOwn, status.hasOneName,
-                    status.changeTime <= limit
-                {
-                    unlink(part.path)
-                }
-                FileLock.release(descriptor)
-            } else {
-                close(descriptor)
+            defer { FileLock.release(descriptor) }
+            if FileLock.take(descriptor), let status = FileStatus(of: descriptor), status.isRegular, status.isOwn,
+                status.hasOneName, status.changeTime <= limit
+            {
+                unlink(part.path)
             }
         }
     }

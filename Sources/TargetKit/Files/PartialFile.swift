@@ -43,7 +43,7 @@ package final class PartialFile: Sendable {
             self.init(place, unnamed: descriptor)
         } else {
             try self.init(at: place, mode: mode ?? 0o666)
-            _ = flock(descriptor, LOCK_EX | LOCK_NB)
+            FileLock.take(descriptor)
         }
         // The old file may have permissions that the process's mask removes from new files.
         if let mode { fchmod(descriptor, mode) }

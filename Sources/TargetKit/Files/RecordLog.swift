@@ -19,7 +19,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
     package var unreadableCount: Int { unreadable.count }
 
     private let file: URL
-    private let lock: Int32
+    private let lock: FileLock
     private let unreadable: [Data]
     private let content: Locked<Content>
 
@@ -42,7 +42,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
                 throw error
             }
         } catch {
-            FileLock.release(lock)
+            lock.release()
             throw error
         }
         self.file = file
@@ -52,7 +52,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
 
     deinit {
         close(content.withLock(\.descriptor))
-        FileLock.release(lock)
+        lock.release()
     }
 
     /// Whether something else has removed or shortened the file: ``replace(with:)`` then writes it anew.

@@ -41,7 +41,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     ///   suspended. The file is then read without the lock, and the session cannot be written.
     package func read(waiting time: Duration, _ body: (Session) -> Void) throws(RecordLogFailure) {
         let lock = try RecordFile.lock(file, named: "lock", waiting: time)
-        defer { if let lock { FileLock.release(lock) } }
+        defer { lock?.release() }
         var session = Session(file, state.withLock(\.self))
         defer { state.withLock { $0 = session.state } }
         try session.readNew(isLocked: lock != nil)
@@ -55,7 +55,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         _ body: (inout Session) throws(RecordLogFailure) -> Result
     ) throws(RecordLogFailure) -> Result {
         let lock = try RecordFile.lock(file, waiting: Self.longestWait)
-        defer { FileLock.release(lock) }
+        defer { lock.release() }
         var session = Session(file, state.withLock(\.self))
         // Also after a failure, because the descriptor may have been replaced.
         defer { state.withLock { $0 = session.state } }
@@ -65,28 +65,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Takes a lock that belongs to the file and that one process at a time can have, until it is released or the
     /// process ends. Returns `nil` if another process, or another log, has it.
-    package func lock(named name: String) throws(RecordLogFailure) -> NamedLock? {
-        try RecordFile.lock(file, named: name).map(NamedLock.init)
-    }
-
-    /// A lock that is released with its last reference, or before.
-    package final class NamedLock: Sendable {
-        private let descriptor: Locked<Int32?>
-
-        fileprivate init(_ descriptor: Int32) {
-            self.descriptor = Locked(descriptor)
-        }
-
-        deinit { release() }
-
-        /// Releases the lock. Does nothing after the first call.
-        package func release() {
-            let descriptor = descriptor.withLock { descriptor in
-                defer { descriptor = nil }
-                return descriptor
-            }
-            if let descriptor { FileLock.release(descriptor) }
-        }
+    package func lock(named name: String) throws(RecordLogFailure) -> FileLock? {
+        try RecordFile.lock(file, named: name)
     }
 }
 
