@@ -23,7 +23,7 @@ import FoundationNetworking
 /// plugin may serve any number of providers; it then shows their calls together.
 public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
-    private let isCounted = PluginStorage<Bool>()
+    private let activity = PluginStorage<Permit<Void>>()
 
     /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is
     /// refreshed.
@@ -56,16 +56,15 @@ public struct LoadingPlugin: Plugin {
 
     /// Counts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard context[isCounted] == nil else { return request }
-        let isShown = context.options.showsLoading
-        context[isCounted] = isShown
-        if isShown { indicator.begin() }
+        guard context[activity] == nil, context.options.showsLoading else { return request }
+        indicator.begin()
+        context[activity] = Permit(()) { [indicator] _, _ in indicator.end() }
         return request
     }
 
     /// Ends the call, if it was counted.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        if context[isCounted] == true { indicator.end() }
+        context[activity]?.end(.nothing)
     }
 }
 
