@@ -14,20 +14,9 @@ enum RecordFile {
         }
     }
 
-    /// Takes the lock of a file, which is that of another file, because the file itself is replaced.
-    ///
-    /// - Throws: ``RecordLogFailure/inUse(path:)`` if another log or process has it after the time.
-    static func lock(_ file: URL, waiting time: Duration) throws(RecordLogFailure) -> FileLock {
-        guard let lock = try lock(file, named: "lock", waiting: time) else { throw .inUse(path: file.path) }
-        return lock
-    }
-
-    /// Takes a lock that belongs to a file; returns `nil` if another log or process has it after the time.
-    static func lock(
-        _ file: URL,
-        named name: String,
-        waiting time: Duration = .zero
-    ) throws(RecordLogFailure) -> FileLock? {
+    /// Takes a lock that belongs to a file, and is that of another file, because the file itself is replaced. Returns
+    /// `nil` if another log or process has it after the time.
+    static func lock(_ file: URL, named name: String, waiting time: Duration) throws(RecordLogFailure) -> FileLock? {
         let url = file.appendingPathExtension(name)
         var outcome = FileLock.open(url, mode: 0o600, waiting: time)
         if case .failed(ENOENT) = outcome {
