@@ -22,11 +22,7 @@ struct AttemptOutcome {
     private let wasRedirected: Bool
 
     init(_ result: Result<Response, TargetKitError>) {
-        let (response, error) =
-            switch result {
-            case .success(let response): (Response?.some(response), TargetKitError?.none)
-            case .failure(let error): (error.response, error)
-            }
+        let (response, error) = result.parts
         let failure = response == nil && error?.stage == .transport ? error?.underlying as? URLError : nil
         status = response?.statusCode
         code = failure?.code
@@ -50,6 +46,16 @@ struct AttemptOutcome {
     func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    /// The response, also that of a failure, and the failure.
+    var parts: (response: Response?, error: TargetKitError?) {
+        switch self {
+        case .success(let response): (response, nil)
+        case .failure(let error): (error.response, error)
+        }
     }
 }
 

@@ -116,7 +116,7 @@ public struct RetryPlugin: Plugin, SinglePlugin {
         guard !outcome.isInterrupted, shouldRetry?(result, context) ?? isTransient(outcome, context, by: policy) else {
             return .doNotRetry
         }
-        let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
+        let asked = result.parts.response.flatMap { RetryAfter.delay(in: $0.headers, now: now()) }
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
         guard var attempts = context[self.attempts],
@@ -159,15 +159,6 @@ extension RetryPlugin.Attempts {
         }
         byteCount = min(byteCount, count)
         return repetitions
-    }
-}
-
-extension Result<Response, TargetKitError> {
-    fileprivate var headers: HTTPHeaders {
-        switch self {
-        case .success(let response): response.headers
-        case .failure(let error): error.response?.headers ?? [:]
-        }
     }
 }
 
