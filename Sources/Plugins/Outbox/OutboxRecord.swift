@@ -24,7 +24,8 @@ struct OutboxRecord: Codable, Sendable {
     var call: StoredCall?
     /// The entry before which this one was moved; `nil`: to the end.
     var next: UUID?
-    var failure: StoredFailure?
+    /// The failure of the entry's call.
+    var reason: StoredFailure?
     /// The date of the retry, from which the entry's age is measured.
     var date: Date?
 }
@@ -39,7 +40,7 @@ extension OutboxRecord {
 
     /// The failure of an entry's call.
     static func failed(_ id: UUID, _ failure: StoredFailure) -> Self {
-        Self(change: .failed, id: id, failure: failure)
+        Self(change: .failed, id: id, reason: failure)
     }
 }
 
@@ -107,7 +108,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
         case .kept: if let call = record.call { add(Item(id: record.id, call: call)) }
         case .begun: items[record.id]?.state = .begun
         case .moved: move(record.id, before: record.next)
-        case .failed: items[record.id]?.state = .failed(record.failure ?? StoredFailure(text: "The call failed."))
+        case .failed: items[record.id]?.state = .failed(record.reason ?? StoredFailure(text: "The call failed."))
         case .expired: items[record.id]?.state = .expired
         case .waiting:
             items[record.id]?.state = .waiting

@@ -18,7 +18,8 @@ struct StoredTransfer: Codable, Sendable {
     var target: String?
     var priority = TransferPriority.normal
     var state: State
-    var failure: StoredFailure?
+    /// The failure of the transfer.
+    var reason: StoredFailure?
 }
 
 extension StoredTransfer {
@@ -40,7 +41,7 @@ extension StoredTransfer {
             break
         case .failed:
             state = .failed
-            self.failure = failure
+            reason = failure
         case .finished, .cancelled: self = .removed(transfer.id)
         }
     }
@@ -52,7 +53,7 @@ extension StoredTransfer {
         switch self.state {
         case .waiting: state = .waiting
         case .paused: state = .paused
-        case .failed: state = .failed((failure ?? StoredFailure(text: "The transfer failed.")).error(of: target))
+        case .failed: state = .failed((reason ?? StoredFailure(text: "The transfer failed.")).error(of: target))
         case .removed: return nil
         }
         return Transfer(id: id, target: target, priority: priority, state: state, progress: nil)
