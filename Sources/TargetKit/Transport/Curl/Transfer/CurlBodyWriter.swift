@@ -173,24 +173,4 @@ extension CurlFileWriter {
         file.withLock { $0.take() }?.remove()
     }
 }
-
-/// Produces the body of one call from the channel that the loop fills.
-struct CurlBodyProducer: BodyProducer {
-    let channel: BodyChannel
-    let commandQueue: CurlCommandQueue
-    let call: CurlCall
-
-    func next() async throws -> Data? {
-        try await channel.next { commandQueue.post(.resume(call)) }
-    }
-
-    func drain(into receiver: any BodyReceiver) async throws -> Bool {
-        try await channel.drain(into: receiver) { [commandQueue, call] in commandQueue.post(.resume(call)) }
-        return true
-    }
-
-    func abandon() {
-        commandQueue.cancel(call)
-    }
-}
 #endif
