@@ -133,20 +133,20 @@ final class DownloadPart: Sendable {
     }
 
     /// Discards the record and all bytes.
-    func restart() throws(PartialFile.Failure) {
+    func restart() throws {
         // An old record must not be there when the first byte of the new version is: not after a crash of the system,
         // either.
         if removeRecord() { AtomicFile.synchronize(url.deletingLastPathComponent()) }
         try truncate(to: 0)
     }
 
-    func truncate(to size: Int64) throws(PartialFile.Failure) {
+    func truncate(to size: Int64) throws {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url) }
     }
 
     /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been
     /// written.
-    func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws(PartialFile.Failure) {
+    func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])

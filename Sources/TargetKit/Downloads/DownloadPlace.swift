@@ -211,14 +211,10 @@ extension DownloadPlace {
         if isMoved { return }
         // A chosen file can be on another volume.
         guard code == EXDEV else { throw failure(to: place, code) }
-        do {
-            let copy = try PartialFile(copying: part, replacing: place)
-            _ = try end.commit {
-                try copy.move(to: place)
-                return true
-            }
-        } catch let failure as PartialFile.Failure {
-            throw URLError(failure)
+        let copy = try PartialFile(copying: part, replacing: place)
+        _ = try end.commit {
+            try copy.move(to: place)
+            return true
         }
         unlink(part.path)
     }
@@ -235,8 +231,7 @@ extension DownloadPlace {
     }
 
     private static func failure(to place: URL, _ code: Int32) -> URLError {
-        let words = "\(place.path): \(String(cString: strerror(code)))"
-        return URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
+        URLError(.cannotMoveFile, "\(place.path): \(String(cString: strerror(code)))")
     }
 }
 

@@ -23,7 +23,7 @@ final class DownloadWriter: Sendable {
         var isWriting = false
         /// Whether bytes were refused and have to be offered again.
         var isFull = false
-        var failure: PartialFile.Failure?
+        var failure: (any Error)?
         /// Called when there is room again.
         var resume: (@Sendable () -> Void)?
         /// Waits for room, if the transport cannot.
@@ -77,7 +77,7 @@ final class DownloadWriter: Sendable {
     }
 
     /// Waits until everything is written, and records what is there unless the file is complete.
-    func finish(isAtEnd: Bool = false) async throws(PartialFile.Failure) {
+    func finish(isAtEnd: Bool = false) async throws {
         await segments.perform { [self] in
             // What waits for another turn, too.
             writePending(turn: .max)
@@ -97,7 +97,7 @@ extension DownloadWriter: BodyReceiver {
 
     func receive(_ bytes: UnsafeRawBufferPointer, canWait: Bool) throws -> Bool {
         let (isTaken, begins) = try state.withLock { state -> (Bool, Bool) in
-            if let failure = state.failure { throw URLError(failure) }
+            if let failure = state.failure { throw failure }
             state.isFull = canWait && state.pending.count >= Self.limit
             if state.isFull { return (false, false) }
             let count = state.receivedByteCount + Int64(bytes.count)
@@ -122,10 +122,11 @@ extension DownloadWriter {
         var bytes: [UInt8] = []
         var count = 0
         while takePending(&bytes) {
-            let result = bytes.withUnsafeBytes { bytes in
-                Result { () throws(PartialFile.Failure) in try segments.write(bytes, to: index) }
+            do {
+                try bytes.withUnsafeBytes { try segments.write($0, to: index) }
+            } catch {
+                return fail(error)
             }
-            if case .failure(let failure) = result { return fail(failure) }
             count += bytes.count
             // Other segments write on the same queue.
             if count >= turn { return segments.async { self.writePending() } }
@@ -145,7 +146,7 @@ extension DownloadWriter {
         return !bytes.isEmpty
     }
 
-    private func fail(_ failure: PartialFile.Failure) {
+    private func fail(_ failure: any Error) {
         let (resume, waiter) = state.withLock { state in
             state.failure = failure
             state.pending = []

@@ -78,7 +78,7 @@ struct DownloadedFile: Sendable {
 
     private func digest(from start: Int64, _ isCancelled: () -> Bool) throws -> [UInt8] {
         let descriptor = open(part.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, part) }
         defer { close(descriptor) }
         lseek(descriptor, off_t(start), SEEK_SET)
         var hasher = SHA256Hasher()
@@ -89,7 +89,7 @@ struct DownloadedFile: Sendable {
             let count = read(descriptor, piece.baseAddress, piece.count)
             if count == 0 { return hasher.finalize() }
             if count > 0 { hasher.update(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
-            if count < 0, errno != EINTR { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
+            if count < 0, errno != EINTR { throw PartialFile.failure(.cannotOpenFile, part) }
         }
     }
 }

@@ -106,7 +106,7 @@ final class PartSegments: Sendable {
 
 extension PartSegments {
     /// Prepares a part: discards what is there from the first position of a file that is not divided.
-    func begin() throws(PartialFile.Failure) {
+    func begin() throws {
         let segments = segments
         let isNew = segments.allSatisfy { $0.position == $0.start }
         if isNew {
@@ -142,7 +142,7 @@ extension PartSegments {
         if !isDivided { try? part.truncate(to: position) }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, to index: Int) throws(PartialFile.Failure) {
+    func write(_ bytes: UnsafeRawBufferPointer, to index: Int) throws {
         let position = state.withLock { $0.segments[index].position }
         try part.write(bytes, at: position)
         state.withLock { state in

@@ -81,7 +81,7 @@ package struct AtomicFile: Sendable {
     package func write(_ data: Data) throws(Failure) {
         let place = try place()
         if createsFolder { try createFolder(of: place) }
-        do throws(PartialFile.Failure) {
+        do {
             let part = try PartialFile(beside: place, mode: 0o600)
             try part.append(data)
             // Otherwise the new file may be empty after a crash, and the old one is gone.

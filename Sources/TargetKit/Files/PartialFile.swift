@@ -11,12 +11,6 @@ import FoundationNetworking
 /// A file that replaces another one has no name until it is moved, where the system supports that, so that nothing stays
 /// when the process dies. Otherwise it has a temporary name, and is locked while it is in use.
 package final class PartialFile: Sendable {
-    /// A failed file operation.
-    struct Failure: Error {
-        var code: URLError.Code
-        var message: String
-    }
-
     /// The number of bytes of the final name that the hidden name begins with. Most file systems limit a name to 255
     /// bytes.
     private static let prefixSize = 40
@@ -33,9 +27,9 @@ package final class PartialFile: Sendable {
     /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
     ///
     /// - Parameter isNamed: Whether the file has a name, even where the system has files without one.
-    convenience init(replacing url: URL, isNamed: Bool = false) throws(Failure) {
+    convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
         guard url.isFileURL else {
-            throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
+            throw URLError(.cannotCreateFile, "\(url.scheme ?? "") is not the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
         let place = Self.hiddenPlace(beside: url)
@@ -51,7 +45,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Creates a copy of a file that will replace another one.
-    convenience init(copying file: URL, replacing place: URL) throws(Failure) {
+    convenience init(copying file: URL, replacing place: URL) throws(URLError) {
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw Self.failure(.cannotOpenFile, file) }
         defer { close(source) }
@@ -67,13 +61,13 @@ package final class PartialFile: Sendable {
     }
 
     /// Creates a file in the system's temporary folder that only this user can read.
-    convenience init() throws(Failure) {
+    convenience init() throws(URLError) {
         let folder = FileManager.default.temporaryDirectory
         try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
     }
 
     /// Creates a file beside another one, with permissions of its own.
-    convenience init(beside url: URL, mode: mode_t) throws(Failure) {
+    convenience init(beside url: URL, mode: mode_t) throws(URLError) {
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
     }
 
@@ -83,7 +77,7 @@ package final class PartialFile: Sendable {
         isNamed = false
     }
 
-    private init(at url: URL, mode: mode_t) throws(Failure) {
+    private init(at url: URL, mode: mode_t) throws(URLError) {
         self.url = url
         isNamed = true
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -156,12 +150,12 @@ package final class PartialFile: Sendable {
     }
 
     /// Appends bytes.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    func append(_ bytes: UnsafeRawBufferPointer) throws(URLError) {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
     /// Appends bytes.
-    func append(_ bytes: Data) throws(Failure) {
+    func append(_ bytes: Data) throws(URLError) {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
@@ -181,7 +175,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Flushes the file to permanent storage.
-    func synchronize() throws(Failure) {
+    func synchronize() throws(URLError) {
         guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
@@ -197,7 +191,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Moves the file to its final place, replacing an existing file.
-    func move(to place: URL) throws(Failure) {
+    func move(to place: URL) throws(URLError) {
         // A link cannot replace a file.
         guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, place) }
         guard rename(url.path, place.path) == 0 else {
@@ -208,20 +202,29 @@ package final class PartialFile: Sendable {
     }
 
     /// Copies a file to a place on another volume, replacing an existing file.
-    static func copy(_ file: URL, to place: URL) throws(Failure) {
+    static func copy(_ file: URL, to place: URL) throws(URLError) {
         try PartialFile(copying: file, replacing: place).move(to: place)
     }
 
-    private static func failureToCreate(in folder: URL) -> Failure {
+    private static func failureToCreate(in folder: URL) -> URLError {
         let words =
             switch errno {
             case ENOENT, ENOTDIR: "the folder \(folder.path) does not exist; create it first"
             case let code: "no file can be created in the folder \(folder.path): \(String(cString: strerror(code)))"
             }
-        return Failure(code: .cannotCreateFile, message: words)
+        return URLError(.cannotCreateFile, words)
     }
 
-    static func failure(_ code: URLError.Code, _ url: URL) -> Failure {
-        Failure(code: code, message: "\(url.path): \(String(cString: strerror(errno)))")
+    /// The error of a failed operation, with the reason in `errno`.
+    static func failure(_ code: URLError.Code, _ url: URL) -> URLError {
+        URLError(code, "\(url.path): \(String(cString: strerror(errno)))")
     }
+}
+
+extension URLError {
+    init(_ code: Code, _ message: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: message])
+    }
+
+    var message: String { userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
 }

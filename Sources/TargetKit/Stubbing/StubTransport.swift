@@ -181,13 +181,9 @@ extension StubTransport {
             guard data.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
             return .data(data)
         case .file(let url):
-            do throws(PartialFile.Failure) {
-                let file = try PartialFile(replacing: url)
-                try file.append(data)
-                try file.move(to: url)
-            } catch {
-                throw URLError(error.code, userInfo: [NSLocalizedDescriptionKey: error.message])
-            }
+            let file = try PartialFile(replacing: url)
+            try file.append(data)
+            try file.move(to: url)
             return .file(url)
         case .stream(let buffer):
             let rest = Locked(data)

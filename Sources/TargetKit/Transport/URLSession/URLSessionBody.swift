@@ -43,7 +43,7 @@ enum URLSessionBody: Sendable {
             count += Int64(read)
             data.append(contentsOf: buffer[..<min(read, buffer.count)])
             guard file != nil || data.count > Self.memoryLimit else { continue }
-            do throws(PartialFile.Failure) {
+            do throws(URLError) {
                 let spool = if let file { file } else { try PartialFile() }
                 try spool.append(data)
                 file = spool

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Writes the decoded body of a response to its destination.
 struct URLSessionBodyWriter: Sendable {
     private enum Storage: Sendable {
@@ -50,7 +54,7 @@ struct URLSessionBodyWriter: Sendable {
             data.append(bytes)
             storage = .memory(data, limit: limit)
         }
-        do throws(PartialFile.Failure) {
+        do throws(URLError) {
             try appendToFile(bytes)
         } catch {
             throw URLSessionFailure(error)
@@ -58,7 +62,7 @@ struct URLSessionBodyWriter: Sendable {
         return true
     }
 
-    private mutating func appendToFile(_ bytes: Data) throws(PartialFile.Failure) {
+    private mutating func appendToFile(_ bytes: Data) throws(URLError) {
         switch storage {
         case .memory, .stream: break
         case .newFile(let url):
@@ -82,7 +86,7 @@ struct URLSessionBodyWriter: Sendable {
 
     /// Completes the body.
     func finish() throws(URLSessionFailure) -> TransportResponse.Body {
-        do throws(PartialFile.Failure) {
+        do throws(URLError) {
             switch storage {
             case .memory(let data, _):
                 return .data(data)

@@ -2,6 +2,10 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Writes the decoded body of a response to its destination.
 enum CurlBodyWriter {
     case memory(Data, limit: Int)
@@ -61,7 +65,7 @@ final class CurlFileWriter: Sendable {
         var isWriting = false
         /// Whether bytes were refused and have to be offered again.
         var isPaused = false
-        var failure: PartialFile.Failure?
+        var failure: URLError?
     }
 
     private let place: URL
@@ -87,8 +91,8 @@ final class CurlFileWriter: Sendable {
     }
 
     /// Accepts the next bytes; returns `false` when they have to be offered again later.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(PartialFile.Failure) -> Bool {
-        let (isTaken, begins, failure) = state.withLock { state -> (Bool, Bool, PartialFile.Failure?) in
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(URLError) -> Bool {
+        let (isTaken, begins, failure) = state.withLock { state -> (Bool, Bool, URLError?) in
             state.isPaused = state.failure == nil && state.pending.count >= Self.limit
             guard state.failure == nil, !state.isPaused else { return (false, false, state.failure) }
             state.pending.append(contentsOf: bytes)
@@ -110,7 +114,7 @@ final class CurlFileWriter: Sendable {
                 self.discard()
                 return tell(outcome)
             }
-            do throws(PartialFile.Failure) {
+            do throws(URLError) {
                 if let failure = self.state.withLock(\.failure) { throw failure }
                 try self.opened().move(to: self.place)
                 tell(outcome)
@@ -128,7 +132,7 @@ extension CurlFileWriter {
     private func writePending() {
         var bytes: [UInt8] = []
         while takePending(&bytes) {
-            do throws(PartialFile.Failure) {
+            do throws(URLError) {
                 try write(bytes)
             } catch {
                 state.withLock { state in
@@ -154,15 +158,15 @@ extension CurlFileWriter {
         return !bytes.isEmpty
     }
 
-    private func write(_ bytes: [UInt8]) throws(PartialFile.Failure) {
+    private func write(_ bytes: [UInt8]) throws(URLError) {
         let file = try opened()
         let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(PartialFile.Failure) in try file.append(bytes) }
+            Result { () throws(URLError) in try file.append(bytes) }
         }
         try result.get()
     }
 
-    private func opened() throws(PartialFile.Failure) -> PartialFile {
+    private func opened() throws(URLError) -> PartialFile {
         if let file = file.withLock({ $0 }) { return file }
         let new = try PartialFile(replacing: place)
         file.withLock { $0 = new }
