@@ -48,7 +48,7 @@ final class PartSegments: Sendable {
     let part: DownloadPart
     private let length: Int64?
     private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let queue = DispatchQueue(label: "TargetKit.download")
+    let queue = DispatchQueue(label: "TargetKit.download")
     private let state: Locked<State>
 
     /// - Parameters:
@@ -79,8 +79,6 @@ final class PartSegments: Sendable {
     func perform<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await queue.run(work)
     }
-
-    func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
     var segments: [Segment] { state.withLock(\.segments) }
     var record: PartRecord? { state.withLock(\.record) }

@@ -5,10 +5,6 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 @testable import TargetKit
 
 @Suite("Writing a download off the loop's thread", .throttled, .timeLimit(.minutes(3)))
@@ -84,7 +80,7 @@ struct CurlFileWriterTests {
         try FileManager.default.removeItem(at: folder.url)
         #expect(try give(Data(count: 1)))
         await wakes.waitRegardless(for: 1)
-        let error = #expect(throws: URLError.self) { _ = try give(Data(count: 1)) }
+        let error = #expect(throws: CurlFailure.self) { _ = try give(Data(count: 1)) }
         #expect(error?.code == .cannotCreateFile)
         #expect(error?.message.contains(folder.url.path) == true)
         guard case .failure(let failure as CurlFailure) = await close(success) else {
