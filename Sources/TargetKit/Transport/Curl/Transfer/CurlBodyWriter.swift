@@ -126,8 +126,7 @@ final class CurlFileWriter: Sendable {
 
 extension CurlFailure {
     fileprivate init(ofFile error: any Error) {
-        let error = error as? URLError
-        self.init(error?.code ?? .cannotWriteToFile, error?.message ?? "")
+        self.init(error as? URLError ?? URLError(.cannotWriteToFile))
     }
 }
 #endif

@@ -287,16 +287,5 @@ extension CurlTransfer {
             return Int(CURL_READFUNC_ABORT)
         }
     }
-
-    /// Returns to the start of the request's body; returns `false` when that fails.
-    func rewindBody() -> Bool {
-        do {
-            try upload?.rewind()
-            return true
-        } catch {
-            failure = error
-            return false
-        }
-    }
 }
 #endif
