@@ -32,8 +32,8 @@ final class URLSessionExchange: Sendable {
         /// The continuation to resume after the write, and its result.
         var pendingCompletion:
             (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
-        var upload = URLSessionProgress(direction: .upload)
-        var download = URLSessionProgress(direction: .download)
+        var upload = PacedProgress(.upload)
+        var download = PacedProgress(.download)
         var metrics: TransportMetrics?
         var restarts = 0
     }
