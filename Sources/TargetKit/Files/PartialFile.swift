@@ -45,19 +45,12 @@ package final class PartialFile: Sendable {
     }
 
     /// Creates a copy of a file that will replace another one.
-    convenience init(copying file: URL, replacing place: URL) throws(URLError) {
+    convenience init(copying file: URL, replacing place: URL) throws {
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw Self.failure(.cannotOpenFile, file) }
         defer { close(source) }
         try self.init(replacing: place)
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { piece.deallocate() }
-        while true {
-            let count = read(source, piece.baseAddress, piece.count)
-            if count == 0 { break }
-            if count > 0 { try append(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
-            if count < 0, errno != EINTR { throw Self.failure(.cannotOpenFile, file) }
-        }
+        guard try Self.read(source, { try append($0) }) else { throw Self.failure(.cannotOpenFile, file) }
     }
 
     /// Creates a file in the system's temporary folder that only this user can read.
@@ -105,9 +98,7 @@ package final class PartialFile: Sendable {
 
     /// The permissions of a regular file; `nil` when there is none.
     private static func permissions(of url: URL) -> mode_t? {
-        var status = stat()
-        guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return status.st_mode & 0o777
+        FileStatus(of: url).flatMap { $0.isRegular ? $0.permissions : nil }
     }
 
     /// A new hidden file name in the file's folder. For a file that has such a name, one for the same final name.
@@ -159,11 +150,41 @@ package final class PartialFile: Sendable {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
+    /// Passes the bytes of an open file, from a position to its end, to a closure; returns `false` on failure, with the
+    /// reason in `errno`.
+    static func read(
+        _ descriptor: Int32,
+        from position: Int64 = 0,
+        _ take: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Bool {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { piece.deallocate() }
+        var position = position
+        while true {
+            let count = pread(descriptor, piece.baseAddress, piece.count, off_t(position))
+            if count == 0 { return true }
+            if count > 0 {
+                try take(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+            } else if errno != EINTR {
+                return false
+            }
+            position += Int64(max(0, count))
+        }
+    }
+
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    ///
+    /// - Parameter position: Where to write; `nil`: after the bytes that were written last.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at position: Int64? = nil) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+            let count =
+                if let position {
+                    pwrite(descriptor, start, rest.count, off_t(position) + off_t(rest.startIndex))
+                } else {
+                    Foundation.write(descriptor, start, rest.count)
+                }
             if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
         }
         return true
@@ -172,6 +193,24 @@ package final class PartialFile: Sendable {
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
     package static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { write($0, to: descriptor) }
+    }
+
+    /// Replaces a file that only one process writes at a time, by way of a file with a fixed name beside it. Returns the
+    /// open file; `nil` on failure.
+    static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
+        let new = file.appendingPathExtension("new")
+        // A new file: another user may have created one under the name.
+        unlink(new.path)
+        let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        FileProtection.allowAccessWhileLocked(new)
+        guard write(bytes, to: descriptor), !isDurable || synchronize(descriptor), rename(new.path, file.path) == 0
+        else {
+            unlink(new.path)
+            close(descriptor)
+            return nil
+        }
+        return descriptor
     }
 
     /// Flushes the file to permanent storage.
@@ -202,7 +241,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Copies a file to a place on another volume, replacing an existing file.
-    static func copy(_ file: URL, to place: URL) throws(URLError) {
+    static func copy(_ file: URL, to place: URL) throws {
         try PartialFile(copying: file, replacing: place).move(to: place)
     }
 

@@ -219,11 +219,10 @@ extension BackgroundFiles {
 
     /// Removes old files that no call has asked for.
     func removeOld(now: Date = Date()) {
-        let keys: Set<URLResourceKey> = [.contentModificationDateKey]
-        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(keys))
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         for file in files ?? [] {
-            guard let date = try? file.resourceValues(forKeys: keys).contentModificationDate,
-                now.timeIntervalSince(date) > Self.lifetime
+            guard let status = FileStatus(of: file, followsLinks: false),
+                now.timeIntervalSince1970 - status.modificationTime > Self.lifetime
             else { continue }
             unlink(file.path)
         }
