@@ -211,7 +211,12 @@ extension ManualClock {
         guard sleeperCount < count else { return }
         let isReached = await Deadline.value(limit) { await self.sleepersReach(count) } != nil
         try Task.checkCancellation()
-        guard isReached else { throw MissingSleepers(count: count, limit: limit, remaining: remainingSleeps) }
+        guard !isReached else { return }
+        let remaining = remainingSleeps
+        let expected = "\(Plural.of(count, "task")) to sleep on the clock within \(limit)"
+        let found = remaining.isEmpty ? "0" : "\(remaining.count), which sleep for \(Self.list(remaining))"
+        let hint = "A task sleeps on it only if the code under test has this clock."
+        throw ExpectationFailure("Expected \(expected), found \(found). \(hint)")
     }
 
     /// Waits until at least a number of tasks sleep. Returns early if the task is cancelled.
@@ -236,21 +241,4 @@ extension ManualClock {
         }
         if isSettled { continuation.resume() }
     }
-}
-
-/// Fewer tasks than expected sleep on a clock.
-private struct MissingSleepers: LocalizedError, CustomStringConvertible {
-    let count: Int
-    let limit: Duration
-    let remaining: [Duration]
-
-    var description: String {
-        let expected =
-            "Expected \(Plural.of(count, "task")) to sleep on the clock within \(limit), found \(remaining.count)"
-        let sleeps = remaining.prefix(10).map { "\($0)" }.joined(separator: ", ")
-        let hint = "A task sleeps on it only if the code under test has this clock."
-        return remaining.isEmpty ? "\(expected). \(hint)" : "\(expected), which sleep for \(sleeps). \(hint)"
-    }
-
-    var errorDescription: String? { description }
 }

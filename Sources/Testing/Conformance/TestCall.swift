@@ -36,7 +36,7 @@ package struct TestCall: Sendable {
 
     package func request(to base: URL) throws -> TransportRequest {
         guard let url = URL(string: base.absoluteString + path) else {
-            throw UnmetRequirement("the check's own URL is invalid: \(base.absoluteString + path)")
+            throw ExpectationFailure("the check's own URL is invalid: \(base.absoluteString + path)")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -67,7 +67,7 @@ package struct TestCall: Sendable {
 
     /// The error of the call.
     ///
-    /// - Throws: ``UnmetRequirement`` if the call returns a response.
+    /// - Throws: ``ExpectationFailure`` if the call returns a response.
     func error(at base: URL, with transport: any Transport) async throws -> any Error {
         let response: TransportResponse
         do {
@@ -75,7 +75,7 @@ package struct TestCall: Sendable {
         } catch {
             return error
         }
-        throw UnmetRequirement("the call returned the status \(response.head.statusCode), expected an error")
+        throw ExpectationFailure("the call returned the status \(response.head.statusCode), expected an error")
     }
 
     /// Checks that the call fails with one of the codes, and that the next call works.
@@ -92,7 +92,7 @@ package struct TestCall: Sendable {
 
     func expect(_ error: any Error, isOneOf codes: [URLError.Code]) throws {
         guard let error = error as? URLError else {
-            throw UnmetRequirement("the error was \(error), expected a URLError")
+            throw ExpectationFailure("the error was \(error), expected a URLError")
         }
         let names = codes.map { "\($0.rawValue)" }.joined(separator: " or ")
         try TargetKitTesting.expect(

@@ -120,8 +120,8 @@ extension TransportConformance {
     static func expectCancelled(_ call: Task<Void, any Error>) async throws {
         let result = await Deadline.value(.seconds(5)) { await call.result }
         switch result {
-        case nil: throw UnmetRequirement("the call did not end within 5 seconds after it was cancelled")
-        case .success?: throw UnmetRequirement("the call returned a response although it was cancelled")
+        case nil: throw ExpectationFailure("the call did not end within 5 seconds after it was cancelled")
+        case .success?: throw ExpectationFailure("the call returned a response although it was cancelled")
         case .failure(let error)?:
             try expect(isCancellation(error), "the error was \(error), expected a cancellation")
         }

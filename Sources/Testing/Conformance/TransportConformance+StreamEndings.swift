@@ -26,7 +26,7 @@ extension TransportConformance {
                 var read = Data()
                 do {
                     for try await piece in body { read.append(piece) }
-                    throw UnmetRequirement("the body ended without an error")
+                    throw ExpectationFailure("the body ended without an error")
                 } catch let error as URLError {
                     try TestCall().expect(error, isOneOf: [.networkConnectionLost])
                 }
@@ -134,7 +134,7 @@ extension TransportConformance {
         await beforeReading()
         do {
             let count = try await body.bytes.count
-            throw UnmetRequirement("the body ended after \(count) bytes without an error")
+            throw ExpectationFailure("the body ended after \(count) bytes without an error")
         } catch let error as URLError {
             try call.expect(error, isOneOf: [.timedOut])
         }

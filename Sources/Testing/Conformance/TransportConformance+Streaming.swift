@@ -166,7 +166,7 @@ extension TestCall {
         with transport: any Transport
     ) async throws -> (ResponseHead, ResponseBody) {
         let response = try await send(to: server, with: transport)
-        guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
+        guard case .stream(let body) = response.body else { throw ExpectationFailure("the body is not a stream") }
         return (response.head, body)
     }
 }

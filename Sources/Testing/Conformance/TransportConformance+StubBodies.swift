@@ -22,7 +22,7 @@ extension TransportConformance {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let file = try ConformanceFile(Data("old".utf8))
                 let response = try await transport.send(TestCall(destination: .file(file.url)).request(to: nowhere))
-                guard case .file(let url) = response.body else { throw UnmetRequirement("the body is not in a file") }
+                guard case .file(let url) = response.body else { throw ExpectationFailure("the body is not in a file") }
                 try expect("the file", url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
                 try expect(file.content == noise(size), "the file has other bytes than the response")
                 try expect("the files in the folder", file.neighbours, is: ["file"])
@@ -50,7 +50,7 @@ extension TransportConformance {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let call = TestCall(destination: .stream(buffer: buffer))
                 let response = try await transport.send(call.request(to: nowhere))
-                guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
+                guard case .stream(let body) = response.body else { throw ExpectationFailure("the body is not a stream") }
                 var read: [Data] = []
                 var iterator = body.makeAsyncIterator()
                 while let piece = try await iterator.next() { read.append(piece) }
@@ -62,7 +62,7 @@ extension TransportConformance {
         StubRequirement("cancelsStreamReading", "Reading a stream ends as cancelled if its task is cancelled") { make in
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
             let response = try await transport.send(TestCall(destination: .stream(buffer: 1)).request(to: nowhere))
-            guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
+            guard case .stream(let body) = response.body else { throw ExpectationFailure("the body is not a stream") }
             try await expectCancelledBeforeReading(body)
         },
         StubRequirement(

@@ -28,7 +28,7 @@ extension TransportConformance {
             try expect("the method", request.httpMethod, is: "PUT")
             try expect("X-A", request.value(forHTTPHeaderField: "X-A"), is: "b")
             guard case .data(Data("e".utf8)) = asked.elements[0].body else {
-                throw UnmetRequirement("the body is a different one")
+                throw ExpectationFailure("the body is a different one")
             }
         },
         StubRequirement("returnsConcurrentResponses", "It returns each of many concurrent calls its own response") {
