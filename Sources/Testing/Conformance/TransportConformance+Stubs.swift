@@ -90,14 +90,7 @@ extension TransportConformance {
                 asked.append(1)
                 return .response(status: 200, data: Data())
             }
-            let gate = Gate()
-            let call = Task {
-                await gate.wait()
-                _ = try await transport.send(TestCall().request(to: nowhere))
-            }
-            call.cancel()
-            gate.open()
-            try await expectCancelled(call)
+            try await expectCancelledBefore { _ = try await transport.send(TestCall().request(to: nowhere)) }
             try expect("the number of requested responses", asked.count, is: 0)
         },
         StubRequirement("cancelsWhileWaiting", "Cancelling while it waits for the response ends the call as cancelled")
