@@ -96,8 +96,6 @@ public final class TestServer: Sendable {
         listeningAddress = options.address
         let (listener, port) = try Socket.bound(to: options.address)
         do {
-            // Accepted sockets inherit it. If it were set later, the window would have been announced already.
-            if let size = options.receiveBufferSize { Socket.set(listener, SOL_SOCKET, SO_RCVBUF, Int32(size)) }
             Socket.setNonBlocking(listener)
             guard listen(listener, 8192) == 0 else { throw SocketError(call: "listen", code: errno) }
             state = try ServerState(
