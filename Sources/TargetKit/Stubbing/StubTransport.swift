@@ -92,11 +92,11 @@ public struct StubTransport: Transport {
         _ sent: Int64?,
         _ timeout: Duration?
     ) async throws -> TransportResponse {
-        guard case .delayed = sample else { return try response(sample, to: request, sent) }
-        let (delay, result) = sample.withDelay
-        var timeout = timeout
-        try await wait(delay, timeout: &timeout)
-        return try response(result, to: request, sent)
+        if sample.isDelayed {
+            var timeout = timeout
+            try await wait(sample.withDelay.delay, timeout: &timeout)
+        }
+        return try response(sample, to: request, sent)
     }
 
     private func response(
