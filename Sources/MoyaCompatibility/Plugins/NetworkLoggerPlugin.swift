@@ -132,6 +132,6 @@ extension URL {
     var loggedText: String {
         let text = RedactedURL(self).description
         guard let query = query(percentEncoded: true) else { return text }
-        return "\(text)?\(SecretFields.redacted(query: query[...]))"
+        return text + Redaction().url("?" + query)
     }
 }
