@@ -166,10 +166,11 @@ struct SegmentedDownloadTests {
     @Test("Ranges that the server refuses are requested again after the others", arguments: [503, 429, 404])
     func refused(status: Int) async throws {
         let content = content
+        let refused = Locked<Set<String>>([])
         let server = try TestServer { request in
-            // Only the second request of each attempt is refused.
-            (1...3).contains(request.index)
-                ? TestServer.Response(status: status) : content.response(to: request)
+            // The first request for each range is refused.
+            let isFirst = request.headers["Range"].map { range in refused.withLock { $0.insert(range).inserted } }
+            return isFirst == true ? TestServer.Response(status: status) : content.response(to: request)
         }
         _ = try await provider.request(target(server))
         #expect(try Data(contentsOf: file) == content.data)
