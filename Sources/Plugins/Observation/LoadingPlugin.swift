@@ -57,8 +57,9 @@ public struct LoadingPlugin: Plugin {
     /// Counts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard context[activity] == nil, context.options.showsLoading else { return request }
-        indicator.begin()
+        // Stored first: the app's closure, which `begin` calls, may end the call.
         context[activity] = Permit(()) { [indicator] _, _ in indicator.end() }
+        indicator.begin()
         return request
     }
 

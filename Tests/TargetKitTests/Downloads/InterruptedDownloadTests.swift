@@ -62,7 +62,9 @@ struct InterruptedDownloadTests {
         #expect(stored.count == 50)
         _ = try await provider.request(Self.target(server.baseURL, to: file))
         #expect(try Data(contentsOf: file) == Self.content.data)
-        #expect(Array(Self.positions(server).dropFirst()) == stored.elements)
+        // Of a file whose bytes are all there, the last one is requested.
+        let expected = stored.elements.map { min($0, Self.content.data.count - 1) }
+        #expect(Array(Self.positions(server).dropFirst()) == expected)
         #expect(folder.names == ["file"])
     }
 
