@@ -5,9 +5,22 @@ import TargetKit
 /// Encodes values as `application/x-www-form-urlencoded` text.
 public final class URLEncodedFormEncoder {
     /// How the elements of an array are named.
-    public typealias ArrayEncoding = URLEncoding.ArrayEncoding
+    public enum ArrayEncoding: Sendable {
+        /// `key[]`.
+        case brackets
+        /// `key`.
+        case noBrackets
+        /// `key[0]`.
+        case indexInBrackets
+    }
+
     /// How Boolean values are written.
-    public typealias BoolEncoding = URLEncoding.BoolEncoding
+    public enum BoolEncoding: Sendable {
+        /// `1` and `0`.
+        case numeric
+        /// `true` and `false`.
+        case literal
+    }
 
     /// How dates are written.
     public enum DateEncoding {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -57,7 +56,7 @@ extension EndpointSampleResponse {
         case .networkError(let error):
             return .failure(.underlying(error, nil))
         }
-        guard StatusValidation(validation).accepts(response.statusCode) else {
+        guard validation.accepts(response.statusCode) else {
             return .failure(.underlying(MoyaError.statusCode(response), response))
         }
         return .success(response)

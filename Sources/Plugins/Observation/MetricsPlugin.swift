@@ -23,7 +23,7 @@ import FoundationNetworking
 /// is limited.
 ///
 /// On Apple platforms `SignpostPlugin` shows the calls in Instruments.
-public struct MetricsPlugin: Plugin {
+public struct MetricsPlugin: Plugin, ImmediatePlugin {
     /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
     private struct Attempts: Sendable {
         var start: Duration?
@@ -42,9 +42,6 @@ public struct MetricsPlugin: Plugin {
 
     /// `PluginPlace.start`.
     public var place: PluginPlace { .start }
-
-    /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
 
     /// Creates a plugin that measures calls.
     ///
@@ -103,16 +100,15 @@ public struct MetricsPlugin: Plugin {
     /// Ends an attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let now = elapsedTime.current
-        let (response, error) = result.parts
         context[attempts]?.withLock { attempts in
             guard let start = attempts.start else { return }
             attempts.start = nil
             attempts.finished.append(
                 CallMetrics.Attempt(
                     duration: now - start,
-                    statusCode: response?.statusCode,
-                    failure: error?.kind,
-                    transport: response?.metrics
+                    statusCode: result.response?.statusCode,
+                    failure: result.failureKind,
+                    transport: result.response?.metrics
                 )
             )
         }
@@ -121,14 +117,13 @@ public struct MetricsPlugin: Plugin {
     /// Counts the call and reports it.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         let attempts = context[attempts]?.withLock(\.finished)
-        let (response, error) = call.result.parts
         let metrics = CallMetrics(
             target: context.target,
             endpoint: name(context.target),
             attempts: attempts ?? [],
             duration: call.duration,
-            statusCode: response?.statusCode,
-            failure: error?.kind,
+            statusCode: call.result.response?.statusCode,
+            failure: call.result.failureKind,
             streamedByteCount: call.streamedByteCount
         )
         endpoints.withLock { endpoints in
@@ -137,5 +132,19 @@ public struct MetricsPlugin: Plugin {
                 .add(metrics, isMeasured: attempts != nil)
         }
         report(metrics)
+    }
+}
+
+extension Result where Success == Response, Failure == TargetKitError {
+    /// The response, also that of a failure.
+    fileprivate var response: Response? {
+        switch self {
+        case .success(let response): response
+        case .failure(let error): error.response
+        }
+    }
+
+    fileprivate var failureKind: TargetKitError.Kind? {
+        if case .failure(let error) = self { error.kind } else { nil }
     }
 }

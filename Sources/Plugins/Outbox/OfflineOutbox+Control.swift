@@ -195,9 +195,7 @@ extension OfflineOutbox {
         epoch: Int? = nil
     ) async throws(OutboxError) -> Bool {
         var call = call
-        do { call.target = try StoredTarget.json(of: target) } catch {
-            throw .unencodableTarget(type: "\(type(of: target))")
-        }
+        call.target = try StoredCall.encoded(target)
         let limits = limits
         let isKept = try await store.transaction { [self, call] transaction throws(OutboxError) -> Bool in
             let content = transaction.current

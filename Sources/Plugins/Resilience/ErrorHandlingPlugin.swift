@@ -49,9 +49,6 @@ public struct ErrorHandlingPlugin: Plugin {
     /// `PluginPlace.errorHandling`.
     public var place: PluginPlace { .errorHandling }
 
-    /// The hooks that it implements.
-    public var hooks: PluginHooks { [.retry, .process, .waiting] }
-
     /// Asks the handlers about an attempt that failed.
     public func retry(
         _ result: Result<Response, TargetKitError>,

@@ -7,8 +7,8 @@ extension TransferQueue {
     /// targets of those that had not ended and had no call.
     @discardableResult
     func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
-        let (handles, idle) = update { content in
-            var records: [StoredTransfer] = []
+        let (records, handles, idle) = update { content in
+            var records: [StoredTransfer<Target>] = []
             var handles: [(handle: RequestHandle, isPaused: Bool)] = []
             var idle: [Target] = []
             for id in ids {
@@ -21,19 +21,18 @@ extension TransferQueue {
                     handles.append((handle, item.transfer.state.isPaused))
                 }
             }
-            save(records)
-            return (handles, idle)
+            return (records, handles, idle)
         }
         for (handle, isPaused) in handles {
             if isPaused { handle.cancelKeepingTransfer() } else { handle.cancel() }
         }
         ends.announce(ids)
+        save(records)
         startWaiting()
         return idle
     }
 
-    /// Stores changes later. Called while the content is locked, so that they are stored in their order.
-    func save(_ records: [StoredTransfer]) {
+    func save(_ records: [StoredTransfer<Target>]) {
         guard let store, !records.isEmpty else { return }
         let content = content
         store.write(records) { error in
@@ -94,9 +93,9 @@ extension TransferQueue {
         let retry: TransferRetry? =
             if case .failure(let error) = result { TransferRetry(error, now: Date()) } else { nil }
         let time = elapsed.current
-        let isGivenUp = update { content -> Bool in
+        let (record, isGivenUp) = update { content -> (StoredTransfer<Target>?, Bool) in
             content.callCount -= 1
-            guard var item = content.items[transfer.id] else { return true }
+            guard var item = content.items[transfer.id] else { return (nil, true) }
             item.call = nil
             var delay: TransferRetry?
             switch (result, item.transfer.state) {
@@ -114,11 +113,12 @@ extension TransferQueue {
             } else if item.transfer.state.hasEnded {
                 content.endDelays(of: transfer.id)
             }
-            save([content.record(of: item)])
-            return if case .cancelled = item.transfer.state { true } else { false }
+            let isCancelled = if case .cancelled = item.transfer.state { true } else { false }
+            return (content.record(of: item), isCancelled)
         }
         ends.announce([transfer.id])
         if isGivenUp { provider.removePart(of: transfer.target) }
+        if let record { save([record]) }
         startWaiting()
     }
 }

@@ -18,7 +18,8 @@ extension ResumableDownload {
         _ index: Int,
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws {
-        try await segments.perform { Result { try segments.begin() } }.get()
+        let begun = await segments.perform { Result { () throws(PartialFile.Failure) in try segments.begin() } }
+        do throws(PartialFile.Failure) { try begun.get() } catch { throw URLError(error) }
         let all = segments.segments
         let incomplete = all.indices.filter { $0 != index && !all[$0].isComplete }
         guard destination.maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
@@ -70,12 +71,14 @@ extension ResumableDownload {
         let end = segments.segments[index].end
         if let count = announcedByteCount, received < min(count, end.map { $0 - start } ?? count) {
             let words = "the body ended after \(received) of \(count) bytes"
-            try await writer.finish(after: URLError(.networkConnectionLost, words))
+            let error = URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: words])
+            try await writer.finish(after: error)
         }
-        try await writer.finish(isAtEnd: true)
+        do throws(PartialFile.Failure) { try await writer.finish(isAtEnd: true) } catch { throw URLError(error) }
         guard await segments.perform({ segments.isIntact }) else {
             part.remove()
-            throw URLError(.cannotMoveFile, "\(part.url.path) was changed during the download")
+            let words = "\(part.url.path) was changed during the download"
+            throw URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
         }
     }
 
@@ -127,14 +130,18 @@ extension ResumableDownload {
 extension DownloadWriter {
     /// Finishes after a failure, and throws its cause: the failure to write, or the error.
     fileprivate func finish(after error: any Error) async throws -> Never {
-        try await finish()
+        do throws(PartialFile.Failure) { try await finish() } catch { throw URLError(error) }
         throw error
     }
 }
 
 extension URLError {
+    init(_ failure: PartialFile.Failure) {
+        self.init(failure.code, userInfo: [NSLocalizedDescriptionKey: failure.message])
+    }
+
     /// The error of a response that does not make sense.
     static func unusable(_ words: String) -> URLError {
-        URLError(.badServerResponse, words)
+        URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
     }
 }

@@ -76,12 +76,10 @@ extension UnreadableBody {
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
-            _ = try JSONValue(parsing: response.data)
+            _ = try JSONValue(parsing: response.data, options: JSONParsingOptions())
             return nil
-        } catch let error as JSONParsingError {
-            self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
         } catch {
-            return nil
+            self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
         }
     }
 

@@ -74,7 +74,10 @@ extension Provider {
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             call.plugins.didFinish(finished, context: context)
         }
-        if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
+        if !call.plugins.isEmpty {
+            configuration.learn(from: call.handle)
+            call.handle.releaseAtEnd()
+        }
         defer { configuration.countingClock?.end(context.id) }
         if call.isAccepted {
             scope.remove(context.id, completion)
@@ -90,10 +93,12 @@ extension Provider {
             defer { timer.end() }
             do {
                 try await timer.run {
-                    // This task may start late. The time in which the call is paused does not count.
-                    while let rest = handle.deadline?.remainingTime, rest > .zero {
-                        try await clock.wait(for: rest)
+                    try await clock.wait(for: limit)
+                    // The time in which the call was paused does not count.
+                    while handle.pauseCount > 0 {
                         await handle.waitWhilePaused()
+                        guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
+                        try await clock.wait(for: rest)
                     }
                 }
                 handle.interrupt(.timedOut)

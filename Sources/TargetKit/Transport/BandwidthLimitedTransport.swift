@@ -127,8 +127,12 @@ extension ResponseBody {
     }
 
     fileprivate func store(in url: URL) async throws {
-        let file = try PartialFile(replacing: url)
-        for try await piece in self { try file.append(piece) }
-        try file.move(to: url)
+        do {
+            let file = try PartialFile(replacing: url)
+            for try await piece in self { try file.append(piece) }
+            try file.move(to: url)
+        } catch let failure as PartialFile.Failure {
+            throw URLError(failure)
+        }
     }
 }

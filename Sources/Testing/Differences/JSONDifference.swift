@@ -145,7 +145,7 @@ extension JSONDifference {
 
 extension JSONValue {
     /// The type, as messages name it.
-    var typeName: String {
+    package var typeName: String {
         switch self {
         case .null: "null"
         case .bool: "the Boolean"

@@ -29,7 +29,14 @@ extension RequestLog {
     }
 }
 
-extension ExpectationFailure {
+/// An expectation that was not met. Its description is the message for the test's report.
+struct ExpectationFailure: LocalizedError, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
     /// A message with a list of requests, and what differs between each and a pattern.
     ///
     /// - Parameter requests: The requests, and a note that replaces the differences.
@@ -57,4 +64,7 @@ extension ExpectationFailure {
         let lines = differences.prefix(longestList).map { "       \($0)" }
         return differences.count > lines.count ? lines + ["       …"] : lines
     }
+
+    /// The description, which XCTest on Apple platforms reads from here.
+    var errorDescription: String? { description }
 }

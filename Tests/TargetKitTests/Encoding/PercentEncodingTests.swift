@@ -39,13 +39,23 @@ struct PercentEncodingTests {
         #expect(PercentEncoding.encode(row.raw, spaceAsPlus: true) == expected)
     }
 
+    @Test("Decoding gives back what was encoded", arguments: rows)
+    func decode(row: Row) {
+        #expect(PercentEncoding.decode(row.query) == row.raw)
+        let form = PercentEncoding.encode(row.raw, spaceAsPlus: true)
+        #expect(PercentEncoding.decode(form, spaceAsPlus: true) == row.raw)
+    }
+
     @Test("A part of a text is encoded as that part, and appending keeps what was there", arguments: rows)
     func substring(row: Row) {
-        var bytes = ByteBuffer(capacity: 0)
-        bytes.append("x=")
+        var bytes = Array("x=".utf8)
         PercentEncoding.append(("<" + row.raw).dropFirst(), to: &bytes)
-        let text = bytes.string
-        #expect(text.unicodeScalars.elementsEqual(("x=" + row.query).unicodeScalars))
+        #expect(String(decoding: bytes, as: UTF8.self).unicodeScalars.elementsEqual(("x=" + row.query).unicodeScalars))
+    }
+
+    @Test("A percent sign that begins no escape is decoded as itself", arguments: ["%", "%2", "%zz", "a%", "%%"])
+    func malformed(text: String) {
+        #expect(PercentEncoding.decode(text) == text)
     }
 
     @Test("Twenty thousand characters are encoded as one is")

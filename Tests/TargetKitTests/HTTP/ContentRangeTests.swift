@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 import TestSupport
 import Testing
-
-@testable import TargetKit
 
 @Suite("Content-Range", .throttled)
 struct ContentRangeTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-@testable import TargetKit
+import TargetKit
 import TestSupport
 import Testing
 

@@ -35,11 +35,7 @@ struct ProviderPathTests {
     func endpointClosure(_ backend: Backend) async throws {
         let running = try RunningBackend(backend)
         let provider = Provider<TestTarget>(
-            endpointClosure: {
-                var endpoint = try Endpoint(target: $0)
-                endpoint.headers["X-Closure"] = "endpoint"
-                return endpoint
-            },
+            endpointClosure: { try Endpoint(target: $0).adding(headers: ["X-Closure": "endpoint"]) },
             transport: running.transport
         )
         _ = try await provider.request(TestTarget(running.baseURL))

@@ -129,9 +129,9 @@ private final class AppendedFile {
 
     /// Does work while no other process has the lock of the file.
     func whileLocked(_ work: () -> Void) {
-        FileLock.take(descriptor, waits: true)
+        flock(descriptor, LOCK_EX)
         work()
-        FileLock.unlock(descriptor)
+        flock(descriptor, LOCK_UN)
     }
 
     func removeAll() {

@@ -10,19 +10,31 @@ extension JSONValue {
     ///
     /// - Throws: An error with the byte offset and the expected syntax.
     public init(parsing data: Data) throws {
-        self = try data.withUnsafeBytes { Self.parse($0.bindMemory(to: UInt8.self)) }.get()
+        try self.init(parsing: data, options: JSONParsingOptions())
     }
 
     /// Parses a string of JSON, with the same rules.
     ///
     /// - Throws: An error with the offset in the string's UTF-8 and the expected syntax.
     public init(parsing text: String) throws {
-        self = try ContiguousText.read(text) { Self.parse($0) }.get()
+        let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
+        self = try result.get()
     }
 
-    private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONParsingError> {
+    /// Parses JSON text within limits.
+    package init(parsing data: Data, options: JSONParsingOptions) throws(JSONParsingError) {
+        let result = data.withUnsafeBytes { bytes in
+            Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
+        }
+        self = try result.get()
+    }
+
+    private static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        options: JSONParsingOptions
+    ) -> Result<JSONValue, JSONParsingError> {
         do throws(JSONParsingError) {
-            var parser = try JSONParser(bytes)
+            var parser = try JSONParser(bytes, options: options)
             return .success(try parser.text())
         } catch {
             return .failure(error)

@@ -32,13 +32,13 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     /// Creates a Boolean value.
-    init(_ flag: Bool) {
+    package init(_ flag: Bool) {
         self = .bool(flag)
     }
 
     /// Creates an integer.
     public init(_ number: Int) {
-        self = .number(JSONNumber(Int64(number)))
+        self = .number(JSONNumber(number))
     }
 
     /// Creates a number; ``null`` for NaN and infinity, which JSON cannot represent.
@@ -52,12 +52,12 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     /// Creates an object with these members.
-    init(_ members: [String: JSONValue]) {
+    package init(_ members: [String: JSONValue]) {
         self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
     }
 
     /// Creates an array of these values.
-    init(_ elements: [JSONValue]) {
+    package init(_ elements: [JSONValue]) {
         self = .array(elements)
     }
 }

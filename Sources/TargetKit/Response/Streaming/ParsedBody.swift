@@ -2,10 +2,9 @@
 import Foundation
 
 extension ResponseStream {
-    /// The lines, events or JSON values of a stream's body as they arrive, or the events of a call of
-    /// ``Provider/events(for:options:)``.
+    /// The elements of a stream's body as they arrive: its lines, events, or JSON values.
     ///
-    /// The body of a stream can be read once: elements that another iterator has read are gone.
+    /// The body can be read once: elements that another iterator has read are gone.
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
         private let start: @Sendable () -> Iterator
 
@@ -58,7 +57,7 @@ extension ResponseStream {
     }
 }
 
-/// Reads elements that are not those of a single body.
+/// Reads elements from more than one body.
 protocol ElementReader<Element>: Sendable {
     associatedtype Element
 

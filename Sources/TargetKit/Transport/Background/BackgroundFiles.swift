@@ -97,10 +97,14 @@ extension BackgroundFiles {
         while isWanted: () -> Bool
     ) throws -> Bool {
         let file = file("request", of: task)
-        let part = try PartialFile(replacing: file)
-        guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
-        try part.move(to: file)
-        return true
+        do {
+            let part = try PartialFile(replacing: file)
+            guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
+            try part.move(to: file)
+            return true
+        } catch let failure as PartialFile.Failure {
+            throw URLError(failure)
+        }
     }
 
     /// Passes the request's body of a task on to the next task of the transfer.
@@ -109,7 +113,7 @@ extension BackgroundFiles {
     }
 
     /// Appends received bytes to the body of a task's response.
-    func append(_ data: Data, of task: BackgroundTask.Name) throws {
+    func append(_ data: Data, of task: BackgroundTask.Name) throws(PartialFile.Failure) {
         let body = file("body", of: task)
         let descriptor = open(body.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PartialFile.failure(.cannotWriteToFile, body) }
@@ -118,7 +122,7 @@ extension BackgroundFiles {
     }
 
     /// Moves a downloaded file of the system's to the body of a task's response.
-    func move(_ download: URL, of task: BackgroundTask.Name) throws {
+    func move(_ download: URL, of task: BackgroundTask.Name) throws(PartialFile.Failure) {
         let body = file("body", of: task)
         if rename(download.path, body.path) != 0 { try PartialFile.copy(download, to: body) }
     }
@@ -210,7 +214,11 @@ extension BackgroundFiles {
             return .data(try Data(contentsOf: file))
         case .file(let url):
             if FileStatus(of: file) == nil { try Data().write(to: file) }
-            if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
+            do throws(PartialFile.Failure) {
+                if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
+            } catch {
+                throw URLError(error)
+            }
             return .file(url)
         case .stream:
             throw URLError(.unsupportedURL, userInfo: [FailureMark.cannotStream: true])
@@ -219,10 +227,11 @@ extension BackgroundFiles {
 
     /// Removes old files that no call has asked for.
     func removeOld(now: Date = Date()) {
-        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let keys: Set<URLResourceKey> = [.contentModificationDateKey]
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(keys))
         for file in files ?? [] {
-            guard let status = FileStatus(of: file, followsLinks: false),
-                now.timeIntervalSince1970 - status.modificationTime > Self.lifetime
+            guard let date = try? file.resourceValues(forKeys: keys).contentModificationDate,
+                now.timeIntervalSince(date) > Self.lifetime
             else { continue }
             unlink(file.path)
         }
