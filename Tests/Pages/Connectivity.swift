@@ -7,7 +7,7 @@ extension URL {
 }
 
 let clock = ContinuousClock()
-let reachability = Reachability(ManualConnectivity(.offline))
+let reachability = Reachability()
 let transport = StubTransport(.response(status: 200, data: Data()))
 
 func banner(_ text: String) {}

@@ -10,7 +10,7 @@ extension URL {
 let folder = URL(filePath: "/")
 let user = "ann"
 let tokens = AccessTokenPlugin { _ in "token" }
-let reachability = Reachability(ManualConnectivity(.offline))
+let reachability = Reachability()
 let transport = StubTransport(.response(status: 200, data: Data()))
 
 func show(_ text: String) {}

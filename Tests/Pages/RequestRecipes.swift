@@ -2,7 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
-let reachability = Reachability(ManualConnectivity(.offline))
+let reachability = Reachability()
 
 func digest(of text: String) -> String { text }
 func encrypt(_ data: Data) throws -> Data { data }

@@ -9,7 +9,7 @@ extension URL {
 }
 
 let folder = URL(filePath: "/")
-let reachability = Reachability(ManualConnectivity(.offline))
+let reachability = Reachability()
 let transport = StubTransport(.response(status: 200, data: Data()))
 
 func show(_ transfers: [Transfer<Media>]) {}

@@ -219,6 +219,8 @@ struct DocumentationTests {
     // MARK: Writing a plugin
 
     struct TracePlugin: Plugin {
+        var hooks: PluginHooks { [.prepare, .retry] }
+
         func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
             var request = request
             request.setValue("\(context.id).\(context.attempt)", forHTTPHeaderField: "X-Trace")

@@ -56,7 +56,7 @@ struct ResponsesPageTests {
         #expect(total == 1)
         #expect(price == 0)
         let nothing = json.no.such["thing"][7]
-        #expect(nothing.isNull)
+        #expect(nothing == .null)
     }
 
     @Test("JSON values go out again")

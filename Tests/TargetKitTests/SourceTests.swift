@@ -58,6 +58,26 @@ struct SourceTests {
         }
     }
 
+    @Test("A plugin of the package names the hooks that it implements, and no others")
+    func hooks() throws {
+        let names = ["prepare", "willSend", "didReceive", "retry", "process", "didFinish"]
+        var count = 0
+        for (file, lines) in try files(in: "Sources/Plugins") {
+            guard let line = lines.first(where: { $0.hasPrefix("    public var hooks: PluginHooks {") }) else {
+                let isPlugin = lines.compactMap(Declaration.init).contains { $0.conformances.contains("Plugin") }
+                #expect(!isPlugin, "\(file)")
+                continue
+            }
+            count += 1
+            for name in names {
+                let implements = lines.contains { $0.hasPrefix("    public func \(name)(") }
+                let isNamed = line.split { !$0.isLetter }.contains(Substring(name))
+                #expect(isNamed == implements, "\(file): \(name)")
+            }
+        }
+        #expect(count > 20)
+    }
+
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

@@ -31,7 +31,8 @@ public enum PluginSet {
 
     /// Each plugin as most apps create it. On Linux a changed header field takes a microsecond.
     public static var each: [Single] {
-        let online = Reachability(ManualConnectivity(.online(.wifi, isExpensive: false)))
+        let online = Reachability()
+        online.set(.online(.wifi, isExpensive: false))
         let plugins: [(any Plugin, Bool)] = [
             (AccessTokenPlugin { _ in "token" }, true),
             (AuthenticationPlugin(authenticator: TokenAuthenticator()) { _ in }, false),

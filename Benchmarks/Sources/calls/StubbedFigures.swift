@@ -8,7 +8,9 @@ import TargetKit
 /// Time and allocations of a stubbed call: awaited, by closure, and with plugins.
 struct StubbedFigures {
     /// A plugin that has no hook of its own.
-    private struct IdlePlugin: Plugin {}
+    private struct IdlePlugin: Plugin {
+        let hooks: PluginHooks = []
+    }
 
     /// One way to make calls, one after another.
     private enum Contender: Int, CaseIterable {

@@ -75,14 +75,9 @@ extension TargetKit.DownloadDestination {
         return .choose { head, name in
             let temporary = FileManager.default.temporaryDirectory
                 .appendingPathComponent("TargetKitMoya-\(UUID().uuidString)-\(name)")
-            guard
-                let response = HTTPURLResponse(
-                    url: url,
-                    statusCode: head.statusCode,
-                    httpVersion: head.httpVersion,
-                    headerFields: head.headers.dictionary
-                )
-            else { throw URLError(.badServerResponse) }
+            let request = URLRequest(url: url)
+            let response = TargetKit.Response(statusCode: head.statusCode, headers: head.headers, request: request)
+            guard let response = response.httpResponse else { throw URLError(.badServerResponse) }
             let (file, options) = destination.value(temporary, response)
             guard options.contains(.removePreviousFile) || !FileManager.default.fileExists(atPath: file.path) else {
                 let error = CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: file.path])

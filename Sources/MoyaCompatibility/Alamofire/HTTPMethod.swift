@@ -38,14 +38,6 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
         default: false
         }
     }
-
-    /// Whether parameters without a fixed destination are sent in the query.
-    var sendsParametersInQuery: Bool {
-        switch self {
-        case .get, .head, .delete: true
-        default: false
-        }
-    }
 }
 
 /// An HTTP method.

@@ -61,14 +61,7 @@ public final class JSONParameterEncoder: ParameterEncoder {
 /// Writes a value into the query, or into a body of the type `application/x-www-form-urlencoded`.
 public final class URLEncodedFormParameterEncoder: ParameterEncoder {
     /// Where the value is written.
-    public enum Destination: Sendable {
-        /// Into the query of GET, HEAD and DELETE, and into the body of other methods.
-        case methodDependent
-        /// Into the query.
-        case queryString
-        /// Into the body.
-        case httpBody
-    }
+    public typealias Destination = URLEncoding.Destination
 
     /// An encoder with the default settings.
     public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
@@ -109,26 +102,13 @@ public final class URLEncodedFormParameterEncoder: ParameterEncoder {
             throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
         }
         var request = request
-        if encodesIntoQuery(of: request) {
-            guard !text.isEmpty, var components = URLComponents(url: url, resolvingAgainstBaseURL: false) else {
-                return request
-            }
-            let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
-            components.percentEncodedQuery = existing + text
-            request.url = components.url
+        if destination.isQuery(of: request) {
+            request.url = url.appending(escapedQuery: text)
         } else {
             request.setContentType("application/x-www-form-urlencoded; charset=utf-8")
             request.httpBody = Data(text.utf8)
         }
         return request
-    }
-
-    private func encodesIntoQuery(of request: URLRequest) -> Bool {
-        switch destination {
-        case .methodDependent: request.method?.sendsParametersInQuery ?? false
-        case .queryString: true
-        case .httpBody: false
-        }
     }
 }
 

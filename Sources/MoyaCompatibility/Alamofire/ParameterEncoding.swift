@@ -29,6 +29,14 @@ public struct URLEncoding: ParameterEncoding, Sendable {
         case queryString
         /// Into the body.
         case httpBody
+
+        func isQuery(of request: URLRequest) -> Bool {
+            switch self {
+            case .methodDependent: ["GET", "HEAD", "DELETE"].contains(request.httpMethod)
+            case .queryString: true
+            case .httpBody: false
+            }
+        }
     }
 
     /// How the elements of an array are named.
@@ -85,7 +93,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
-        guard encodesIntoQuery(of: request) else {
+        guard destination.isQuery(of: request) else {
             request.setContentType("application/x-www-form-urlencoded; charset=utf-8")
             request.httpBody = Data(query(parameters).utf8)
             return request
@@ -115,14 +123,6 @@ public struct URLEncoding: ParameterEncoding, Sendable {
     /// Escapes every character that is neither unreserved (RFC 3986 §2.3) nor `/` or `?`.
     public func escape(_ string: String) -> String {
         PercentEncoding.encode(queryText: string)
-    }
-
-    private func encodesIntoQuery(of request: URLRequest) -> Bool {
-        switch destination {
-        case .methodDependent: request.method?.sendsParametersInQuery ?? false
-        case .queryString: true
-        case .httpBody: false
-        }
     }
 
     private func query(_ parameters: Parameters) -> String {

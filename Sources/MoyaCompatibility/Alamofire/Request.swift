@@ -104,11 +104,6 @@ public struct RequestTask: Sendable {
     public var originalRequest: URLRequest? { request }
     /// The request as it was sent.
     public var currentRequest: URLRequest? { request }
-
-    init(request: URLRequest?, response: HTTPURLResponse?) {
-        self.request = request
-        self.response = response
-    }
 }
 
 extension Request: RedactedDescription {

@@ -5,22 +5,9 @@ import TargetKit
 /// Encodes values as `application/x-www-form-urlencoded` text.
 public final class URLEncodedFormEncoder {
     /// How the elements of an array are named.
-    public enum ArrayEncoding: Sendable {
-        /// `key[]`.
-        case brackets
-        /// `key`.
-        case noBrackets
-        /// `key[0]`.
-        case indexInBrackets
-    }
-
+    public typealias ArrayEncoding = URLEncoding.ArrayEncoding
     /// How Boolean values are written.
-    public enum BoolEncoding: Sendable {
-        /// `1` and `0`.
-        case numeric
-        /// `true` and `false`.
-        case literal
-    }
+    public typealias BoolEncoding = URLEncoding.BoolEncoding
 
     /// How dates are written.
     public enum DateEncoding {

@@ -17,6 +17,9 @@ import FoundationNetworking
 public struct LegacyPlugin: Plugin {
     private let plugin: Unchecked<any PluginType>
 
+    /// The hooks of Moya's plugins.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .process] }
+
     /// Creates a plugin.
     public init(_ plugin: any PluginType) {
         self.plugin = Unchecked(plugin)

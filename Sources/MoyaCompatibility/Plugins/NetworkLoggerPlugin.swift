@@ -50,10 +50,8 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
             configuration.output(target, lines(of: response, target, logsBody: .successResponseBody))
         case .failure(let error):
             guard let response = error.response else {
-                return configuration.output(
-                    target,
-                    [entry("Error", "Error calling \(Self.name(of: target)) : \(Self.text(of: error))", target)]
-                )
+                let text = "Error calling \(Self.name(of: target)) : \(Self.text(of: error))"
+                return configuration.output(target, [entry("Error", text, target)])
             }
             let bodyOptions: Configuration.LogOptions = [.successResponseBody, .errorResponseBody]
             configuration.output(target, lines(of: response, target, logsBody: bodyOptions))
@@ -104,13 +102,9 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         _ target: any TargetType,
         logsBody options: Configuration.LogOptions
     ) -> [String] {
-        var lines = [
-            entry(
-                "Response",
-                response.response.map(\.loggedText) ?? "Received empty network response for \(Self.name(of: target)).",
-                target
-            )
-        ]
+        let head = response.response.map(\.loggedText)
+        let text = head ?? "Received empty network response for \(Self.name(of: target))."
+        var lines = [entry("Response", text, target)]
         if !configuration.logOptions.isDisjoint(with: options) {
             lines.append(entry("Response Body", configuration.formatter.responseData(response.data), target))
         }
@@ -138,6 +132,6 @@ extension URL {
     var loggedText: String {
         let text = RedactedURL(self).description
         guard let query = query(percentEncoded: true) else { return text }
-        return "\(text)?\(SecretFields.redacted(query: query[...]))"
+        return text + Redaction().url("?" + query)
     }
 }

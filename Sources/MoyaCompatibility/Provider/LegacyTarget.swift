@@ -59,7 +59,7 @@ public struct LegacyTarget<Target: TargetType>: TargetKit.TargetType {
 }
 
 extension StatusValidation {
-    fileprivate init(_ type: ValidationType) {
+    init(_ type: ValidationType) {
         switch type {
         case .none: self = .none
         case .successCodes: self = .successCodes

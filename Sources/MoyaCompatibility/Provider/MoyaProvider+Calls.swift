@@ -42,34 +42,23 @@ extension MoyaProvider {
         requestClosure(endpoint) { result in
             guard call.begin() else { return }
             guard !call.isCancelled else { return self.cancelCompletion(completion, target: target) }
-            switch result {
-            case .failure(let error):
+            switch (result, stubBehavior) {
+            case (.failure(let error), _):
                 completion(.failure(error))
-            case .success(let request):
-                switch stubBehavior {
-                case .never:
-                    let sent = MoyaCall(Request(session: self.session), request, endpoint, .never)
-                    call.attach(
-                        self.send(
-                            sent,
-                            target,
-                            callbackQueue: callbackQueue,
-                            progress: progress,
-                            completion: completion
-                        )
+            case (.success(let request), .never):
+                let sent = MoyaCall(Request(session: self.session), request, endpoint, .never)
+                call.attach(self.send(sent, target, on: callbackQueue, progress: progress, completion: completion))
+            case (.success(let request), .immediate), (.success(let request), .delayed):
+                call.attach(
+                    self.stubRequest(
+                        target,
+                        request: request,
+                        callbackQueue: callbackQueue,
+                        completion: completion,
+                        endpoint: endpoint,
+                        stubBehavior: stubBehavior
                     )
-                case .immediate, .delayed:
-                    call.attach(
-                        self.stubRequest(
-                            target,
-                            request: request,
-                            callbackQueue: callbackQueue,
-                            completion: completion,
-                            endpoint: endpoint,
-                            stubBehavior: stubBehavior
-                        )
-                    )
-                }
+                )
             }
         }
     }
@@ -78,7 +67,7 @@ extension MoyaProvider {
     func send(
         _ call: MoyaCall,
         _ target: Target,
-        callbackQueue: DispatchQueue?,
+        on queue: DispatchQueue?,
         progress: ProgressBlock?,
         completion: @escaping Completion
     ) -> CancellableToken {
@@ -98,7 +87,7 @@ extension MoyaProvider {
         let handle = targetKit.request(
             legacyTarget,
             options: session.moyaOptions,
-            on: callbackQueue ?? .main,
+            on: queue ?? .main,
             progress: steps.map { steps in { @Sendable in steps.receive($0) } },
             completion: { ending.value($0) }
         )

@@ -51,6 +51,7 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
     let request: Unchecked<MoyaProvider<Target>.RequestClosure>
 
     var place: PluginPlace { PluginPlace(rawValue: 0) }
+    var hooks: PluginHooks { [.prepare, .waiting] }
 
     func prepare(_ original: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let target = context.target as? LegacyTarget<Target> else { return original }
@@ -87,6 +88,7 @@ private struct SessionPlugin: Plugin {
     let session: Session
 
     var place: PluginPlace { .authentication }
+    var hooks: PluginHooks { [.prepare, .willSend, .retry, .didFinish, .waiting] }
 
     func prepare(_ original: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = original

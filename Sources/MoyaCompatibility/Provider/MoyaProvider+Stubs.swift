@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -56,7 +57,7 @@ extension EndpointSampleResponse {
         case .networkError(let error):
             return .failure(.underlying(error, nil))
         }
-        guard validation.accepts(response.statusCode) else {
+        guard StatusValidation(validation).accepts(response.statusCode) else {
             return .failure(.underlying(MoyaError.statusCode(response), response))
         }
         return .success(response)

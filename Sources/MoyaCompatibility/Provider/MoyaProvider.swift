@@ -178,25 +178,24 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         let queue = callbackQueue ?? self.callbackQueue
         guard targetKitPlugins.isEmpty else {
             let call = MoyaCall(Request(session: session), request, endpoint, stubBehavior.targetKitBehavior)
-            return send(call, target, callbackQueue: queue, progress: nil, completion: completion)
+            return send(call, target, on: queue, progress: nil, completion: completion)
         }
         let token = CancellableToken {}
         let prepared = notifyPluginsOfImpendingStub(for: request, target: target)
-        let stub = createStubFunction(
-            token,
-            forTarget: target,
-            withCompletion: completion,
-            endpoint: endpoint,
-            plugins: plugins,
-            request: prepared
+        let stub = Unchecked(
+            createStubFunction(
+                token,
+                forTarget: target,
+                withCompletion: completion,
+                endpoint: endpoint,
+                plugins: plugins,
+                request: prepared
+            )
         )
         switch (stubBehavior, queue) {
-        case (.immediate, nil): stub()
-        case (.immediate, let queue?):
-            let stub = Unchecked(stub)
-            queue.async { stub.value() }
+        case (.immediate, nil): stub.value()
+        case (.immediate, let queue?): queue.async { stub.value() }
         case (.delayed(let seconds), _):
-            let stub = Unchecked(stub)
             (queue ?? .main).asyncAfter(deadline: .now() + min(max(0, seconds), 1e9)) { stub.value() }
         case (.never, _):
             completion(.failure(.underlying(StubbingDisabledError(), nil)))

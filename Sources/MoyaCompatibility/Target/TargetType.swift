@@ -50,24 +50,3 @@ public enum ValidationType: Sendable, Equatable {
     /// The given ones. An empty list accepts all.
     case customCodes([Int])
 }
-
-extension ValidationType {
-    /// The accepted status codes; empty: all.
-    var statusCodes: [Int] {
-        switch self {
-        case .none: []
-        case .successCodes: Array(200..<300)
-        case .successAndRedirectCodes: Array(200..<400)
-        case .customCodes(let codes): codes
-        }
-    }
-
-    func accepts(_ statusCode: Int) -> Bool {
-        switch self {
-        case .none: true
-        case .successCodes: (200..<300).contains(statusCode)
-        case .successAndRedirectCodes: (200..<400).contains(statusCode)
-        case .customCodes(let codes): codes.isEmpty || codes.contains(statusCode)
-        }
-    }
-}

@@ -23,6 +23,9 @@ public struct AccessTokenPlugin: Plugin {
     /// which then adds nothing.
     public var place: PluginPlace { .accessToken }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .waiting] }
+
     /// Creates a plugin that gets its token from a closure.
     ///
     /// - Parameter token: Returns the token for a target's call; `nil` or an empty string leaves the request unchanged.

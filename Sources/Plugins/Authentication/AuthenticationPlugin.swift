@@ -48,6 +48,9 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin, OfflinePreparingPl
     /// `PluginPlace.authentication`.
     public var place: PluginPlace { .authentication }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .retry, .waiting] }
+
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
     let currentCredential: CurrentCredential<A>

@@ -37,7 +37,7 @@ import FoundationNetworking
 /// failed permanently.
 ///
 /// A plugin can be used by several providers. Its copies share their state.
-public struct UnauthorizedPlugin: Plugin, ImmediatePlugin {
+public struct UnauthorizedPlugin: Plugin {
     /// A session that can end.
     private struct Session: Sendable, Hashable {
         /// The number of calls of ``UnauthorizedPlugin/reset()``.
@@ -54,6 +54,9 @@ public struct UnauthorizedPlugin: Plugin, ImmediatePlugin {
 
     /// Just before `PluginPlace.standard`.
     public var place: PluginPlace { .sessionEnd }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .process] }
 
     private let bodyCodes: [BodyCode]
     private let credentialHeaders: Set<HTTPHeaderName>?

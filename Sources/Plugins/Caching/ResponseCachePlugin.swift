@@ -34,9 +34,12 @@ import FoundationNetworking
 ///   credential is a signature do not use the cache.
 ///
 /// A provider can have only one of these plugins.
-public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
+public struct ResponseCachePlugin: ExchangePlugin {
     /// After the plugins that prepare requests, so that a call's policy overrides theirs.
     public var place: PluginPlace { .caching }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didFinish] }
 
     private let cache: ResponseCache
     private let user: (@Sendable (RequestContext) -> String?)?

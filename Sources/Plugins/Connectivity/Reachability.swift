@@ -15,7 +15,7 @@ import TargetKit
 /// (``WaitsForConnectivityPlugin``), but do not refuse a call because of it.
 ///
 /// Statuses come from the system: from Network's path monitor on Apple platforms, and from rtnetlink on Linux. On
-/// watchOS and on other systems the status is unknown. In tests and previews, use a ``ManualConnectivity``.
+/// watchOS and on other systems the status is unknown. In tests and previews, ``set(_:)`` sets it.
 public final class Reachability: Sendable {
     private struct State: Sendable {
         var status = Status.unknown
@@ -39,11 +39,6 @@ public final class Reachability: Sendable {
     ///   Other systems ignore it.
     public convenience init(requiresDefaultRoute: Bool = true) {
         self.init(source: SystemConnectivity(requiresDefaultRoute: requiresDefaultRoute))
-    }
-
-    /// Creates a reachability with the statuses that a test, a preview or the app sets, which is not started.
-    public convenience init(_ connectivity: ManualConnectivity) {
-        self.init(source: connectivity)
     }
 
     package init(source: any ConnectivitySource) {
@@ -90,6 +85,19 @@ public final class Reachability: Sendable {
             return state.turn != turn
         }
         if isStopped { end() }
+    }
+
+    /// Sets the status in a test, a preview or the app's own debug menu. The network is no longer observed, and
+    /// ``start()`` has no effect, until ``stop()`` is called.
+    public func set(_ status: Status) {
+        let end = state.update { state -> (@Sendable () -> Void)? in
+            defer { state.end = nil }
+            state.isRunning = true
+            state.turn += 1
+            state.status = status
+            return state.end
+        }
+        end?()
     }
 
     /// Stops observing the network; the status is then unknown. Does nothing if it is not started.

@@ -15,7 +15,7 @@ import FoundationNetworking
 ///
 /// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that problem as the underlying
 /// error.
-public struct EnvironmentPlugin: Plugin, ImmediatePlugin {
+public struct EnvironmentPlugin: Plugin {
     private let store: EnvironmentStore
 
     /// The names of all header fields of all environments.
@@ -23,6 +23,9 @@ public struct EnvironmentPlugin: Plugin, ImmediatePlugin {
 
     /// `PluginPlace.environment`.
     public var place: PluginPlace { .environment }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .process] }
 
     /// Creates a plugin for the environments of a store.
     public init(_ store: EnvironmentStore) {

@@ -19,6 +19,9 @@ public struct ErrorPresentationPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { .didFinish }
+
     /// Creates a plugin that shows failures.
     ///
     /// - Parameter present: Shows a failure, on the main actor. The message says what happened and what to do about it,

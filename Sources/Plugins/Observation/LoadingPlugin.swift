@@ -21,13 +21,16 @@ import FoundationNetworking
 /// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end
 /// of its body. A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One
 /// plugin may serve any number of providers; it then shows their calls together.
-public struct LoadingPlugin: Plugin, ImmediatePlugin {
+public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
-    private let isCounted = PluginStorage<Bool>()
+    private let activity = PluginStorage<Permit<Void>>()
 
     /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is
     /// refreshed.
     public var place: PluginPlace { .start }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didFinish] }
 
     /// Creates a plugin that shows a loading indicator.
     ///
@@ -53,16 +56,16 @@ public struct LoadingPlugin: Plugin, ImmediatePlugin {
 
     /// Counts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard context[isCounted] == nil else { return request }
-        let isShown = context.options.showsLoading
-        context[isCounted] = isShown
-        if isShown { indicator.begin() }
+        guard context[activity] == nil, context.options.showsLoading else { return request }
+        // Stored first: the app's closure, which `begin` calls, may end the call.
+        context[activity] = Permit(()) { [indicator] _, _ in indicator.end() }
+        indicator.begin()
         return request
     }
 
     /// Ends the call, if it was counted.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        if context[isCounted] == true { indicator.end() }
+        context[activity]?.end(.nothing)
     }
 }
 

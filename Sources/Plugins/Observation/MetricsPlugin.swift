@@ -23,7 +23,7 @@ import FoundationNetworking
 /// is limited.
 ///
 /// On Apple platforms `SignpostPlugin` shows the calls in Instruments.
-public struct MetricsPlugin: Plugin, ImmediatePlugin {
+public struct MetricsPlugin: Plugin {
     /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
     private struct Attempts: Sendable {
         var start: Duration?
@@ -42,6 +42,9 @@ public struct MetricsPlugin: Plugin, ImmediatePlugin {
 
     /// `PluginPlace.start`.
     public var place: PluginPlace { .start }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
 
     /// Creates a plugin that measures calls.
     ///
@@ -100,15 +103,16 @@ public struct MetricsPlugin: Plugin, ImmediatePlugin {
     /// Ends an attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let now = elapsedTime.current
+        let (response, error) = result.parts
         context[attempts]?.withLock { attempts in
             guard let start = attempts.start else { return }
             attempts.start = nil
             attempts.finished.append(
                 CallMetrics.Attempt(
                     duration: now - start,
-                    statusCode: result.response?.statusCode,
-                    failure: result.failureKind,
-                    transport: result.response?.metrics
+                    statusCode: response?.statusCode,
+                    failure: error?.kind,
+                    transport: response?.metrics
                 )
             )
         }
@@ -117,13 +121,14 @@ public struct MetricsPlugin: Plugin, ImmediatePlugin {
     /// Counts the call and reports it.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         let attempts = context[attempts]?.withLock(\.finished)
+        let (response, error) = call.result.parts
         let metrics = CallMetrics(
             target: context.target,
             endpoint: name(context.target),
             attempts: attempts ?? [],
             duration: call.duration,
-            statusCode: call.result.response?.statusCode,
-            failure: call.result.failureKind,
+            statusCode: response?.statusCode,
+            failure: error?.kind,
             streamedByteCount: call.streamedByteCount
         )
         endpoints.withLock { endpoints in
@@ -132,19 +137,5 @@ public struct MetricsPlugin: Plugin, ImmediatePlugin {
                 .add(metrics, isMeasured: attempts != nil)
         }
         report(metrics)
-    }
-}
-
-extension Result where Success == Response, Failure == TargetKitError {
-    /// The response, also that of a failure.
-    fileprivate var response: Response? {
-        switch self {
-        case .success(let response): response
-        case .failure(let error): error.response
-        }
-    }
-
-    fileprivate var failureKind: TargetKitError.Kind? {
-        if case .failure(let error) = self { error.kind } else { nil }
     }
 }

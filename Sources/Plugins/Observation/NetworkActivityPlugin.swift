@@ -29,10 +29,13 @@ public struct NetworkActivityPlugin: Plugin {
     }
 
     private let callback: @Sendable (Change, any TargetType) -> Void
-    private let activity = PluginStorage<Activity>()
+    private let activity = PluginStorage<Permit<any TargetType>>()
 
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.willSend, .didFinish] }
 
     /// Creates a plugin that reports each call.
     ///
@@ -48,40 +51,13 @@ public struct NetworkActivityPlugin: Plugin {
     /// Reports that the call began, at its first attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard context[activity] == nil else { return }
-        context[activity] = Activity(of: context.target, callback)
+        callback(.began, context.target)
+        // That of a shared exchange, which has no `didFinish`, ends when its context releases it.
+        context[activity] = Permit(context.target) { [callback] target, _ in callback(.ended, target) }
     }
 
     /// Reports that the call has ended, if it was sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        context[activity]?.end()
-    }
-}
-
-/// The network activity of a call. That of a shared exchange, which has no `didFinish`, ends when its context releases
-/// it.
-private final class Activity: Sendable {
-    private let target: any TargetType
-    private let callback: @Sendable (NetworkActivityPlugin.Change, any TargetType) -> Void
-    private let hasEnded = Locked(false)
-
-    init(
-        of target: any TargetType,
-        _ callback: @escaping @Sendable (NetworkActivityPlugin.Change, any TargetType) -> Void
-    ) {
-        self.target = target
-        self.callback = callback
-        callback(.began, target)
-    }
-
-    deinit {
-        end()
-    }
-
-    func end() {
-        let isFirst = hasEnded.withLock { hasEnded in
-            defer { hasEnded = true }
-            return !hasEnded
-        }
-        if isFirst { callback(.ended, target) }
+        context[activity]?.end(.nothing)
     }
 }

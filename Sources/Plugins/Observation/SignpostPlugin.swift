@@ -18,6 +18,9 @@ public struct SignpostPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.willSend, .didReceive] }
+
     /// Creates a plugin that writes to the category `Network` of a subsystem, usually the app's identifier.
     public init(subsystem: String) {
         self.subsystem = subsystem

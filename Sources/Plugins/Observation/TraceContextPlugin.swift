@@ -72,6 +72,9 @@ public struct TraceContextPlugin: Plugin {
     /// After `PluginPlace.signing`: 620.
     public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue + 20) }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didReceive] }
+
     /// Creates a plugin that sends the trace context. Each attempt is a span with a random identifier, which is not
     /// recorded.
     ///

@@ -195,7 +195,9 @@ extension OfflineOutbox {
         epoch: Int? = nil
     ) async throws(OutboxError) -> Bool {
         var call = call
-        call.target = try StoredCall.encoded(target)
+        do { call.target = try StoredTarget.json(of: target) } catch {
+            throw .unencodableTarget(type: "\(type(of: target))")
+        }
         let limits = limits
         let isKept = try await store.transaction { [self, call] transaction throws(OutboxError) -> Bool in
             let content = transaction.current

@@ -8,10 +8,6 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     /// The number of lines of the file that are not records.
     var damagedCount = 0
     var storageError: OutboxError?
-    /// The number of records, beyond three for each entry, at which the file is rewritten.
-    var compactionLimit = 100
-    /// The largest value of ``compactionLimit``.
-    static var longestFile: Int { 100_000 }
 
     /// The account whose entries are sent.
     var account: String?

@@ -24,9 +24,7 @@ struct OutboxRecord: Codable, Sendable {
     var call: StoredCall?
     /// The entry before which this one was moved; `nil`: to the end.
     var next: UUID?
-    /// The description of the failure.
-    var failure: String?
-    /// The failure; `nil` if an earlier version of the library has written the record.
+    /// The failure of the entry's call.
     var reason: StoredFailure?
     /// The date of the retry, from which the entry's age is measured.
     var date: Date?
@@ -42,10 +40,8 @@ extension OutboxRecord {
 
     /// The failure of an entry's call.
     static func failed(_ id: UUID, _ failure: StoredFailure) -> Self {
-        Self(change: .failed, id: id, failure: failure.description, reason: failure)
+        Self(change: .failed, id: id, reason: failure)
     }
-
-    fileprivate var storedFailure: StoredFailure { reason ?? StoredFailure(text: failure ?? "The call failed.") }
 }
 
 /// The call of an entry.
@@ -82,6 +78,12 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
         let target: Target?
         var state = State.waiting
 
+        init(id: UUID, call: StoredCall) {
+            self.id = id
+            self.call = call
+            target = StoredTarget.decoded(call.target)
+        }
+
         /// Whether it has failed or expired.
         var isFailedOrExpired: Bool {
             switch state {
@@ -95,8 +97,6 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
     private(set) var order: [UUID] = []
     /// The number of bytes of all targets.
     private(set) var byteCount = 0
-    /// The number of records.
-    private(set) var recordCount = 0
 
     subscript(id: UUID) -> Item? { items[id] }
 
@@ -104,12 +104,11 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
     var all: [Item] { order.compactMap { items[$0] } }
 
     mutating func apply(_ record: OutboxRecord) {
-        recordCount += 1
         switch record.change {
-        case .kept: if let call = record.call { add(Item(id: record.id, call: call, target: call.decoded())) }
+        case .kept: if let call = record.call { add(Item(id: record.id, call: call)) }
         case .begun: items[record.id]?.state = .begun
         case .moved: move(record.id, before: record.next)
-        case .failed: items[record.id]?.state = .failed(record.storedFailure)
+        case .failed: items[record.id]?.state = .failed(record.reason ?? StoredFailure(text: "The call failed."))
         case .expired: items[record.id]?.state = .expired
         case .waiting:
             items[record.id]?.state = .waiting
@@ -147,21 +146,6 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
             case .expired: [kept, OutboxRecord(change: .expired, id: item.id)]
             case .failed(let failure): [kept, .failed(item.id, failure)]
             }
-        }
-    }
-}
-
-extension StoredCall {
-    fileprivate func decoded<Target: Decodable>() -> Target? {
-        try? JSONDecoder().decode(Target.self, from: Data(target.utf8))
-    }
-
-    /// The JSON of a target.
-    static func encoded(_ target: some Encodable) throws(OutboxError) -> String {
-        do {
-            return String(decoding: try JSONEncoder.ofRecords.encode(target), as: UTF8.self)
-        } catch {
-            throw .unencodableTarget(type: "\(type(of: target))")
         }
     }
 }

@@ -9,12 +9,12 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     let content: ObservedValue<OutboxContent<Target>>
     let changes = ObservedChanges()
     /// `nil`: the entries are kept in memory.
-    private let log: SharedRecordLog<OutboxRecord>?
+    fileprivate let log: SharedRecordLog<OutboxRecord>?
     private let queue = DispatchQueue(label: "TargetKit.outbox")
     /// Changes that were made, and could not be written yet.
-    private let unwritten = Locked<[OutboxRecord]>([])
+    fileprivate let unwritten = Locked<[OutboxRecord]>([])
     /// The right to send the entries of the file.
-    private let turn = Locked<SharedRecordLog<OutboxRecord>.NamedLock?>(nil)
+    private let turn = Locked<FileLock?>(nil)
 
     /// Reads the entries.
     init(_ file: URL?, _ content: OutboxContent<Target>) throws(OutboxError) {
@@ -33,7 +33,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         guard let log else { return }
         do throws(RecordLogFailure) {
             try log.read(waiting: .milliseconds(200)) { session in
-                var transaction = OutboxTransaction(content, changes, unwritten, isRequired: false, hasFile: true)
+                var transaction = OutboxTransaction(of: self, isRequired: false)
                 transaction.begin(session)
             }
         } catch {
@@ -44,14 +44,8 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Takes the right to send the entries, which one process at a time has. Returns whether no other process has it.
     func acquireSendingLock() async throws(OutboxError) -> Bool {
         guard let log, !holdsSendingLock else { return true }
-        let result = await queue.run { () -> Result<SharedRecordLog<OutboxRecord>.NamedLock?, OutboxError> in
-            do throws(RecordLogFailure) {
-                return .success(try log.lock(named: "sending"))
-            } catch {
-                return .failure(OutboxError(error))
-            }
-        }
-        let new = try result.get()
+        let result = await queue.run { Result { () throws(RecordLogFailure) in try log.lock(named: "sending") } }
+        let new = try result.mapError(OutboxError.init).get()
         turn.withLock { $0 = new }
         return new != nil
     }
@@ -80,18 +74,14 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         isRequired: Bool = true,
         _ body: @escaping @Sendable (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
     ) async throws(OutboxError) -> Value {
-        let result = await queue.run { () -> Result<Value, OutboxError> in
-            do throws(OutboxError) {
-                return .success(try self.run(isRequired: isRequired, body))
-            } catch {
-                return .failure(error)
-            }
+        let result = await queue.run {
+            Result { () throws(OutboxError) in try self.run(isRequired: isRequired, body) }
         }
         return try result.get()
     }
 
     /// Records the failure of the last operation.
-    private func note(_ error: OutboxError?) {
+    fileprivate func note(_ error: OutboxError?) {
         guard content.value.storageError != error else { return }
         content.update { $0.storageError = error }
         changes.announce()
@@ -101,18 +91,14 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         isRequired: Bool = true,
         _ body: (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
     ) throws(OutboxError) -> Value {
-        var transaction = OutboxTransaction(content, changes, unwritten, isRequired: isRequired, hasFile: log != nil)
+        var transaction = OutboxTransaction(of: self, isRequired: isRequired)
         guard let log else { return try body(&transaction) }
         var result: Result<Value, OutboxError>?
         do throws(RecordLogFailure) {
             result = try log.locked { session throws(RecordLogFailure) -> Result<Value, OutboxError> in
                 transaction.begin(session)
                 defer { if let changed = transaction.session { session = changed } }
-                do throws(OutboxError) {
-                    return .success(try body(&transaction))
-                } catch {
-                    return .failure(error)
-                }
+                return Result { () throws(OutboxError) in try body(&transaction) }
             }
         } catch {
             note(OutboxError(error))
@@ -125,44 +111,32 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
 
 /// A change of the entries of an outbox, while their file is locked.
 struct OutboxTransaction<Target: TargetType & Codable> {
-    private let content: ObservedValue<OutboxContent<Target>>
-    private let changes: ObservedChanges
-    private let unwritten: Locked<[OutboxRecord]>
+    private let store: OutboxStore<Target>
     private let isRequired: Bool
-    private let hasFile: Bool
     fileprivate private(set) var session: SharedRecordLog<OutboxRecord>.Session?
 
-    fileprivate init(
-        _ content: ObservedValue<OutboxContent<Target>>,
-        _ changes: ObservedChanges,
-        _ unwritten: Locked<[OutboxRecord]>,
-        isRequired: Bool,
-        hasFile: Bool
-    ) {
-        self.content = content
-        self.changes = changes
-        self.unwritten = unwritten
+    fileprivate init(of store: OutboxStore<Target>, isRequired: Bool) {
+        self.store = store
         self.isRequired = isRequired
-        self.hasFile = hasFile
     }
 
     /// The current state of the outbox.
-    var current: OutboxContent<Target> { content.value }
+    var current: OutboxContent<Target> { store.content.value }
 
     /// Takes over the records of other processes, and writes those that could not be written before.
     fileprivate mutating func begin(_ session: SharedRecordLog<OutboxRecord>.Session) {
         self.session = session
-        let unwritten = unwritten.withLock(\.self)
+        let unwritten = store.unwritten.withLock(\.self)
         let isChanged = session.isReplaced || !session.records.isEmpty
         if isChanged || session.unreadableCount != current.damagedCount {
             let previous = current.items
             let records = session.records + (session.isReplaced ? unwritten : [])
             apply(records, to: session.isReplaced ? OutboxItems() : previous)
-            content.update { $0.damagedCount = session.unreadableCount }
+            store.content.update { $0.damagedCount = session.unreadableCount }
             if session.isReplaced, session.isLost || session.records.first?.isMark != true { restore(previous) }
         }
-        if !unwritten.isEmpty, (try? append(unwritten)) != nil { self.unwritten.withLock { $0 = [] } }
-        if self.unwritten.withLock(\.isEmpty) { note(nil) }
+        if !unwritten.isEmpty, (try? append(unwritten)) != nil { store.unwritten.withLock { $0 = [] } }
+        if store.unwritten.withLock(\.isEmpty) { store.note(nil) }
     }
 
     /// Writes entries that a file lacks which this process and others have not made: something else has removed,
@@ -190,62 +164,38 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         guard !records.isEmpty else { return nil }
         var failure: OutboxError?
         do throws(OutboxError) {
-            if hasFile { try append(records) }
+            if store.log != nil { try append(records) }
         } catch {
             if isRequired ?? self.isRequired { throw error }
             failure = error
-            unwritten.withLock { $0 += records }
+            store.unwritten.withLock { $0 += records }
         }
         apply(records, to: current.items)
-        note(failure)
-        compactIfLong()
+        store.note(failure)
+        let items = current.items
+        session?.compactIfLong(items.order.count) { Self.shortest(of: items) }
         return failure
-    }
-
-    private func note(_ error: OutboxError?) {
-        guard current.storageError != error else { return }
-        content.update { $0.storageError = error }
-        changes.announce()
     }
 
     /// Changes the entries, without a lock because targets are decoded: only the queue of the store changes them.
     private func apply(_ records: [OutboxRecord], to items: OutboxItems<Target>) {
         var items = items
         for record in records { items.apply(record) }
-        content.update { $0.items = items }
+        store.content.update { $0.items = items }
     }
 
     private mutating func append(_ records: [OutboxRecord]) throws(OutboxError) {
         guard session != nil else { throw current.storageError ?? .unusableFile(path: "", reason: "not opened") }
+        let items = current.items
         do throws(RecordLogFailure) {
-            do throws(RecordLogFailure) {
-                try session?.append(records)
-            } catch {
-                // A shorter file can make the room that is missing.
-                guard compact() else { throw error }
-                try session?.append(records)
-            }
+            try session?.append(records) { Self.shortest(of: items) }
         } catch {
-            note(OutboxError(error))
+            store.note(OutboxError(error))
             throw OutboxError(error)
         }
     }
 
-    private mutating func compactIfLong() {
-        let items = current.items
-        if items.recordCount > 3 * items.order.count + current.compactionLimit { _ = compact() }
-    }
-
-    /// Replaces the file by one that has only the entries; returns `false` if it is not shorter, or cannot be written.
-    private mutating func compact() -> Bool {
-        let items = current.items
-        // Others recognize by the mark that the entries which the file lacks have ended.
-        let lines = [OutboxRecord.mark] + items.records
-        guard session != nil, lines.count < items.recordCount, (try? session?.replace(with: lines)) != nil else {
-            content.update { $0.compactionLimit = min(2 * $0.compactionLimit, OutboxContent<Target>.longestFile) }
-            return false
-        }
-        apply(lines, to: OutboxItems())
-        return true
-    }
+    /// The shortest list of records that describes the entries. Others recognize by the mark that the entries which the
+    /// file lacks have ended.
+    private static func shortest(of items: OutboxItems<Target>) -> [OutboxRecord] { [.mark] + items.records }
 }

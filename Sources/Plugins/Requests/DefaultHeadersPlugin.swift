@@ -15,7 +15,10 @@ import FoundationNetworking
 /// // Accept-Language: zh-Hans-CN, en;q=0.9
 /// // User-Agent: Shop/2.4 (iOS 17.5.0)
 /// ```
-public struct DefaultHeadersPlugin: Plugin, ImmediatePlugin {
+public struct DefaultHeadersPlugin: Plugin {
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { .prepare }
+
     private let accept: String?
     private let userAgent: String?
     private let languages: @Sendable () -> [String]

@@ -38,6 +38,9 @@ public struct RequestSigningPlugin: Plugin {
     /// `PluginPlace.signing`.
     public var place: PluginPlace { .signing }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .waiting] }
+
     /// Creates a plugin that signs with a closure.
     ///
     /// - Parameters:

@@ -37,6 +37,9 @@ public struct ServerClockPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.willSend, .didReceive] }
+
     /// Creates a clock that has seen no response.
     ///
     /// - Parameter date: The device's clock; default: the system's.

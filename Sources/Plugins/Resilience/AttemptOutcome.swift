@@ -22,11 +22,7 @@ struct AttemptOutcome {
     private let wasRedirected: Bool
 
     init(_ result: Result<Response, TargetKitError>) {
-        let (response, error) =
-            switch result {
-            case .success(let response): (Response?.some(response), TargetKitError?.none)
-            case .failure(let error): (error.response, error)
-            }
+        let (response, error) = result.parts
         let failure = response == nil && error?.stage == .transport ? error?.underlying as? URLError : nil
         status = response?.statusCode
         code = failure?.code
@@ -53,9 +49,47 @@ struct AttemptOutcome {
     }
 }
 
+extension Result<Response, TargetKitError> {
+    /// The response, also that of a failure, and the failure.
+    var parts: (response: Response?, error: TargetKitError?) {
+        switch self {
+        case .success(let response): (response, nil)
+        case .failure(let error): (error.response, error)
+        }
+    }
+}
+
+/// What a policy counts as a failure of a server.
+protocol ServerFailures {
+    /// The status codes.
+    var statuses: Set<Int> { get }
+    /// The `URLError` codes.
+    var errorCodes: Set<URLError.Code> { get }
+}
+
+extension ServerFailures {
+    /// - Parameter url: The URL that the attempt asked for.
+    func verdict(on outcome: AttemptOutcome, of url: URL?) -> Verdict {
+        guard !outcome.isInterrupted else { return .nothing }
+        if let status = outcome.status {
+            guard statuses.contains(status) else { return .worked }
+        } else {
+            guard let code = outcome.code, errorCodes.contains(code) else { return .nothing }
+        }
+        return outcome.isElsewhere(than: url) ? .worked : .failed
+    }
+
+    /// Whether the head of a stream has counted as a success, and its body has failed.
+    func countsBodyFailure(of call: FinishedCall, from url: URL?) -> Bool {
+        guard let code = call.bodyFailure, errorCodes.contains(code) else { return false }
+        let head = AttemptOutcome(call.result)
+        return verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
+    }
+}
+
 extension FinishedCall {
     /// The error of a stream whose body failed after its head had arrived; `nil` if it did not.
-    var bodyFailure: URLError.Code? {
+    fileprivate var bodyFailure: URLError.Code? {
         guard streamedByteCount != nil, case .failure(let error) = result, error.stage == .transport,
             error.response != nil
         else { return nil }

@@ -49,6 +49,9 @@ public struct ErrorHandlingPlugin: Plugin {
     /// `PluginPlace.errorHandling`.
     public var place: PluginPlace { .errorHandling }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.retry, .process, .waiting] }
+
     /// Asks the handlers about an attempt that failed.
     public func retry(
         _ result: Result<Response, TargetKitError>,

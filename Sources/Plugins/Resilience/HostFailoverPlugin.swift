@@ -32,7 +32,7 @@ import FoundationNetworking
 ///
 /// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One
 /// plugin can be used by any number of providers; its copies share their current host.
-public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
+public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
     package enum Problem: Error, Sendable, Hashable {
         /// That URL of the list is not http or https, or has no host.
@@ -48,7 +48,7 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
     private let elapsedTime: ElapsedTime
     private let pool: OrderedCallback<HostPool, Int>
     private let calls = PluginStorage<HostPool.Call>()
-    private let probes = PluginStorage<HostProbe>()
+    private let probes = PluginStorage<Permit<Void>>()
 
     /// Creates a plugin for a list of hosts.
     ///
@@ -85,6 +85,9 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
     /// `PluginPlace.failover`.
     public var place: PluginPlace { .failover }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .didFinish] }
+
     /// Replaces the host of the request.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard isMeant(context.target) else { return request }
@@ -95,9 +98,9 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
         let call = change { $0.nextAttempt(of: last, mayProbe: mayProbe, isAvailable: isAvailable, at: time) }
         context[calls] = call
         if call.isProbe {
-            context[probes] = HostProbe { [pool, elapsedTime] delaysNext in
+            context[probes] = Permit(()) { [pool, elapsedTime] _, verdict in
                 let time = elapsedTime.current
-                pool.update { pool, _ in pool.endProbe(delayingNext: delaysNext, at: time) }
+                pool.update { pool, _ in pool.endProbe(delaysNext: verdict == .failed, at: time) }
             }
         }
         guard let url = request.url.flatMap(hosts[call.host].moving) else { throw Problem.unusableRequest }
@@ -108,7 +111,7 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
 
     /// Records that a call that tries the first host again was sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        if context[calls]?.isProbe == true { context[probes]?.send() }
+        if context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current }
     }
 
     /// Leaves a host that has failed, and returns to the first one when it has answered.
@@ -116,7 +119,8 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
         guard let call = context[calls] else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: call), elapsedTime.current)
         context[calls] = change { $0.ended(call, verdict, at: time) }
-        if call.isProbe { context[probes]?.end() }
+        // The pool has counted the failure.
+        if call.isProbe { context[probes]?.end(.nothing) }
     }
 
     /// Asks for another attempt, with the next host.
@@ -138,24 +142,17 @@ public struct HostFailoverPlugin: Plugin, ImmediatePlugin {
     /// Leaves a host at which the body of a stream has failed, and lets another call try the first host again if this
     /// one was not sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        if let code = call.bodyFailure, policy.errorCodes.contains(code), let attempt = context[calls] {
-            let (head, time) = (AttemptOutcome(call.result), elapsedTime.current)
-            if verdict(on: head, of: attempt) == .worked, !head.isElsewhere(than: hosts[attempt.host].url) {
-                change { _ = $0.ended(attempt, .failed, at: time) }
-            }
+        if let attempt = context[calls], policy.countsBodyFailure(of: call, from: hosts[attempt.host].url) {
+            let time = elapsedTime.current
+            change { _ = $0.ended(attempt, .failed, at: time) }
         }
+        guard let probe = context[probes], probe.sentAt == nil else { return }
         // Unless this call was cancelled, others would end in the same way if they tried at once.
-        context[probes]?.endUnlessSent(delaysNext: !AttemptOutcome(call.result).isInterrupted)
+        probe.end(AttemptOutcome(call.result).isInterrupted ? .nothing : .failed)
     }
 
-    private func verdict(on outcome: AttemptOutcome, of call: HostPool.Call) -> HostPool.Verdict {
-        guard !outcome.isInterrupted else { return .nothing }
-        if let status = outcome.status {
-            guard policy.statuses.contains(status) else { return .worked }
-        } else {
-            guard let code = outcome.code, policy.errorCodes.contains(code) else { return .nothing }
-        }
-        return outcome.isElsewhere(than: hosts[call.host].url) ? .worked : .failed
+    private func verdict(on outcome: AttemptOutcome, of call: HostPool.Call) -> Verdict {
+        policy.verdict(on: outcome, of: hosts[call.host].url)
     }
 
     private func availability(for context: RequestContext) -> [Bool] {

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// When a host of a ``HostFailoverPlugin`` has failed, and when the first one is tried again.
-public struct HostFailoverPolicy: Sendable {
+public struct HostFailoverPolicy: Sendable, ServerFailures {
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
     package var movesNonIdempotentCallsOnStatus: Bool

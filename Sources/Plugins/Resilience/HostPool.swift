@@ -3,14 +3,6 @@ import TargetKit
 
 /// The hosts of a ``HostFailoverPlugin``: the one that is used, and when the first of the list is tried again.
 struct HostPool: Sendable {
-    /// What the end of an attempt means for its host.
-    enum Verdict: Sendable {
-        case worked
-        case failed
-        /// Nothing: the attempt was cancelled, or failed for a reason of its own.
-        case nothing
-    }
-
     /// The attempts of one call.
     struct Call: Sendable {
         /// The host of the current attempt.
@@ -88,10 +80,10 @@ struct HostPool: Sendable {
 
     /// The attempt that tries the first host again has ended, or is not sent.
     ///
-    /// - Parameter delay: Whether the next such attempt is delayed, as after a failure.
-    mutating func endProbe(delayingNext delay: Bool, at now: Duration) {
+    /// - Parameter delaysNext: Whether the next such attempt is delayed, as after a failure.
+    mutating func endProbe(delaysNext: Bool, at now: Duration) {
         isProbing = false
-        if delay { firstFailedAt = now }
+        if delaysNext { firstFailedAt = now }
     }
 
     private func isProbeDue(at now: Duration) -> Bool {
@@ -111,51 +103,5 @@ struct HostPool: Sendable {
         guard host != current else { return }
         current = host
         choice += 1
-    }
-}
-
-/// Permits one call to try the first host again. It ends once: with the attempt, or when both the call and the exchange that it has
-/// begun have released it.
-final class HostProbe: Sendable {
-    private struct State: Sendable {
-        var isSent = false
-        var isEnded = false
-    }
-
-    private let state = Locked(State())
-    private let onEnd: @Sendable (_ delaysNext: Bool) -> Void
-
-    init(onEnd: @escaping @Sendable (_ delaysNext: Bool) -> Void) {
-        self.onEnd = onEnd
-    }
-
-    deinit {
-        end()
-    }
-
-    /// The attempt is sent, so its end ends the probe.
-    func send() {
-        state.withLock { $0.isSent = true }
-    }
-
-    /// Ends the probe, unless it has ended.
-    func end() {
-        let isFirst = state.withLock { state in
-            defer { state.isEnded = true }
-            return !state.isEnded
-        }
-        if isFirst { onEnd(false) }
-    }
-
-    /// Ends the probe, unless it has ended or is sent.
-    ///
-    /// - Parameter delaysNext: Whether the next probe is delayed.
-    func endUnlessSent(delaysNext: Bool) {
-        let isFirst = state.withLock { state in
-            guard !state.isSent, !state.isEnded else { return false }
-            state.isEnded = true
-            return true
-        }
-        if isFirst { onEnd(delaysNext) }
     }
 }

@@ -33,7 +33,7 @@ import FoundationNetworking
 ///   its own error.
 ///
 /// One plugin can be used by any number of providers; its copies share their budget.
-public struct RetryPlugin: Plugin, SinglePlugin, ImmediatePlugin {
+public struct RetryPlugin: Plugin, SinglePlugin {
     /// What is known of the attempts of one call.
     fileprivate struct Attempts: Sendable {
         var isRepeatable = false
@@ -87,6 +87,9 @@ public struct RetryPlugin: Plugin, SinglePlugin, ImmediatePlugin {
     /// `PluginPlace.retrying`.
     public var place: PluginPlace { .retrying }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .retry] }
+
     /// Adds the call's `idempotencyKey`, unless the request has one.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let name = HTTPHeaderName.idempotencyKey.rawValue
@@ -113,7 +116,7 @@ public struct RetryPlugin: Plugin, SinglePlugin, ImmediatePlugin {
         guard !outcome.isInterrupted, shouldRetry?(result, context) ?? isTransient(outcome, context, by: policy) else {
             return .doNotRetry
         }
-        let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
+        let asked = result.parts.response.flatMap { RetryAfter.delay(in: $0.headers, now: now()) }
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
         guard var attempts = context[self.attempts],
@@ -156,15 +159,6 @@ extension RetryPlugin.Attempts {
         }
         byteCount = min(byteCount, count)
         return repetitions
-    }
-}
-
-extension Result<Response, TargetKitError> {
-    fileprivate var headers: HTTPHeaders {
-        switch self {
-        case .success(let response): response.headers
-        case .failure(let error): error.response?.headers ?? [:]
-        }
     }
 }
 

@@ -7,8 +7,8 @@ extension TransferQueue {
     /// targets of those that had not ended and had no call.
     @discardableResult
     func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
-        let (records, handles, idle) = update { content in
-            var records: [StoredTransfer<Target>] = []
+        let (handles, idle) = update { content in
+            var records: [StoredTransfer] = []
             var handles: [(handle: RequestHandle, isPaused: Bool)] = []
             var idle: [Target] = []
             for id in ids {
@@ -21,18 +21,19 @@ extension TransferQueue {
                     handles.append((handle, item.transfer.state.isPaused))
                 }
             }
-            return (records, handles, idle)
+            save(records)
+            return (handles, idle)
         }
         for (handle, isPaused) in handles {
             if isPaused { handle.cancelKeepingTransfer() } else { handle.cancel() }
         }
         ends.announce(ids)
-        save(records)
         startWaiting()
         return idle
     }
 
-    func save(_ records: [StoredTransfer<Target>]) {
+    /// Stores changes later. Called while the content is locked, so that they are stored in their order.
+    func save(_ records: [StoredTransfer]) {
         guard let store, !records.isEmpty else { return }
         let content = content
         store.write(records) { error in
@@ -93,9 +94,9 @@ extension TransferQueue {
         let retry: TransferRetry? =
             if case .failure(let error) = result { TransferRetry(error, now: Date()) } else { nil }
         let time = elapsed.current
-        let (record, isGivenUp) = update { content -> (StoredTransfer<Target>?, Bool) in
+        let isGivenUp = update { content -> Bool in
             content.callCount -= 1
-            guard var item = content.items[transfer.id] else { return (nil, true) }
+            guard var item = content.items[transfer.id] else { return true }
             item.call = nil
             var delay: TransferRetry?
             switch (result, item.transfer.state) {
@@ -113,12 +114,11 @@ extension TransferQueue {
             } else if item.transfer.state.hasEnded {
                 content.endDelays(of: transfer.id)
             }
-            let isCancelled = if case .cancelled = item.transfer.state { true } else { false }
-            return (content.record(of: item), isCancelled)
+            save([content.record(of: item)])
+            return if case .cancelled = item.transfer.state { true } else { false }
         }
         ends.announce([transfer.id])
         if isGivenUp { provider.removePart(of: transfer.target) }
-        if let record { save([record]) }
         startWaiting()
     }
 }

@@ -5,6 +5,8 @@ import TargetKit
 extension TransferQueue {
     struct Item: Sendable {
         var transfer: Transfer<Target>
+        /// The JSON of the target; empty in a queue without a file.
+        let json: String
         let number: Int
         /// What is stored of the failure. Not asked of the error under the lock, because that can run code of the app.
         var failure: StoredFailure?
@@ -14,8 +16,9 @@ extension TransferQueue {
         /// Where the transfer waits; `nil` if it doesn't.
         fileprivate var place: WaitingPlace?
 
-        init(transfer: Transfer<Target>, number: Int, failure: StoredFailure? = nil) {
+        init(_ transfer: Transfer<Target>, _ json: String, number: Int, failure: StoredFailure? = nil) {
             self.transfer = transfer
+            self.json = json
             self.number = number
             self.failure = failure
         }
@@ -36,8 +39,6 @@ extension TransferQueue {
         private var delayed = OrderedIDs<Duration>()
         private var delays = RetryDelays<UUID>()
         var nextNumber = 0
-        /// The number of changes, which orders the records in the file.
-        var revision = 0
         var maxConcurrent: Int
         var storageError: TransferQueueError?
         /// The number of calls that have not ended, also of transfers that are paused or removed by now.
@@ -50,9 +51,8 @@ extension TransferQueue {
         var transfers: [Transfer<Target>] { order.compactMap { items[$0]?.transfer } }
 
         /// The record of a transfer after a change.
-        mutating func record(of item: Item) -> StoredTransfer<Target> {
-            revision += 1
-            return StoredTransfer(item.transfer, number: item.number, revision: revision, failure: item.failure)
+        func record(of item: Item) -> StoredTransfer {
+            StoredTransfer(item.transfer, item.json, number: item.number, failure: item.failure)
         }
 
         /// Adds a transfer.

@@ -12,13 +12,19 @@ extension TransferQueue {
     /// - Throws: ``TransferQueueError/unusableFile(path:reason:)`` if it cannot be stored, for example on a full disk.
     @discardableResult
     public func add(_ target: Target, priority: TransferPriority = .normal) async throws(TransferQueueError) -> UUID {
+        var json = ""
+        if store != nil {
+            do { json = try StoredTarget.json(of: target) } catch {
+                throw .unusableFile(path: "\(type(of: target))", reason: "the target cannot be encoded as JSON")
+            }
+        }
         let number = content.update { content in
             defer { content.nextNumber += 1 }
             return content.nextNumber
         }
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        if let store { try await store.add(StoredTransfer(transfer, number: number, revision: 0)) }
-        update { $0.insert(Item(transfer: transfer, number: number)) }
+        if let store { try await store.add(StoredTransfer(transfer, json, number: number)) }
+        update { $0.insert(Item(transfer, json, number: number)) }
         startWaiting()
         return transfer.id
     }
@@ -99,9 +105,10 @@ extension TransferQueue {
     }
 
     private func remove(_ ids: [UUID]) {
-        let (removed, revision) = update { content in
-            content.revision += 1
-            return (content.remove(ids), content.revision)
+        let removed = update { content in
+            let removed = content.remove(ids)
+            save(removed.map { .removed($0.transfer.id) })
+            return removed
         }
         ends.announce(ids)
         for item in removed {
@@ -112,7 +119,6 @@ extension TransferQueue {
                 if item.call == nil { provider.removePart(of: item.transfer.target) }
             }
         }
-        save(removed.map { StoredTransfer.removed($0.transfer.id, revision: revision) })
         startWaiting()
     }
 }

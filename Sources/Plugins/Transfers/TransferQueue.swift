@@ -34,7 +34,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     let options: CallOptions
     let reachability: Reachability?
     let content: ObservedValue<Content>
-    let store: TransferStore<Target>?
+    let store: TransferStore?
     /// The queue on which calls report.
     let callbacks = DispatchQueue(label: "TargetKit.transfers")
     let networkTask = Locked<Task<Void, Never>?>(nil)
@@ -78,13 +78,13 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         elapsed = ElapsedTime(provider.clock)
         var content = Content(maxConcurrent: max(1, maxConcurrent))
         if let file {
-            let store = try TransferStore<Target>(file)
+            let store = try TransferStore(file)
             for stored in store.transfers {
-                guard let transfer = stored.transfer else { continue }
-                content.insert(Item(transfer: transfer, number: stored.number, failure: stored.storedFailure))
                 content.nextNumber = max(content.nextNumber, stored.number + 1)
+                guard let transfer: Transfer<Target> = stored.transfer(), let json = stored.target else { continue }
+                content.insert(Item(transfer, json, number: stored.number, failure: stored.reason))
             }
-            unreadableCount = store.unreadableCount
+            unreadableCount = store.unreadableCount + store.transfers.count - content.order.count
             self.store = store
         } else {
             unreadableCount = 0

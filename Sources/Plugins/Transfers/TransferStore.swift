@@ -3,50 +3,54 @@ import Foundation
 import TargetKit
 
 /// The file of a queue. Writes changes on a serial queue, and combines pending ones.
-///
-/// Changes can arrive out of order: of two records of one transfer, the one with the greater revision counts.
-final class TransferStore<Target: TargetType & Codable>: Sendable {
-    private struct Line: Sendable {
-        let id: UUID
-        let number: Int
-        let revision: Int
-        let isRemoved: Bool
-        let data: Data
-    }
+final class TransferStore: Sendable {
+    private typealias Log = SharedRecordLog<StoredTransfer>
 
     private struct Pending: Sendable {
-        var lines: [UUID: Line] = [:]
-        /// The greatest revision of each transfer.
-        var revisions: [UUID: Int] = [:]
+        var records: [UUID: StoredTransfer] = [:]
         var completions: [@Sendable (TransferQueueError?) -> Void] = []
         var isScheduled = false
     }
 
     /// Accessed only on the queue.
     private struct Stored: Sendable {
-        /// The latest line of each transfer in the file.
-        var lines: [UUID: Line] = [:]
-        /// The number of lines in the file.
-        var count = 0
-        /// The number of lines, beyond two for each transfer, at which the file is rewritten.
-        var limit = 100
+        /// The latest record of each transfer in the file.
+        var records: [UUID: StoredTransfer] = [:]
+        /// Whether the file lacks them, because something else has removed, emptied or replaced it.
+        var isLost = false
+
+        var inOrder: [StoredTransfer] { records.values.sorted { $0.number < $1.number } }
+
+        mutating func apply(_ record: StoredTransfer) {
+            records[record.id] = record.state == .removed ? nil : record
+        }
     }
 
-    /// The transfers when the file was opened.
-    let transfers: [StoredTransfer<Target>]
+    /// The transfers when the file was opened, in the order of their numbers.
+    let transfers: [StoredTransfer]
+    /// The number of lines that are not records.
     let unreadableCount: Int
-    private let log: RecordLog<StoredTransfer<Target>>
+    private let log: Log
+    /// Refuses the file to other queues.
+    private let owner: FileLock
     private let queue = DispatchQueue(label: "TargetKit.transfers.file")
     private let pending = Locked(Pending())
     private let stored: Locked<Stored>
 
     init(_ file: URL) throws(TransferQueueError) {
-        do {
-            log = try RecordLog(file)
-            transfers = StoredTransfer.latest(in: log.records)
-            unreadableCount = log.unreadableCount
-            var stored = Stored(count: log.records.count)
-            for transfer in transfers { stored.lines[transfer.id] = try Self.line(transfer) }
+        do throws(RecordLogFailure) {
+            log = try Log(file)
+            // A process that is just being started has the descriptors of this one for a moment.
+            guard let owner = try log.lock(named: "owner", waiting: .milliseconds(200)) else {
+                throw .inUse(path: file.path)
+            }
+            self.owner = owner
+            var stored = Stored()
+            unreadableCount = try log.locked { session throws(RecordLogFailure) in
+                for record in session.records { stored.apply(record) }
+                return session.unreadableCount
+            }
+            transfers = stored.inOrder
             self.stored = Locked(stored)
         } catch {
             throw TransferQueueError(error)
@@ -57,20 +61,11 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
     ///
     /// - Parameter completion: Called when the records are on permanent storage, or could not be written.
     func write(
-        _ records: [StoredTransfer<Target>],
+        _ records: [StoredTransfer],
         completion: @escaping @Sendable (TransferQueueError?) -> Void
     ) {
-        var lines: [Line] = []
-        do throws(RecordLogFailure) {
-            for record in records { lines.append(try Self.line(record)) }
-        } catch {
-            return completion(TransferQueueError(error))
-        }
-        let begins = pending.withLock { [lines] pending in
-            for line in lines where line.revision > pending.revisions[line.id] ?? -1 {
-                pending.revisions[line.id] = line.revision
-                pending.lines[line.id] = line
-            }
+        let begins = pending.withLock { pending in
+            for record in records { pending.records[record.id] = record }
             pending.completions.append(completion)
             defer { pending.isScheduled = true }
             return !pending.isScheduled
@@ -79,10 +74,10 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
     }
 
     /// Writes a new record, and returns when it is on permanent storage. After a failure, it is not written later.
-    func add(_ record: StoredTransfer<Target>) async throws(TransferQueueError) {
+    func add(_ record: StoredTransfer) async throws(TransferQueueError) {
         let error = await withUnsafeContinuation { continuation in
             write([record]) { error in
-                if error != nil { self.pending.withLock { $0.lines[record.id] = nil } }
+                if error != nil { self.pending.withLock { $0.records[record.id] = nil } }
                 continuation.resume(returning: error)
             }
         }
@@ -90,68 +85,39 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
     }
 
     private func writePending() {
-        let (lines, completions) = pending.withLock { pending in
+        let (records, completions) = pending.withLock { pending in
             defer {
-                pending.lines = [:]
+                pending.records = [:]
                 pending.completions = []
                 pending.isScheduled = false
             }
-            return (Array(pending.lines.values), pending.completions)
+            return (Array(pending.records.values), pending.completions)
         }
         var failure: TransferQueueError?
         do throws(RecordLogFailure) {
-            try append(lines.sorted { ($0.number, $0.revision) < ($1.number, $1.revision) })
+            try append(records.sorted { $0.number < $1.number })
         } catch {
             failure = TransferQueueError(error)
             pending.withLock { pending in
-                for line in lines where pending.lines[line.id] == nil { pending.lines[line.id] = line }
+                for record in records where pending.records[record.id] == nil { pending.records[record.id] = record }
             }
         }
         for completion in completions { completion(failure) }
     }
 
-    private func append(_ lines: [Line]) throws(RecordLogFailure) {
-        if log.isLost { try writeAnew() }
-        do throws(RecordLogFailure) {
-            try log.append(lines.map(\.data))
-        } catch {
-            // A shorter file can make the room that is missing.
-            guard compact() else { throw error }
-            try log.append(lines.map(\.data))
+    private func append(_ records: [StoredTransfer]) throws(RecordLogFailure) {
+        try log.locked { session throws(RecordLogFailure) in
+            if session.isReplaced { stored.withLock { $0.isLost = true } }
+            if stored.withLock(\.isLost) {
+                try session.replace(with: stored.withLock(\.inOrder))
+                stored.withLock { $0.isLost = false }
+            }
+            try session.append(records) { stored.withLock(\.inOrder) }
+            let count = stored.withLock { stored in
+                for record in records { stored.apply(record) }
+                return stored.records.count
+            }
+            session.compactIfLong(count) { stored.withLock(\.inOrder) }
         }
-        let isLong = stored.withLock { stored in
-            for line in lines { stored.lines[line.id] = line.isRemoved ? nil : line }
-            stored.count += lines.count
-            return stored.count > 2 * stored.lines.count + stored.limit
-        }
-        if isLong { _ = compact() }
-    }
-
-    /// Replaces the file by one with the latest lines only; returns `false` if it is not shorter, or cannot be written.
-    private func compact() -> Bool {
-        let (lines, count) = stored.withLock { ($0.lines.values.sorted { $0.number < $1.number }, $0.count) }
-        guard lines.count < count, (try? log.replace(with: lines.map(\.data))) != nil else {
-            stored.withLock { $0.limit *= 2 }
-            return false
-        }
-        stored.withLock { $0.count = lines.count }
-        return true
-    }
-
-    /// Writes the latest lines to a new file, because something else has removed or emptied the old one.
-    private func writeAnew() throws(RecordLogFailure) {
-        let lines = stored.withLock { $0.lines.values.sorted { $0.number < $1.number } }
-        try log.replace(with: lines.map(\.data))
-        stored.withLock { $0.count = lines.count }
-    }
-
-    private static func line(_ record: StoredTransfer<Target>) throws(RecordLogFailure) -> Line {
-        Line(
-            id: record.id,
-            number: record.number,
-            revision: record.revision,
-            isRemoved: record.state == .removed,
-            data: try RecordLog.line(of: record)
-        )
     }
 }

@@ -14,7 +14,7 @@ extension Call {
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
     func cancellable<Value: Sendable>(
-        in hook: PluginHook? = nil,
+        in hook: PluginHooks? = nil,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if hook != nil, let clock = configuration.countingClock {
@@ -32,14 +32,14 @@ extension Call {
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
     func cancellable<Value: Sendable>(
-        in hook: PluginHook,
+        in hook: PluginHooks,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
         if let clock = configuration.countingClock { return await counted(hook: work, on: clock) }
         return needsTask(in: hook) ? await handle.runInTask(work) : await work()
     }
 
-    private func needsTask(in hook: PluginHook?) -> Bool {
+    private func needsTask(in hook: PluginHooks?) -> Bool {
         !hasOwnTask && hook.map(plugins.waitingHooks.contains) ?? true
     }
 

@@ -19,10 +19,7 @@ final class CallConfiguration: Sendable {
     /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.
     let mapsErrors: Bool
     let sharedExchanges = SharedExchanges()
-    private let knownPlugins: Locked<KnownPlugins>
-
-    /// The plugins, without the hooks that are known not to be implemented.
-    var plugins: PluginChain { knownPlugins.withLock(\.chain) }
+    let plugins: PluginChain
 
     /// The clock for the exchange timeout; `nil` if the transport measures it on the continuous clock.
     var exchangeClock: (any Clock<Duration>)? { clock is ContinuousClock ? nil : clock }
@@ -38,7 +35,7 @@ final class CallConfiguration: Sendable {
     ) {
         self.requestClosure = requestClosure
         self.transport = transport
-        knownPlugins = Locked(KnownPlugins(chain: plugins))
+        self.plugins = plugins
         self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
         self.cookies = cookies
         self.clock = clock
@@ -46,21 +43,5 @@ final class CallConfiguration: Sendable {
         elapsedTime = ElapsedTime(clock)
         // A `MultiTarget` wraps any target, and an object may be an instance of a subclass.
         mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type
-    }
-
-    /// Leaves the hooks whose defaults the call has called out of later calls.
-    func learn(from handle: RequestHandle) {
-        let unimplemented = handle.unimplementedHooks
-        if unimplemented.isEmpty { return }
-        knownPlugins.withLock { known in
-            // A plugin that calls another plugin's hooks records that plugin's defaults in every call.
-            guard known.unimplementedHooks.formUnion(unimplemented) else { return }
-            known.chain = known.chain.without(known.unimplementedHooks)
-        }
-    }
-
-    private struct KnownPlugins: Sendable {
-        var chain: PluginChain
-        var unimplementedHooks = UnimplementedHooks()
     }
 }

@@ -36,8 +36,6 @@ public final class RequestHandle: Sendable {
         var attempt = 0
         /// When the call times out; `nil` without a limit for the whole call.
         var deadline: Deadline?
-        /// The hooks whose defaults the call has called.
-        var unimplementedHooks = UnimplementedHooks()
         /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
         /// `nil` until the call is paused for the first time, or can be.
@@ -241,13 +239,6 @@ extension RequestHandle {
             return (state.storage, state.task, state.cancelWait)
         }
     }
-
-    func note(_ type: any Plugin.Type, doesNotImplement hook: PluginHook) {
-        state.withLock { $0.unimplementedHooks.insert(type, hook) }
-    }
-
-    /// The hooks whose defaults the call has called.
-    var unimplementedHooks: UnimplementedHooks { state.withLock(\.unimplementedHooks) }
 }
 
 /// A task of any result type.

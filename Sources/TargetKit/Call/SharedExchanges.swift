@@ -250,7 +250,6 @@ extension Call {
         var (context, request) = (context, request)
         request.progress = progress
         let result = await attempts(of: original, to: target, prepared: request, &context)
-        configuration.learn(from: handle)
         handle.releaseAtEnd()
         context.scope.endExchange()
         configuration.countingClock?.end(context.id)

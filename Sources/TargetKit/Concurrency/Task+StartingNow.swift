@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension Task where Failure == Never {
-    /// Whether the system supports starting tasks synchronously on the caller's thread (SE-0472).
-    static var canStartNow: Bool {
-        #if compiler(>=6.2)
-        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) { return true }
-        #endif
-        return false
-    }
-
-    /// Starts a task that runs on the caller's thread until it first suspends, where the system supports it.
+    /// Starts a task that runs on the caller's thread until it first suspends, where the system supports it (SE-0472).
     static func startingNow(_ work: @escaping @isolated(any) @Sendable () async -> Success) -> Task {
         #if compiler(>=6.2)
         if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

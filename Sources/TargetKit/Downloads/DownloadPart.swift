@@ -13,8 +13,6 @@ final class DownloadPart: Sendable {
 
     let url: URL
     private let recordURL: URL
-    /// The next record while it is written. Only the owner of the lock writes it, so one name suffices.
-    private let newRecordURL: URL
     /// The positions of the segments.
     let positionsURL: URL
     private let descriptor: Int32
@@ -23,7 +21,6 @@ final class DownloadPart: Sendable {
         self.url = url
         self.descriptor = descriptor
         recordURL = url.appendingPathExtension("json")
-        newRecordURL = recordURL.appendingPathExtension("new")
         positionsURL = url.appendingPathExtension("positions")
     }
 
@@ -85,29 +82,18 @@ final class DownloadPart: Sendable {
     /// download.
     func write(_ record: PartRecord) {
         guard let data = try? record.data, data.count <= Self.recordLimit else { return }
-        // A new file: another user may have created one under the name.
-        unlink(newRecordURL.path)
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-        let descriptor = Foundation.open(newRecordURL.path, flags, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
         // A record that a crash of the system damages is not used. It is flushed only if bytes of the part were.
-        guard PartialFile.write(data, to: descriptor),
-            !record.hasFlushedBytes || PartialFile.synchronize(descriptor)
-        else {
-            unlink(newRecordURL.path)
-            return
+        let descriptor = data.withUnsafeBytes {
+            PartialFile.replace(recordURL, by: $0, isDurable: record.hasFlushedBytes)
         }
-        FileProtection.allowAccessWhileLocked(newRecordURL)
-        if rename(newRecordURL.path, recordURL.path) != 0 { unlink(newRecordURL.path) }
+        if let descriptor { close(descriptor) }
     }
 
     /// Returns whether there was one.
     @discardableResult
     func removeRecord() -> Bool {
-        unlink(newRecordURL.path)
+        for file in [recordURL, positionsURL] { unlink(file.appendingPathExtension("new").path) }
         unlink(positionsURL.path)
-        unlink(positionsURL.appendingPathExtension("new").path)
         return unlink(recordURL.path) == 0
     }
 
@@ -133,29 +119,22 @@ final class DownloadPart: Sendable {
     }
 
     /// Discards the record and all bytes.
-    func restart() throws(PartialFile.Failure) {
+    func restart() throws {
         // An old record must not be there when the first byte of the new version is: not after a crash of the system,
         // either.
         if removeRecord() { AtomicFile.synchronize(url.deletingLastPathComponent()) }
         try truncate(to: 0)
     }
 
-    func truncate(to size: Int64) throws(PartialFile.Failure) {
+    func truncate(to size: Int64) throws {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url) }
     }
 
     /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been
     /// written.
-    func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws(PartialFile.Failure) {
-        var written = 0
-        while written < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(position) + off_t(written))
-            if count > 0 {
-                written += count
-            } else if count == 0 || errno != EINTR {
-                throw PartialFile.failure(.cannotWriteToFile, url)
-            }
+    func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws {
+        guard PartialFile.write(bytes, to: descriptor, at: position) else {
+            throw PartialFile.failure(.cannotWriteToFile, url)
         }
     }
 

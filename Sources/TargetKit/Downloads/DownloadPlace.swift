@@ -119,24 +119,20 @@ extension DownloadPlace {
     ///   - name: The name that the server gives the file, without path components.
     ///   - end: Decides whether the call is cancelled before.
     func take(_ part: URL, head: ResponseHead, name: String, at end: DownloadEnd) throws -> URL {
+        let file: URL
         switch destination.location {
-        case .file(let file):
-            // A link can be new.
-            try Self.checkFile(file)
-            let place = file.resolvingSymlinksInPath()
-            let taken = try move(part, to: place, followsLinks: true, at: end)
-            return taken == place ? file : taken
+        case .file(let known): file = known
+        case .chosen(let choose): file = try choose(head, name)
         case .folder(let folder):
             let place = folder.appendingPathComponent(name, isDirectory: false)
             return try move(part, to: place, followsLinks: false, at: end)
-        case .chosen(let choose):
-            let file = try choose(head, name)
-            try Self.checkFile(file)
-            let place = file.resolvingSymlinksInPath()
-            try Self.createFolder(place.deletingLastPathComponent())
-            let taken = try move(part, to: place, followsLinks: true, at: end)
-            return taken == place ? file : taken
         }
+        // A link can be new.
+        try Self.checkFile(file)
+        let place = file.resolvingSymlinksInPath()
+        if case .chosen = destination.location { try Self.createFolder(place.deletingLastPathComponent()) }
+        let taken = try move(part, to: place, followsLinks: true, at: end)
+        return taken == place ? file : taken
     }
 
     private func move(_ part: URL, to place: URL, followsLinks: Bool, at end: DownloadEnd) throws -> URL {
@@ -211,14 +207,10 @@ extension DownloadPlace {
         if isMoved { return }
         // A chosen file can be on another volume.
         guard code == EXDEV else { throw failure(to: place, code) }
-        do {
-            let copy = try PartialFile(copying: part, replacing: place)
-            _ = try end.commit {
-                try copy.move(to: place)
-                return true
-            }
-        } catch let failure as PartialFile.Failure {
-            throw URLError(failure)
+        let copy = try PartialFile(copying: part, replacing: place)
+        _ = try end.commit {
+            try copy.move(to: place)
+            return true
         }
         unlink(part.path)
     }
@@ -235,8 +227,7 @@ extension DownloadPlace {
     }
 
     private static func failure(to place: URL, _ code: Int32) -> URLError {
-        let words = "\(place.path): \(String(cString: strerror(code)))"
-        return URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
+        URLError(.cannotMoveFile, "\(place.path): \(String(cString: strerror(code)))")
     }
 }
 

@@ -31,16 +31,14 @@ struct DownloadedFile: Sendable {
     ) async throws -> URL {
         let end = DownloadEnd(handle)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue(label: "TargetKit.download").async {
-                    let result = Result {
-                        try check(destination.sha256) { end.isCancelled }
-                        let place = DownloadPlace(destination)
-                        return try place.take(part, head: head, name: name(from: source), at: end)
-                    }
-                    continuation.resume(with: result)
+            let result = await DispatchQueue(label: "TargetKit.download").run {
+                Result {
+                    try check(destination.sha256) { end.isCancelled }
+                    let place = DownloadPlace(destination)
+                    return try place.take(part, head: head, name: name(from: source), at: end)
                 }
             }
+            return try result.get()
         } onCancel: {
             end.cancel()
         }
@@ -78,18 +76,14 @@ struct DownloadedFile: Sendable {
 
     private func digest(from start: Int64, _ isCancelled: () -> Bool) throws -> [UInt8] {
         let descriptor = open(part.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, part) }
         defer { close(descriptor) }
-        lseek(descriptor, off_t(start), SEEK_SET)
         var hasher = SHA256Hasher()
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { piece.deallocate() }
-        while true {
+        let isRead = try PartialFile.read(descriptor, from: start) { piece in
             if isCancelled() { throw CancellationError() }
-            let count = read(descriptor, piece.baseAddress, piece.count)
-            if count == 0 { return hasher.finalize() }
-            if count > 0 { hasher.update(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
-            if count < 0, errno != EINTR { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
+            hasher.update(piece)
         }
+        guard isRead else { throw PartialFile.failure(.cannotOpenFile, part) }
+        return hasher.finalize()
     }
 }

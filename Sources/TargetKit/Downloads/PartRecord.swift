@@ -161,7 +161,7 @@ extension HTTPHeaders {
     var contentLength: Int64? {
         guard !contains(.transferEncoding) else { return nil }
         let values = Set(values(for: .contentLength))
-        guard values.count == 1, let value = values.first, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard values.count == 1, let value = values.first, value.utf8.allSatisfy(\.isDigit) else {
             return nil
         }
         return Int64(value)

@@ -48,7 +48,7 @@ final class PartSegments: Sendable {
     let part: DownloadPart
     private let length: Int64?
     private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let queue = DispatchQueue(label: "TargetKit.download")
+    let queue = DispatchQueue(label: "TargetKit.download")
     private let state: Locked<State>
 
     /// - Parameters:
@@ -80,8 +80,6 @@ final class PartSegments: Sendable {
         await queue.run(work)
     }
 
-    func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
-
     var segments: [Segment] { state.withLock(\.segments) }
     var record: PartRecord? { state.withLock(\.record) }
     var isComplete: Bool { segments.allSatisfy(\.isComplete) }
@@ -106,7 +104,7 @@ final class PartSegments: Sendable {
 
 extension PartSegments {
     /// Prepares a part: discards what is there from the first position of a file that is not divided.
-    func begin() throws(PartialFile.Failure) {
+    func begin() throws {
         let segments = segments
         let isNew = segments.allSatisfy { $0.position == $0.start }
         if isNew {
@@ -142,7 +140,7 @@ extension PartSegments {
         if !isDivided { try? part.truncate(to: position) }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, to index: Int) throws(PartialFile.Failure) {
+    func write(_ bytes: UnsafeRawBufferPointer, to index: Int) throws {
         let position = state.withLock { $0.segments[index].position }
         try part.write(bytes, at: position)
         state.withLock { state in

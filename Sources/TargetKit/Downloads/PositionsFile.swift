@@ -10,22 +10,13 @@ final class PositionsFile: Sendable {
 
     /// Replaces the file; returns `nil` if that is not possible. The positions of the last record are used then.
     init?(_ url: URL, _ identifier: UInt64, _ positions: [Int64]) {
-        let new = url.appendingPathExtension("new")
-        // A new file: another user may have created one under the name.
-        unlink(new.path)
-        descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return nil }
-        FileProtection.allowAccessWhileLocked(new)
         let words = [identifier] + positions.map { UInt64(bitPattern: $0) }
-        let isWritten = words.withUnsafeBytes { PartialFile.write($0, to: descriptor) }
-        guard isWritten, rename(new.path, url.path) == 0 else {
-            unlink(new.path)
-            return nil
-        }
+        guard let descriptor = words.withUnsafeBytes({ PartialFile.replace(url, by: $0) }) else { return nil }
+        self.descriptor = descriptor
     }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
+        close(descriptor)
     }
 
     /// A failure is not reported: then fewer bytes are continued.

@@ -18,8 +18,7 @@ extension ResumableDownload {
         _ index: Int,
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws {
-        let begun = await segments.perform { Result { () throws(PartialFile.Failure) in try segments.begin() } }
-        do throws(PartialFile.Failure) { try begun.get() } catch { throw URLError(error) }
+        try await segments.perform { Result { try segments.begin() } }.get()
         let all = segments.segments
         let incomplete = all.indices.filter { $0 != index && !all[$0].isComplete }
         guard destination.maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
@@ -71,14 +70,12 @@ extension ResumableDownload {
         let end = segments.segments[index].end
         if let count = announcedByteCount, received < min(count, end.map { $0 - start } ?? count) {
             let words = "the body ended after \(received) of \(count) bytes"
-            let error = URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: words])
-            try await writer.finish(after: error)
+            try await writer.finish(after: URLError(.networkConnectionLost, words))
         }
-        do throws(PartialFile.Failure) { try await writer.finish(isAtEnd: true) } catch { throw URLError(error) }
+        try await writer.finish(isAtEnd: true)
         guard await segments.perform({ segments.isIntact }) else {
             part.remove()
-            let words = "\(part.url.path) was changed during the download"
-            throw URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
+            throw URLError(.cannotMoveFile, "\(part.url.path) was changed during the download")
         }
     }
 
@@ -130,18 +127,14 @@ extension ResumableDownload {
 extension DownloadWriter {
     /// Finishes after a failure, and throws its cause: the failure to write, or the error.
     fileprivate func finish(after error: any Error) async throws -> Never {
-        do throws(PartialFile.Failure) { try await finish() } catch { throw URLError(error) }
+        try await finish()
         throw error
     }
 }
 
 extension URLError {
-    init(_ failure: PartialFile.Failure) {
-        self.init(failure.code, userInfo: [NSLocalizedDescriptionKey: failure.message])
-    }
-
     /// The error of a response that does not make sense.
     static func unusable(_ words: String) -> URLError {
-        URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
+        URLError(.badServerResponse, words)
     }
 }

@@ -35,9 +35,9 @@ public protocol ParameterEncoding: Sendable {
 /// The reason why parameters could not be encoded, and which of them is invalid.
 ///
 /// It contains types and names, never a value: a parameter can be a password.
-package struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
+struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
     /// The reason for the failure.
-    package enum Reason: Sendable, Hashable {
+    enum Reason: Sendable, Hashable {
         /// The format does not support values of the type.
         case unsupportedType(String)
         /// The type cannot be converted to a dictionary key.
@@ -55,22 +55,22 @@ package struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCo
     }
 
     /// The maximum nesting depth of dictionaries and arrays: 512, the limit of Foundation's JSON parser.
-    package static let maximumDepth = 512
+    static let maximumDepth = 512
 
     /// The reason for the failure.
-    package let reason: Reason
+    let reason: Reason
 
     /// The name of the value in a form, for example `user[tags][0]`. Empty for the top-level value.
-    package let keyPath: String
+    let keyPath: String
 
     /// Creates an error for the value at a key path.
-    package init(_ reason: Reason, at keyPath: String = "") {
+    init(_ reason: Reason, at keyPath: String = "") {
         self.reason = reason
         self.keyPath = keyPath
     }
 
     /// The reason and the name of the value in one line, without the value.
-    package var description: String {
+    var description: String {
         let place = keyPath.isEmpty ? "the parameters" : "the parameter \(keyPath)"
         switch reason {
         case .unsupportedType(let type): return "\(place) cannot be encoded: there is no form for a \(type)"

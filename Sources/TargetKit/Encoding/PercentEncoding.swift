@@ -61,16 +61,6 @@ package enum PercentEncoding {
     }
 
     /// Appends the escaped form of a text to a buffer.
-    static func append(
-        _ text: some StringProtocol,
-        to buffer: inout [UInt8],
-        allowing allowed: Allowed = .query,
-        spaceAsPlus: Bool = false
-    ) {
-        buffer.append(contentsOf: encode(text, allowing: allowed, spaceAsPlus: spaceAsPlus).utf8)
-    }
-
-    /// Appends the escaped form of a text to a buffer.
     @inline(__always)
     static func append(
         _ text: some StringProtocol,
@@ -133,23 +123,6 @@ package enum PercentEncoding {
         end[1] = hexDigit(byte &>> 4)
         end[2] = hexDigit(byte & 15)
         return 3
-    }
-
-    /// Returns the unescaped text, the inverse of ``encode(_:allowing:spaceAsPlus:)``.
-    static func decode(_ text: String, spaceAsPlus: Bool = false) -> String {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.utf8.count)
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                decoded.append(UInt8(digits[0] << 4 | digits[1]))
-                rest = rest.dropFirst(2)
-            } else {
-                decoded.append(byte == UInt8(ascii: "+") && spaceAsPlus ? UInt8(ascii: " ") : byte)
-            }
-        }
-        return String(decoding: decoded, as: UTF8.self)
     }
 
     /// The uppercase hexadecimal digit, as RFC 3986 §2.1 recommends.

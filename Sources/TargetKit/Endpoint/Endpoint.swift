@@ -5,7 +5,9 @@ import Foundation
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(endpointClosure: { target in
-///     try Endpoint(target: target).adding(headers: ["X-App-Version": "3.1"])
+///     var endpoint = try Endpoint(target: target)
+///     endpoint.headers["X-App-Version"] = "3.1"
+///     return endpoint
 /// })
 /// ```
 ///
@@ -83,16 +85,9 @@ public struct Endpoint: Sendable {
     }
 
     /// Returns this endpoint with additional header fields, which replace those of the same name.
-    public func adding(headers: HTTPHeaders) -> Endpoint {
+    func adding(headers: HTTPHeaders) -> Endpoint {
         var endpoint = self
         endpoint.headers = self.headers.merging(headers)
-        return endpoint
-    }
-
-    /// Returns this endpoint with another task.
-    public func replacing(task: HTTPTask) -> Endpoint {
-        var endpoint = self
-        endpoint.task = task
         return endpoint
     }
 }

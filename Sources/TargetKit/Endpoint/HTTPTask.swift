@@ -16,7 +16,7 @@ import Foundation
 /// Values are encoded when the request is created. A value that cannot be encoded is an error of the call.
 public struct HTTPTask: Sendable {
     /// No parameters, no body, and the response in memory.
-    public static let plain = HTTPTask()
+    public static let plain = Self()
 
     /// The query values, in the order in which they were added.
     var queries: [QueryValues] = []
@@ -32,9 +32,6 @@ public struct HTTPTask: Sendable {
     var upload: ResumableUpload?
     /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
-
-    /// No parameters, no body, and the response in memory.
-    package init() {}
 
     /// An encoder with sorted keys, so that equal values give equal bytes.
     static let jsonEncoder: JSONEncoder = {

@@ -13,18 +13,12 @@ struct ErrorDescription: CustomStringConvertible {
     init(_ error: any Error) {
         let text =
             switch error {
-            case let error as InvalidRequest: error.description
-            case let error as MultipartError: error.description
-            case let error as UploadFailure: error.description
-            case let error as DownloadFailure: error.description
-            case let error as ParameterEncodingError: error.description
-            case let error as ServerDefinedError: error.description
+            // Written by the package. The `errorDescription` of some is for the person who uses the app.
+            case let error as any ReflectsDescription: error.description
             case let error as URLError: Self.text(of: error)
             case let error as DecodingError: Self.text(of: error)
             case let error as EncodingError: Self.text(of: error)
             case is CancellationError: "cancelled"
-            // Its `errorDescription` is for the person who uses the app.
-            case let error as TargetKitError: error.description
             case let error as any LocalizedError: error.errorDescription ?? Self.name(of: error)
             default: Self.name(of: error)
             }

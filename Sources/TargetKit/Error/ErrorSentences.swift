@@ -2,239 +2,137 @@
 
 /// The sentences about one failure: what happened, why, and what to do about it.
 struct ErrorSentences {
-    var description: String
-    var reason: String
-    var suggestion: String
-
-    init(_ description: String, _ reason: String, _ suggestion: String) {
-        self.description = description
-        self.reason = reason
-        self.suggestion = suggestion
-    }
+    let description: String
+    let reason: String
+    let suggestion: String
 }
 
-// MARK: English
+/// The sentences in one language. Each entry has the description, the reason and the suggestion, separated by ` | `. One
+/// of two sentences has the table's ``refusal`` as its reason.
+struct ErrorSentenceTable: Sendable {
+    let kinds: [TargetKitError.Kind: String]
+    /// For statuses that differ from others of their kind.
+    let statuses: [Int: String]
+    /// The TLS handshake failed before a certificate was evaluated.
+    let handshake: String
+    /// The reason of a status that the server has not sent.
+    let refusal: String
+    /// The reason of a status, which is between the two texts.
+    let errorCode: (String, String)
 
-extension ErrorSentences {
-    /// The sentences in English.
+    /// The sentences about a failure.
     ///
     /// - Parameters:
     ///   - status: The status code that selects among the sentences of a kind.
     ///   - isAnswered: Whether the server sent that status.
-    static func english(_ kind: TargetKitError.Kind, status: Int?, isAnswered: Bool) -> Self {
-        englishOfTransport(kind) ?? englishOfStatus(kind, status, isAnswered: isAnswered) ?? englishOfApp(kind)
+    func sentences(about kind: TargetKitError.Kind, status: Int?, isAnswered: Bool) -> ErrorSentences {
+        let special = status.flatMap { TargetKitError.Kind(statusCode: $0) == kind ? statuses[$0] : nil }
+        let code = isAnswered && Self.kindsOfStatuses.contains(kind) ? status : nil
+        return sentences(special ?? kinds[kind] ?? "", code)
     }
 
-    /// The TLS handshake failed before a certificate was evaluated.
-    static let englishOfHandshake = Self(
-        "Could not connect securely.",
-        "The server does not support a secure connection that this app accepts.",
-        "Try again later, or try another network."
-    )
-
-    private static func englishOfTransport(_ kind: TargetKitError.Kind) -> Self? {
-        switch kind {
-        case .offline:
-            Self(
-                "You are not connected to the internet.",
-                "There is no connection, or this app is not allowed to use it.",
-                "Check your connection and try again."
-            )
-        case .timedOut:
-            Self(
-                "The request timed out.",
-                "The server did not respond in time.",
-                "Check your connection, or try again later."
-            )
-        case .cannotConnect:
-            Self(
-                "Could not connect to the server.",
-                "The server could not be found or is not responding.",
-                "Check your connection, or try again later."
-            )
-        case .connectionLost:
-            Self(
-                "The network connection was lost.",
-                "The response was incomplete or damaged.",
-                "Check your connection and try again."
-            )
-        case .insecureConnection:
-            Self(
-                "Could not connect securely.",
-                "The identity of the server could not be verified.",
-                "Check the date and time, or try another network."
-            )
-        case .badRedirect:
-            Self(
-                "This content could not be loaded.",
-                "The server redirected the request incorrectly.",
-                "Try again later."
-            )
-        case .tooLarge:
-            Self(
-                "The content is too large to load.",
-                "It exceeds the size limit of this app.",
-                "Try loading less at a time."
-            )
-        case .cancelled:
-            Self(
-                "The operation was canceled.",
-                "It was stopped before it finished.",
-                "Try again if you still need it."
-            )
-        default: nil
-        }
+    func sentences(_ entry: String, _ code: Int? = nil) -> ErrorSentences {
+        let texts = entry.components(separatedBy: " | ")
+        let reason = code.map { "\(errorCode.0)\($0)\(errorCode.1)" } ?? (texts.count > 2 ? texts[1] : refusal)
+        return ErrorSentences(description: texts[0], reason: reason, suggestion: texts[texts.count - 1])
     }
 
-    private static func englishOfStatus(
-        _ kind: TargetKitError.Kind,
-        _ status: Int?,
-        isAnswered: Bool
-    ) -> Self? {
-        let reason =
-            switch (kind, status) {
-            case (_, let status?) where isAnswered: "Error code: \(status)."
-            case (.unauthorized, _): "The server did not accept the sign-in information."
-            case (.server, 503): "The server has not been responding."
-            default: "The server did not accept the request."
-            }
-        return switch (kind, status) {
-        case (.unauthorized, _):
-            Self("You are not signed in, or your session has expired.", reason, "Sign in and try again.")
-        case (.forbidden, _):
-            Self("You do not have permission to do this.", reason, "Request access or use another account.")
-        case (.notFound, 410): Self("This content is no longer available.", reason, "Go back and refresh.")
-        case (.notFound, _): Self("This content could not be found.", reason, "Go back and refresh.")
-        case (.conflict, _): Self("This content has changed or already exists.", reason, "Refresh and try again.")
-        case (.rateLimited, _): Self("There have been too many attempts.", reason, "Wait a moment and try again.")
-        case (.client, 408): Self("The request timed out.", reason, "Try again.")
-        case (.client, 413): Self("The content is too large to send.", reason, "Reduce its size and try again.")
-        case (.client, _):
-            Self("The request could not be completed.", reason, "Check what you entered and try again.")
-        case (.server, 503): Self("The service is temporarily unavailable.", reason, "Try again later.")
-        case (.server, 504): Self("The request timed out.", reason, "Try again later.")
-        case (.server, _): Self("There was a problem with the server.", reason, "Try again later.")
-        case (.unexpectedStatus, _):
-            Self("The server returned an unexpected response.", reason, "Try again later.")
-        default: nil
-        }
-    }
-
-    private static func englishOfApp(_ kind: TargetKitError.Kind) -> Self {
-        switch kind {
-        case .decoding:
-            Self(
-                "The data could not be read.",
-                "It is not in the expected format.",
-                "Try again later, or update the app."
-            )
-        case .rejected:
-            Self(
-                "The operation could not be completed.",
-                "The server reported a problem.",
-                "Check what you entered or try again later."
-            )
-        case .invalidRequest:
-            Self(
-                "The app could not send the request.",
-                "Some of its content is missing or not valid.",
-                "Try again, or update the app."
-            )
-        case .unreadableFile:
-            Self(
-                "The file could not be opened.",
-                "It was moved or deleted, or this app is not allowed to open it.",
-                "Choose another file."
-            )
-        case .storageFull:
-            Self(
-                "There is not enough storage.",
-                "There is no space left to save the content.",
-                "Free up space and try again."
-            )
-        case .shutDown:
-            Self(
-                "This operation is not available right now.",
-                "The app has stopped sending requests.",
-                "Reopen the app and try again."
-            )
-        default: Self("An unknown error occurred.", "The cause is not known.", "Try again later.")
-        }
-    }
+    /// The kinds whose reason is the status that the server has sent.
+    private static let kindsOfStatuses: Set<TargetKitError.Kind> = [
+        .unauthorized, .forbidden, .notFound, .conflict, .rateLimited, .client, .server, .unexpectedStatus,
+    ]
 }
 
-// MARK: Simplified Chinese
-
-extension ErrorSentences {
-    /// The sentences in Simplified Chinese.
-    ///
-    /// - Parameters:
-    ///   - status: The status code that selects among the sentences of a kind.
-    ///   - isAnswered: Whether the server sent that status.
-    static func simplifiedChinese(_ kind: TargetKitError.Kind, status: Int?, isAnswered: Bool) -> Self {
-        chineseOfTransport(kind) ?? chineseOfStatus(kind, status, isAnswered: isAnswered) ?? chineseOfApp(kind)
-    }
-
-    /// The TLS handshake failed before a certificate was evaluated.
-    static let chineseOfHandshake = Self(
-        "无法建立安全连接。",
-        "服务器不支持此 App 要求的安全连接。",
-        "请稍后再试，或更换网络后重试。"
+extension ErrorSentenceTable {
+    static let english = Self(
+        kinds: [
+            .offline: "You are not connected to the internet. | There is no connection, or this app is not allowed to "
+                + "use it. | Check your connection and try again.",
+            .timedOut: "The request timed out. | The server did not respond in time. | "
+                + "Check your connection, or try again later.",
+            .cannotConnect: "Could not connect to the server. | The server could not be found or is not responding. | "
+                + "Check your connection, or try again later.",
+            .connectionLost: "The network connection was lost. | The response was incomplete or damaged. | "
+                + "Check your connection and try again.",
+            .insecureConnection: "Could not connect securely. | The identity of the server could not be verified. | "
+                + "Check the date and time, or try another network.",
+            .badRedirect: "This content could not be loaded. | The server redirected the request incorrectly. | "
+                + "Try again later.",
+            .tooLarge: "The content is too large to load. | It exceeds the size limit of this app. | "
+                + "Try loading less at a time.",
+            .cancelled: "The operation was canceled. | It was stopped before it finished. | "
+                + "Try again if you still need it.",
+            .unauthorized: "You are not signed in, or your session has expired. | The server did not accept the "
+                + "sign-in information. | Sign in and try again.",
+            .forbidden: "You do not have permission to do this. | Request access or use another account.",
+            .notFound: "This content could not be found. | Go back and refresh.",
+            .conflict: "This content has changed or already exists. | Refresh and try again.",
+            .rateLimited: "There have been too many attempts. | Wait a moment and try again.",
+            .client: "The request could not be completed. | Check what you entered and try again.",
+            .server: "There was a problem with the server. | Try again later.",
+            .unexpectedStatus: "The server returned an unexpected response. | Try again later.",
+            .decoding: "The data could not be read. | It is not in the expected format. | "
+                + "Try again later, or update the app.",
+            .rejected: "The operation could not be completed. | The server reported a problem. | "
+                + "Check what you entered or try again later.",
+            .invalidRequest: "The app could not send the request. | Some of its content is missing or not valid. | "
+                + "Try again, or update the app.",
+            .unreadableFile: "The file could not be opened. | It was moved or deleted, or this app is not allowed to "
+                + "open it. | Choose another file.",
+            .storageFull: "There is not enough storage. | There is no space left to save the content. | "
+                + "Free up space and try again.",
+            .shutDown: "This operation is not available right now. | The app has stopped sending requests. | "
+                + "Reopen the app and try again.",
+            .unknown: "An unknown error occurred. | The cause is not known. | Try again later.",
+        ],
+        statuses: [
+            408: "The request timed out. | Try again.",
+            410: "This content is no longer available. | Go back and refresh.",
+            413: "The content is too large to send. | Reduce its size and try again.",
+            503: "The service is temporarily unavailable. | The server has not been responding. | Try again later.",
+            504: "The request timed out. | Try again later.",
+        ],
+        handshake: "Could not connect securely. | The server does not support a secure connection that this app "
+            + "accepts. | Try again later, or try another network.",
+        refusal: "The server did not accept the request.",
+        errorCode: ("Error code: ", ".")
     )
 
-    private static func chineseOfTransport(_ kind: TargetKitError.Kind) -> Self? {
-        switch kind {
-        case .offline: Self("当前没有网络连接。", "设备未联网，或未允许此 App 使用网络。", "请检查网络设置后重试。")
-        case .timedOut: Self("请求超时。", "服务器未及时响应。", "请检查网络，或稍后再试。")
-        case .cannotConnect: Self("无法连接到服务器。", "找不到服务器，或服务器没有响应。", "请检查网络，或稍后再试。")
-        case .connectionLost: Self("网络连接已中断。", "收到的数据不完整或已损坏。", "请检查网络后重试。")
-        case .insecureConnection: Self("无法建立安全连接。", "无法验证服务器身份。", "请检查日期与时间，或更换网络后重试。")
-        case .badRedirect: Self("无法加载此内容。", "服务器的重定向有误。", "请稍后再试。")
-        case .tooLarge: Self("内容过大，无法加载。", "内容超出此 App 的大小限制。", "请缩小范围后重试。")
-        case .cancelled: Self("操作已取消。", "操作在完成前已停止。", "如有需要，请重试。")
-        default: nil
-        }
-    }
-
-    private static func chineseOfStatus(
-        _ kind: TargetKitError.Kind,
-        _ status: Int?,
-        isAnswered: Bool
-    ) -> Self? {
-        let reason =
-            switch (kind, status) {
-            case (_, let status?) where isAnswered: "错误代码：\(status)。"
-            case (.unauthorized, _): "服务器未接受登录信息。"
-            case (.server, 503): "服务器近期没有响应。"
-            default: "服务器未接受此请求。"
-            }
-        return switch (kind, status) {
-        case (.unauthorized, _): Self("未登录或登录已失效。", reason, "请登录后重试。")
-        case (.forbidden, _): Self("没有权限执行此操作。", reason, "请申请权限，或更换账号登录。")
-        case (.notFound, 410): Self("此内容已不存在。", reason, "请返回并刷新。")
-        case (.notFound, _): Self("找不到此内容。", reason, "请返回并刷新。")
-        case (.conflict, _): Self("此内容已更改或已存在。", reason, "请刷新后重试。")
-        case (.rateLimited, _): Self("操作过于频繁。", reason, "请稍后再试。")
-        case (.client, 408): Self("请求超时。", reason, "请重试。")
-        case (.client, 413): Self("内容过大，无法发送。", reason, "请减少内容或压缩文件后重试。")
-        case (.client, _): Self("无法完成此请求。", reason, "请检查填写的内容后重试。")
-        case (.server, 503): Self("服务暂时不可用。", reason, "请稍后再试。")
-        case (.server, 504): Self("请求超时。", reason, "请稍后再试。")
-        case (.server, _): Self("服务器出现问题。", reason, "请稍后再试。")
-        case (.unexpectedStatus, _): Self("服务器响应异常。", reason, "请稍后再试。")
-        default: nil
-        }
-    }
-
-    private static func chineseOfApp(_ kind: TargetKitError.Kind) -> Self {
-        switch kind {
-        case .decoding: Self("无法读取数据。", "数据格式不正确。", "请稍后再试，或更新 App。")
-        case .rejected: Self("操作未能完成。", "服务器未能完成此操作。", "请检查填写的内容，或稍后再试。")
-        case .invalidRequest: Self("无法发送请求。", "请求内容缺失或无效。", "请重试，或更新 App。")
-        case .unreadableFile: Self("无法打开文件。", "文件已移动或删除，或未允许此 App 打开。", "请选择其他文件。")
-        case .storageFull: Self("储存空间不足。", "没有空间保存此内容。", "请清理空间后重试。")
-        case .shutDown: Self("当前无法执行此操作。", "此 App 已停止发送请求。", "请重新打开 App 后重试。")
-        default: Self("发生未知错误。", "原因未知。", "请稍后再试。")
-        }
-    }
+    static let simplifiedChinese = Self(
+        kinds: [
+            .offline: "当前没有网络连接。 | 设备未联网，或未允许此 App 使用网络。 | 请检查网络设置后重试。",
+            .timedOut: "请求超时。 | 服务器未及时响应。 | 请检查网络，或稍后再试。",
+            .cannotConnect: "无法连接到服务器。 | 找不到服务器，或服务器没有响应。 | 请检查网络，或稍后再试。",
+            .connectionLost: "网络连接已中断。 | 收到的数据不完整或已损坏。 | 请检查网络后重试。",
+            .insecureConnection: "无法建立安全连接。 | 无法验证服务器身份。 | 请检查日期与时间，或更换网络后重试。",
+            .badRedirect: "无法加载此内容。 | 服务器的重定向有误。 | 请稍后再试。",
+            .tooLarge: "内容过大，无法加载。 | 内容超出此 App 的大小限制。 | 请缩小范围后重试。",
+            .cancelled: "操作已取消。 | 操作在完成前已停止。 | 如有需要，请重试。",
+            .unauthorized: "未登录或登录已失效。 | 服务器未接受登录信息。 | 请登录后重试。",
+            .forbidden: "没有权限执行此操作。 | 请申请权限，或更换账号登录。",
+            .notFound: "找不到此内容。 | 请返回并刷新。",
+            .conflict: "此内容已更改或已存在。 | 请刷新后重试。",
+            .rateLimited: "操作过于频繁。 | 请稍后再试。",
+            .client: "无法完成此请求。 | 请检查填写的内容后重试。",
+            .server: "服务器出现问题。 | 请稍后再试。",
+            .unexpectedStatus: "服务器响应异常。 | 请稍后再试。",
+            .decoding: "无法读取数据。 | 数据格式不正确。 | 请稍后再试，或更新 App。",
+            .rejected: "操作未能完成。 | 服务器未能完成此操作。 | 请检查填写的内容，或稍后再试。",
+            .invalidRequest: "无法发送请求。 | 请求内容缺失或无效。 | 请重试，或更新 App。",
+            .unreadableFile: "无法打开文件。 | 文件已移动或删除，或未允许此 App 打开。 | 请选择其他文件。",
+            .storageFull: "储存空间不足。 | 没有空间保存此内容。 | 请清理空间后重试。",
+            .shutDown: "当前无法执行此操作。 | 此 App 已停止发送请求。 | 请重新打开 App 后重试。",
+            .unknown: "发生未知错误。 | 原因未知。 | 请稍后再试。",
+        ],
+        statuses: [
+            408: "请求超时。 | 请重试。",
+            410: "此内容已不存在。 | 请返回并刷新。",
+            413: "内容过大，无法发送。 | 请减少内容或压缩文件后重试。",
+            503: "服务暂时不可用。 | 服务器近期没有响应。 | 请稍后再试。",
+            504: "请求超时。 | 请稍后再试。",
+        ],
+        handshake: "无法建立安全连接。 | 服务器不支持此 App 要求的安全连接。 | 请稍后再试，或更换网络后重试。",
+        refusal: "服务器未接受此请求。",
+        errorCode: ("错误代码：", "。")
+    )
 }

@@ -34,21 +34,18 @@ extension ErrorTexts {
         package static var system: Self { Self(preferred: PreferredLanguages.app) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
-            if error.kind == .insecureConnection, !error.isOfCertificate { return handshakeFailed }
+            if error.kind == .insecureConnection, !error.isOfCertificate { return table.sentences(table.handshake) }
             // If the error's own text lacks this piece, the fallback must not blame the program.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
             let status = error.response?.statusCode
             let described = status ?? (error.underlying as? any ErrorWithKind)?.statusCode
-            return switch self {
-            case .english: .english(kind, status: described, isAnswered: status != nil)
-            case .simplifiedChinese: .simplifiedChinese(kind, status: described, isAnswered: status != nil)
-            }
+            return table.sentences(about: kind, status: described, isAnswered: status != nil)
         }
 
-        private var handshakeFailed: ErrorSentences {
+        private var table: ErrorSentenceTable {
             switch self {
-            case .english: .englishOfHandshake
-            case .simplifiedChinese: .chineseOfHandshake
+            case .english: .english
+            case .simplifiedChinese: .simplifiedChinese
             }
         }
     }
@@ -93,7 +90,7 @@ package enum PreferredLanguages {
 
     /// The languages in the environment of a POSIX process: `LANGUAGE`, a list separated by colons, and the first of
     /// `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. If that is `C` or `POSIX`, there are none.
-    package static func posix(_ environment: [String: String]) -> [String] {
+    static func posix(_ environment: [String: String]) -> [String] {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(locale) else { return [] }
         let list = (environment["LANGUAGE"] ?? "").split(separator: ":").compactMap { tag(String($0)) }

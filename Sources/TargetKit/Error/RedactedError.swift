@@ -5,12 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
+#if canImport(Security)
+import Security
+#endif
+
 /// Redacts errors of Foundation and the standard library: the result has the same type and code, without quoted
 /// content.
 enum RedactedError {
     /// The redacted error; the error itself when it contains nothing to redact.
     static func of(_ error: any Error) -> any Error {
-        redacted(error) ?? error
+        let redacted = FoundationError(error).map { $0.redacted(depth: 0) } ?? redacted(coding: error)
+        return redacted ?? error
     }
 
     /// The error to store under `NSUnderlyingErrorKey`, whose text becomes part of the outer error's text.
@@ -22,7 +27,7 @@ enum RedactedError {
     }
 
     /// What replaces an error within another; `nil` when it is safe as it is.
-    static func nested(_ error: any Error, depth: Int) -> (any Error)? {
+    private static func nested(_ error: any Error, depth: Int) -> (any Error)? {
         if let foundation = FoundationError(error) {
             if let safe = foundation.redacted(depth: depth) { return safe }
             // A type of the app that inherits from `NSError` can have more than its `userInfo`.
@@ -31,9 +36,8 @@ enum RedactedError {
         switch error {
         // Swift's own text for an enum quotes the value: "Cannot initialize Kind from invalid String value …".
         case let error as DecodingError: return error.withoutText
-        case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
-            is CancellationError, is any ErrorWithKind, is EncodingError:
-            return redacted(coding: error)
+        case is any ReflectsDescription, is any ErrorWithKind, is CancellationError: return nil
+        case is EncodingError: return redacted(coding: error)
         default:
             let bridged = error as NSError
             let info = [NSLocalizedDescriptionKey: "\(ErrorDescription(error))"]
@@ -41,12 +45,7 @@ enum RedactedError {
         }
     }
 
-    /// The redacted error; `nil` when there is nothing to redact.
-    private static func redacted(_ error: any Error) -> (any Error)? {
-        guard let foundation = FoundationError(error) else { return redacted(coding: error) }
-        return foundation.redacted(depth: 0)
-    }
-
+    /// The redacted error of a coder; `nil` when there is nothing to redact.
     private static func redacted(coding error: any Error) -> (any Error)? {
         switch error {
         case DecodingError.dataCorrupted(let context) where context.isSecret:
@@ -61,6 +60,56 @@ enum RedactedError {
     }
 
     private static let placeholder = HeaderRedaction.placeholder
+}
+
+/// The `userInfo` of errors. Few kinds of values are kept, since any other can hold a URL with a secret or a header
+/// field: it is replaced by the name of its type.
+extension RedactedError {
+    /// The maximum depth of errors, arrays and dictionaries; no transport nests them more deeply.
+    private static let depthLimit = 8
+
+    /// The redacted values; `nil` when there is nothing to redact.
+    fileprivate static func redacted(_ info: [String: Any], depth: Int) -> [String: Any]? {
+        guard depth < depthLimit else { return info.isEmpty ? nil : [:] }
+        var result: [String: Any] = [:]
+        var isChanged = false
+        for (key, value) in info {
+            let name = RedactedURL.inside(key)
+            let safe = isSecret(key) ? HeaderRedaction.placeholder : redacted(value, depth: depth + 1)
+            if safe != nil || name != key { isChanged = true }
+            result[name] = safe ?? value
+        }
+        return isChanged ? result : nil
+    }
+
+    /// Whether a value is a secret by its key. Keys of the system end with `Key`, which is not a part of the name.
+    private static func isSecret(_ key: String) -> Bool {
+        let isSystem = ["NS", "kCF", "_kCF"].contains(where: key.hasPrefix)
+        return SecretFields.isSecret(isSystem && key.hasSuffix("Key") ? key.dropLast(3) : key[...])
+    }
+
+    /// What replaces a value; `nil` when it is safe as it is.
+    private static func redacted(_ value: Any, depth: Int) -> Any? {
+        switch value {
+        case is any Numeric, is Bool, is NSNumber, is Date: return nil
+        #if canImport(Security)
+        // The server's certificates. `URLError.failureURLPeerTrust` reads them without a check of their type.
+        case _ where CFGetTypeID(value as AnyObject) == SecTrustGetTypeID(): return nil
+        #endif
+        case let url as URL:
+            return url.redacted == url ? nil : url.redacted
+        case let text as String:
+            let safe = RedactedURL.inside(text)
+            return safe == text ? nil : safe
+        case let error as any Error: return nested(error, depth: depth)
+        case let info as [String: Any]: return redacted(info, depth: depth)
+        case let values as [Any]:
+            guard depth < depthLimit else { return [] as [Any] }
+            let safe = values.map { redacted($0, depth: depth + 1) }
+            return safe.contains { $0 != nil } ? zip(values, safe).map { $1 ?? $0 } : nil
+        default: return String(describing: type(of: value))
+        }
+    }
 }
 
 /// An error of Foundation, whose values are in its `userInfo`.
@@ -94,7 +143,7 @@ private struct FoundationError {
 
     /// The redacted error; `nil` when there is nothing to redact.
     func redacted(depth: Int) -> (any Error)? {
-        RedactedInfo.of(userInfo, depth: depth).map(with)
+        RedactedError.redacted(userInfo, depth: depth).map(with)
     }
 }
 

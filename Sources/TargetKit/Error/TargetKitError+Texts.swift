@@ -69,31 +69,12 @@ extension TargetKitError {
 }
 
 extension TargetKitError.Kind {
-    fileprivate var number: Int {
-        switch self {
-        case .unknown: 0
-        case .offline: 1
-        case .timedOut: 2
-        case .cannotConnect: 3
-        case .connectionLost: 4
-        case .insecureConnection: 5
-        case .badRedirect: 6
-        case .tooLarge: 7
-        case .cancelled: 8
-        case .unauthorized: 9
-        case .forbidden: 10
-        case .notFound: 11
-        case .conflict: 12
-        case .rateLimited: 13
-        case .client: 14
-        case .server: 15
-        case .unexpectedStatus: 16
-        case .decoding: 17
-        case .rejected: 18
-        case .invalidRequest: 19
-        case .shutDown: 20
-        case .unreadableFile: 21
-        case .storageFull: 22
-        }
-    }
+    fileprivate var number: Int { Self.numbered.firstIndex(of: self) ?? 0 }
+
+    /// In the order of their numbers, from 0. New ones are added at the end.
+    private static let numbered: [Self] = [
+        .unknown, .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .badRedirect, .tooLarge,
+        .cancelled, .unauthorized, .forbidden, .notFound, .conflict, .rateLimited, .client, .server, .unexpectedStatus,
+        .decoding, .rejected, .invalidRequest, .shutDown, .unreadableFile, .storageFull,
+    ]
 }

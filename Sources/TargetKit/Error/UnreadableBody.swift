@@ -76,10 +76,12 @@ extension UnreadableBody {
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
-            _ = try JSONValue(parsing: response.data, options: JSONParsingOptions())
+            _ = try JSONValue(parsing: response.data)
             return nil
-        } catch {
+        } catch let error as JSONParsingError {
             self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
+        } catch {
+            return nil
         }
     }
 

@@ -68,20 +68,14 @@ package struct AtomicFile: Sendable {
     /// Reads an open file from a position to its end; returns `nil` on failure, with the reason in `errno`.
     static func contents(of descriptor: Int32, from position: off_t = 0) -> Data? {
         var data = Data()
-        var piece = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = pread(descriptor, &piece, piece.count, position + off_t(data.count))
-            if count == 0 { return data }
-            if count > 0 { data.append(contentsOf: piece[..<count]) }
-            if count < 0, errno != EINTR { return nil }
-        }
+        return PartialFile.read(descriptor, from: Int64(position)) { data.append(contentsOf: $0) } ? data : nil
     }
 
     /// Replaces the contents.
     package func write(_ data: Data) throws(Failure) {
         let place = try place()
         if createsFolder { try createFolder(of: place) }
-        do throws(PartialFile.Failure) {
+        do {
             let part = try PartialFile(beside: place, mode: 0o600)
             try part.append(data)
             // Otherwise the new file may be empty after a crash, and the old one is gone.
@@ -119,13 +113,11 @@ package struct AtomicFile: Sendable {
 
     /// Removes the part files of writers that no longer exist. Newer ones may still be in use.
     private func removeLeftovers(of place: URL) {
-        let folder = place.deletingLastPathComponent()
-        let limit = Date(timeIntervalSinceNow: -Self.partLifetime)
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        where PartialFile.isName(name, ofPartOf: place) {
-            let part = folder.appendingPathComponent(name).path
-            let attributes = try? FileManager.default.attributesOfItem(atPath: part)
-            if let date = attributes?[.modificationDate] as? Date, date < limit { unlink(part) }
+        let limit = Date().timeIntervalSince1970 - Self.partLifetime
+        for part in PartialFile.parts(of: place) {
+            if let status = FileStatus(of: part, followsLinks: false), status.modificationTime < limit {
+                unlink(part.path)
+            }
         }
     }
 

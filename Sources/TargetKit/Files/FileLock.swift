@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Opens and locks a file, so that two calls or processes do not use it at the same time.
-enum FileLock {
+/// The lock of a file, so that two calls or processes do not use it at the same time. It is released with its last
+/// reference, or before.
+package final class FileLock: Sendable {
+    private let descriptor: Locked<Int32?>
+
+    /// Owns the descriptor of a locked file.
+    init(_ descriptor: Int32) {
+        self.descriptor = Locked(descriptor)
+    }
+
+    deinit { release() }
+
+    /// Releases the lock. Does nothing after the first call.
+    package func release() {
+        let descriptor = descriptor.withLock { descriptor in
+            defer { descriptor = nil }
+            return descriptor
+        }
+        if let descriptor { Self.release(descriptor) }
+    }
+}
+
+// MARK: - Descriptors
+
+extension FileLock {
     enum Outcome {
         /// The file is locked until ``FileLock/release(_:)``.
         case locked(Int32, FileStatus)
@@ -26,10 +49,27 @@ enum FileLock {
         }
     }
 
-    /// Releases the lock, and closes the descriptor. A process that is just being started may have a copy of it, which
-    /// would keep the lock if it were only closed.
-    static func release(_ descriptor: Int32) {
+    /// Takes the lock of an open file; returns `false` on failure, with the reason in `errno`: `EWOULDBLOCK` if another
+    /// call or process has it.
+    ///
+    /// - Parameter waits: Whether the thread waits for another call or process that has it; default `false`.
+    @discardableResult
+    package static func take(_ descriptor: Int32, waits: Bool = false) -> Bool {
+        while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
+
+    /// Releases the lock of a file that stays open.
+    package static func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
+    }
+
+    /// Releases the lock, if it was taken, and closes the descriptor. A process that is just being started may have a
+    /// copy of it, which would keep the lock if it were only closed.
+    package static func release(_ descriptor: Int32) {
+        unlock(descriptor)
         close(descriptor)
     }
 
@@ -39,7 +79,7 @@ enum FileLock {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let descriptor = Foundation.open(url.path, flags, mode)
             guard descriptor >= 0 else { return .failed(errno) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard take(descriptor) else {
                 let code = errno
                 close(descriptor)
                 return .unavailable(code)

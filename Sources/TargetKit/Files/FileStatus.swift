@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The type and permissions of a file.
 package struct FileStatus {
     private let status: stat
@@ -28,6 +32,24 @@ package struct FileStatus {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.status = status
+    }
+
+    /// The status of a file that a transport is to send.
+    ///
+    /// - Throws: The reason why it cannot be sent.
+    init(ofReadable url: URL) throws(URLError) {
+        guard url.isFileURL, let status = FileStatus(of: url) else {
+            throw URLError(
+                .fileDoesNotExist,
+                "the file \(url.path) does not exist, or is in a folder that cannot be read"
+            )
+        }
+        guard status.isRegular else {
+            let code: URLError.Code = status.isFolder ? .fileIsDirectory : .cannotOpenFile
+            throw URLError(code, "\(url.path) is not a regular file; use a BodySource for a pipe or a device")
+        }
+        guard access(url.path, R_OK) == 0 else { throw PartialFile.failure(.noPermissionsToReadFile, url) }
+        self = status
     }
 
     package var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }

@@ -32,26 +32,26 @@ extension PartialFile {
         #endif
     }
 
+    /// The files whose names are those that ``hiddenPlace(beside:)`` returns for a file.
+    static func parts(of file: URL) -> [URL] {
+        let folder = file.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { isName($0, ofPartOf: file) }.map { folder.appendingPathComponent($0) }
+    }
+
     /// Removes the files of processes that have died, which would have replaced a file.
     ///
     /// - Parameter age: The time for which such a file must be unchanged.
     static func removeLeftovers(of file: URL, unchangedFor age: TimeInterval = leftoverAge) {
-        let folder = file.deletingLastPathComponent()
         let limit = Date().timeIntervalSince1970 - age
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        where isName(name, ofPartOf: file) {
-            let part = folder.appendingPathComponent(name)
+        for part in parts(of: file) {
             let descriptor = open(part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                if let status = FileStatus(of: descriptor), status.isRegular, status.isOwn, status.hasOneName,
-                    status.changeTime <= limit
-                {
-                    unlink(part.path)
-                }
-                FileLock.release(descriptor)
-            } else {
-                close(descriptor)
+            defer { FileLock.release(descriptor) }
+            if FileLock.take(descriptor), let status = FileStatus(of: descriptor), status.isRegular, status.isOwn,
+                status.hasOneName, status.changeTime <= limit
+            {
+                unlink(part.path)
             }
         }
     }

@@ -11,12 +11,6 @@ import FoundationNetworking
 /// A file that replaces another one has no name until it is moved, where the system supports that, so that nothing stays
 /// when the process dies. Otherwise it has a temporary name, and is locked while it is in use.
 package final class PartialFile: Sendable {
-    /// A failed file operation.
-    struct Failure: Error {
-        var code: URLError.Code
-        var message: String
-    }
-
     /// The number of bytes of the final name that the hidden name begins with. Most file systems limit a name to 255
     /// bytes.
     private static let prefixSize = 40
@@ -33,9 +27,9 @@ package final class PartialFile: Sendable {
     /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
     ///
     /// - Parameter isNamed: Whether the file has a name, even where the system has files without one.
-    convenience init(replacing url: URL, isNamed: Bool = false) throws(Failure) {
+    convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
         guard url.isFileURL else {
-            throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
+            throw URLError(.cannotCreateFile, "\(url.scheme ?? "") is not the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
         let place = Self.hiddenPlace(beside: url)
@@ -43,7 +37,7 @@ package final class PartialFile: Sendable {
             self.init(place, unnamed: descriptor)
         } else {
             try self.init(at: place, mode: mode ?? 0o666)
-            _ = flock(descriptor, LOCK_EX | LOCK_NB)
+            FileLock.take(descriptor)
         }
         // The old file may have permissions that the process's mask removes from new files.
         if let mode { fchmod(descriptor, mode) }
@@ -51,29 +45,22 @@ package final class PartialFile: Sendable {
     }
 
     /// Creates a copy of a file that will replace another one.
-    convenience init(copying file: URL, replacing place: URL) throws(Failure) {
+    convenience init(copying file: URL, replacing place: URL) throws {
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw Self.failure(.cannotOpenFile, file) }
         defer { close(source) }
         try self.init(replacing: place)
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { piece.deallocate() }
-        while true {
-            let count = read(source, piece.baseAddress, piece.count)
-            if count == 0 { break }
-            if count > 0 { try append(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
-            if count < 0, errno != EINTR { throw Self.failure(.cannotOpenFile, file) }
-        }
+        guard try Self.read(source, { try append($0) }) else { throw Self.failure(.cannotOpenFile, file) }
     }
 
     /// Creates a file in the system's temporary folder that only this user can read.
-    convenience init() throws(Failure) {
+    convenience init() throws(URLError) {
         let folder = FileManager.default.temporaryDirectory
         try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
     }
 
     /// Creates a file beside another one, with permissions of its own.
-    convenience init(beside url: URL, mode: mode_t) throws(Failure) {
+    convenience init(beside url: URL, mode: mode_t) throws(URLError) {
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
     }
 
@@ -83,7 +70,7 @@ package final class PartialFile: Sendable {
         isNamed = false
     }
 
-    private init(at url: URL, mode: mode_t) throws(Failure) {
+    private init(at url: URL, mode: mode_t) throws(URLError) {
         self.url = url
         isNamed = true
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -111,9 +98,7 @@ package final class PartialFile: Sendable {
 
     /// The permissions of a regular file; `nil` when there is none.
     private static func permissions(of url: URL) -> mode_t? {
-        var status = stat()
-        guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return status.st_mode & 0o777
+        FileStatus(of: url).flatMap { $0.isRegular ? $0.permissions : nil }
     }
 
     /// A new hidden file name in the file's folder. For a file that has such a name, one for the same final name.
@@ -156,20 +141,50 @@ package final class PartialFile: Sendable {
     }
 
     /// Appends bytes.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    func append(_ bytes: UnsafeRawBufferPointer) throws(URLError) {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
     /// Appends bytes.
-    func append(_ bytes: Data) throws(Failure) {
+    func append(_ bytes: Data) throws(URLError) {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
+    /// Passes the bytes of an open file, from a position to its end, to a closure; returns `false` on failure, with the
+    /// reason in `errno`.
+    static func read(
+        _ descriptor: Int32,
+        from position: Int64 = 0,
+        _ take: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows -> Bool {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { piece.deallocate() }
+        var position = position
+        while true {
+            let count = pread(descriptor, piece.baseAddress, piece.count, off_t(position))
+            if count == 0 { return true }
+            if count > 0 {
+                try take(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+            } else if errno != EINTR {
+                return false
+            }
+            position += Int64(max(0, count))
+        }
+    }
+
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    ///
+    /// - Parameter position: Where to write; `nil`: after the bytes that were written last.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at position: Int64? = nil) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+            let count =
+                if let position {
+                    pwrite(descriptor, start, rest.count, off_t(position) + off_t(rest.startIndex))
+                } else {
+                    Foundation.write(descriptor, start, rest.count)
+                }
             if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
         }
         return true
@@ -180,8 +195,26 @@ package final class PartialFile: Sendable {
         bytes.withUnsafeBytes { write($0, to: descriptor) }
     }
 
+    /// Replaces a file that only one process writes at a time, by way of a file with a fixed name beside it. Returns the
+    /// open file; `nil` on failure.
+    static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
+        let new = file.appendingPathExtension("new")
+        // A new file: another user may have created one under the name.
+        unlink(new.path)
+        let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        FileProtection.allowAccessWhileLocked(new)
+        guard write(bytes, to: descriptor), !isDurable || synchronize(descriptor), rename(new.path, file.path) == 0
+        else {
+            unlink(new.path)
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
     /// Flushes the file to permanent storage.
-    func synchronize() throws(Failure) {
+    func synchronize() throws(URLError) {
         guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
@@ -197,7 +230,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Moves the file to its final place, replacing an existing file.
-    func move(to place: URL) throws(Failure) {
+    func move(to place: URL) throws(URLError) {
         // A link cannot replace a file.
         guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, place) }
         guard rename(url.path, place.path) == 0 else {
@@ -208,20 +241,29 @@ package final class PartialFile: Sendable {
     }
 
     /// Copies a file to a place on another volume, replacing an existing file.
-    static func copy(_ file: URL, to place: URL) throws(Failure) {
+    static func copy(_ file: URL, to place: URL) throws {
         try PartialFile(copying: file, replacing: place).move(to: place)
     }
 
-    private static func failureToCreate(in folder: URL) -> Failure {
+    private static func failureToCreate(in folder: URL) -> URLError {
         let words =
             switch errno {
             case ENOENT, ENOTDIR: "the folder \(folder.path) does not exist; create it first"
             case let code: "no file can be created in the folder \(folder.path): \(String(cString: strerror(code)))"
             }
-        return Failure(code: .cannotCreateFile, message: words)
+        return URLError(.cannotCreateFile, words)
     }
 
-    static func failure(_ code: URLError.Code, _ url: URL) -> Failure {
-        Failure(code: code, message: "\(url.path): \(String(cString: strerror(errno)))")
+    /// The error of a failed operation, with the reason in `errno`.
+    static func failure(_ code: URLError.Code, _ url: URL) -> URLError {
+        URLError(code, "\(url.path): \(String(cString: strerror(errno)))")
     }
+}
+
+extension URLError {
+    init(_ code: Code, _ message: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: message])
+    }
+
+    var message: String { userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
 }

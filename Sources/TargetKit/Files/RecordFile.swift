@@ -14,20 +14,9 @@ enum RecordFile {
         }
     }
 
-    /// Takes the lock of a file, which is that of another file, because the file itself is replaced.
-    ///
-    /// - Throws: ``RecordLogFailure/inUse(path:)`` if another log or process has it after the time.
-    static func lock(_ file: URL, waiting time: Duration) throws(RecordLogFailure) -> Int32 {
-        guard let descriptor = try lock(file, named: "lock", waiting: time) else { throw .inUse(path: file.path) }
-        return descriptor
-    }
-
-    /// Takes a lock that belongs to a file; returns `nil` if another log or process has it after the time.
-    static func lock(
-        _ file: URL,
-        named name: String,
-        waiting time: Duration = .zero
-    ) throws(RecordLogFailure) -> Int32? {
+    /// Takes a lock that belongs to a file, and is that of another file, because the file itself is replaced. Returns
+    /// `nil` if another log or process has it after the time.
+    static func lock(_ file: URL, named name: String, waiting time: Duration) throws(RecordLogFailure) -> FileLock? {
         let url = file.appendingPathExtension(name)
         var outcome = FileLock.open(url, mode: 0o600, waiting: time)
         if case .failed(ENOENT) = outcome {
@@ -36,7 +25,7 @@ enum RecordFile {
             outcome = FileLock.open(url, mode: 0o600, waiting: time)
         }
         switch outcome {
-        case .locked(let descriptor, _): return descriptor
+        case .locked(let descriptor, _): return FileLock(descriptor)
         case .unavailable(EWOULDBLOCK): return nil
         case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
         }

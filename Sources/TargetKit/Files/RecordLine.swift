@@ -56,7 +56,7 @@ enum RecordLine {
         case digestSize: byte == UInt8(ascii: " ")
         case digestSize + 1: byte == UInt8(ascii: "{")
         default:
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            byte.isDigit
                 || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
         }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A file to which records are appended, like that of a ``RecordLog``, by several processes.
+/// A file to which several processes append records, for what is kept between launches and changes often.
 ///
-/// Each operation locks the file and first reads what others have appended. After a crash, the last line can be
-/// incomplete: the next operation removes it. Lines that are damaged, or that this version of the app cannot decode,
-/// stay in the file. The file has mode 0600. A file of another kind is refused. Operations block the thread, usually
-/// for less than a millisecond.
+/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. Each operation locks the
+/// file and first reads what others have appended. After a crash, the last line can be incomplete: the next operation
+/// removes it. Lines that are damaged, or that this version of the app cannot decode, stay in the file. The file has
+/// mode 0600. A file of another kind is refused. Operations block the thread, usually for less than a millisecond.
 package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     /// How long an operation waits for another process that has the lock, for example one that is suspended.
     private static var longestWait: Duration { .seconds(10) }
@@ -19,6 +19,10 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         /// The number of bytes that were read.
         var position: off_t = 0
         var unreadable: [Data] = []
+        /// The number of records in the file.
+        var recordCount = 0
+        /// The number of records, beyond three for each that is needed, at which the file is compacted.
+        var compactionLimit = 100
         /// Whether it is read from its start, until that has succeeded.
         var isReplaced = false
         /// Whether the file had more than it has now.
@@ -40,8 +44,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     /// - Parameter time: How long the thread waits for another process that has the lock, for example one that is
     ///   suspended. The file is then read without the lock, and the session cannot be written.
     package func read(waiting time: Duration, _ body: (Session) -> Void) throws(RecordLogFailure) {
-        let lock = try RecordFile.lock(file, named: "lock", waiting: time)
-        defer { if let lock { FileLock.release(lock) } }
+        let lock = try lock(named: "lock", waiting: time)
+        defer { lock?.release() }
         var session = Session(file, state.withLock(\.self))
         defer { state.withLock { $0 = session.state } }
         try session.readNew(isLocked: lock != nil)
@@ -54,8 +58,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     package func locked<Result>(
         _ body: (inout Session) throws(RecordLogFailure) -> Result
     ) throws(RecordLogFailure) -> Result {
-        let lock = try RecordFile.lock(file, waiting: Self.longestWait)
-        defer { FileLock.release(lock) }
+        guard let lock = try lock(named: "lock", waiting: Self.longestWait) else { throw .inUse(path: file.path) }
+        defer { lock.release() }
         var session = Session(file, state.withLock(\.self))
         // Also after a failure, because the descriptor may have been replaced.
         defer { state.withLock { $0 = session.state } }
@@ -64,29 +68,9 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     }
 
     /// Takes a lock that belongs to the file and that one process at a time can have, until it is released or the
-    /// process ends. Returns `nil` if another process, or another log, has it.
-    package func lock(named name: String) throws(RecordLogFailure) -> NamedLock? {
-        try RecordFile.lock(file, named: name).map(NamedLock.init)
-    }
-
-    /// A lock that is released with its last reference, or before.
-    package final class NamedLock: Sendable {
-        private let descriptor: Locked<Int32?>
-
-        fileprivate init(_ descriptor: Int32) {
-            self.descriptor = Locked(descriptor)
-        }
-
-        deinit { release() }
-
-        /// Releases the lock. Does nothing after the first call.
-        package func release() {
-            let descriptor = descriptor.withLock { descriptor in
-                defer { descriptor = nil }
-                return descriptor
-            }
-            if let descriptor { FileLock.release(descriptor) }
-        }
+    /// process ends. Returns `nil` if another process, or another log, has it after the time; default: none.
+    package func lock(named name: String, waiting time: Duration = .zero) throws(RecordLogFailure) -> FileLock? {
+        try RecordFile.lock(file, named: name, waiting: time)
     }
 }
 
@@ -123,6 +107,7 @@ extension SharedRecordLog {
                 try RecordFile.read(descriptor, of: file, from: state.position, isRepaired: isLocked)
             records = lines.records
             state.unreadable += lines.unreadable
+            state.recordCount += records.count
             state.position = end
             (isReplaced, isLost) = (state.isReplaced, state.isLost)
             (state.isReplaced, state.isLost) = (false, false)
@@ -141,16 +126,53 @@ extension SharedRecordLog {
                 throw .unusable(path: file.path, code: code)
             }
             state.position += off_t(lines.count)
+            state.recordCount += records.count
+        }
+
+        /// Appends records. If they cannot be written, the file is compacted, which can make the room that is missing,
+        /// and they are appended again.
+        ///
+        /// - Parameter shortest: The fewest records that say what those in the file say.
+        package mutating func append(
+            _ records: [Record],
+            compactingTo shortest: () -> [Record]
+        ) throws(RecordLogFailure) {
+            do throws(RecordLogFailure) {
+                try append(records)
+            } catch {
+                guard compact(shortest()) else { throw error }
+                try append(records)
+            }
+        }
+
+        /// Compacts a file that has become long.
+        ///
+        /// - Parameters:
+        ///   - count: How many entries the records are about.
+        ///   - shortest: The fewest records that say what those in the file say.
+        package mutating func compactIfLong(_ count: Int, to shortest: () -> [Record]) {
+            if state.recordCount > 3 * count + state.compactionLimit { _ = compact(shortest()) }
+        }
+
+        /// Replaces the file; returns `false` if it would not be shorter, or cannot be written.
+        private mutating func compact(_ records: [Record]) -> Bool {
+            guard records.count < state.recordCount, (try? replace(with: records)) != nil else {
+                state.compactionLimit = min(2 * state.compactionLimit, 100_000)
+                return false
+            }
+            return true
         }
 
         /// Replaces all records at once. Lines that are not records stay.
         package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
             guard isLocked else { throw .inUse(path: file.path) }
             let unreadable = state.unreadable
-            let size = try RecordFile.replace(file, unreadable, try Self.lines(records))
+            let lines = try Self.lines(records)
+            let size = try RecordFile.replace(file, unreadable, lines)
             // From here on, the old file is no longer the one of this name.
             closeFile()
-            state = State(descriptor: try RecordFile.open(file), position: size, unreadable: unreadable)
+            let descriptor = try RecordFile.open(file)
+            state = State(descriptor: descriptor, position: size, unreadable: unreadable, recordCount: records.count)
         }
 
         /// The file, opened again if another process has replaced it.
@@ -184,5 +206,17 @@ extension SharedRecordLog {
             for record in records { lines.append(try RecordLine.encoded(record)) }
             return lines
         }
+    }
+}
+
+/// A failed operation of a ``SharedRecordLog``.
+package enum RecordLogFailure: Error, Sendable, Hashable {
+    /// Another log or process has the lock.
+    case inUse(path: String)
+    /// The file cannot be opened, read or written.
+    case unusable(path: String, reason: String)
+
+    static func unusable(path: String, code: Int32 = errno) -> Self {
+        .unusable(path: path, reason: String(cString: strerror(code)))
     }
 }

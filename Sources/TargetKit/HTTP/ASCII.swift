@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 extension UInt8 {
+    /// Whether the byte is a space or a tab, the white space of header fields (RFC 9110 §5.6.3).
+    var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
+
     /// The byte in lowercase if it is an ASCII letter.
-    package var asciiLowercased: UInt8 {
+    var asciiLowercased: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
 
@@ -29,7 +32,7 @@ extension StringProtocol {
     }
 
     /// Hashes the bytes, with ASCII letters in lowercase.
-    package func hashIgnoringASCIICase(into hasher: inout Hasher) {
+    func hashIgnoringASCIICase(into hasher: inout Hasher) {
         // Eight bytes at a time: combining eight costs as much as combining one.
         let last = ContiguousText.read(self) { bytes in
             var word: UInt64 = 0
@@ -43,6 +46,15 @@ extension StringProtocol {
         }
         hasher.combine(last)
         hasher.combine(utf8.count)
+    }
+}
+
+extension Substring {
+    /// The text without the spaces and tabs around it.
+    var trimmingSpaces: Substring {
+        let start = utf8.drop(while: \.isSpaceOrTab)
+        guard let last = start.lastIndex(where: { !$0.isSpaceOrTab }) else { return "" }
+        return Substring(start[...last])
     }
 }
 

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 
 /// The range of a representation that a response contains (RFC 9110 §14.4).
-package struct ContentRange: Sendable, Hashable {
+struct ContentRange: Sendable, Hashable {
     /// The positions of the first and the last byte; `nil` if the range could not be satisfied (`bytes */1234`).
-    package var bytes: ClosedRange<Int64>?
+    var bytes: ClosedRange<Int64>?
     /// The length of the whole representation in bytes; `nil` if the server does not know it (`bytes 0-499/*`).
-    package var completeLength: Int64?
+    var completeLength: Int64?
 
     /// Reads the value of `Content-Range`; `nil` if it is not a valid range of bytes.
-    package init?(_ field: String) {
-        var rest = field.utf8.drop { $0.isSpaceOrTab }[...]
+    init?(_ field: String) {
+        var rest = field[...].trimmingSpaces.utf8
         guard rest.count > 6, rest.prefix(5).lazy.map(\.asciiLowercased).elementsEqual("bytes".utf8) else { return nil }
         rest = rest.dropFirst(5)
         guard rest.first?.isSpaceOrTab == true else { return nil }
-        rest = rest.drop { $0.isSpaceOrTab }
-        while rest.last?.isSpaceOrTab == true { rest = rest.dropLast() }
+        rest = rest.drop(while: \.isSpaceOrTab)
         guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let (range, length) = (rest[..<slash], rest[rest.index(after: slash)...])
         if !length.elementsEqual("*".utf8) {
@@ -35,13 +34,9 @@ package struct ContentRange: Sendable, Hashable {
 
     /// Decimal digits, without a sign or spaces.
     private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
             return nil
         }
         return Int64(Substring(digits))
     }
-}
-
-extension UInt8 {
-    fileprivate var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
 }

@@ -5,11 +5,12 @@ import Foundation
 ///
 /// The value is a dictionary of byte sequences (RFC 9651): `sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:`. Other
 /// algorithms are ignored.
-package enum DigestFields {
+enum DigestFields {
     /// The digest, of 32 bytes; `nil` if the field has none, or is not valid.
-    package static func sha256(in field: String) -> Data? {
+    static func sha256(in field: String) -> Data? {
         var digest: Data?
-        for member in members(of: field) {
+        // Neither base64 nor the names of algorithms contain a comma.
+        for member in field.split(separator: ",").map(\.trimmingSpaces) {
             let name = member.prefix { $0 != "=" }
             // Keys are in lowercase (RFC 9651 §3.1.2), so `SHA-256` is another key. A later member replaces an earlier one.
             guard name == "sha-256" else { continue }
@@ -21,14 +22,5 @@ package enum DigestFields {
             digest = bytes
         }
         return digest
-    }
-
-    /// The members without the spaces around them. Neither base64 nor the names of algorithms contain a comma.
-    private static func members(of field: String) -> [Substring] {
-        field.split(separator: ",").map { member in
-            var member = member.drop { $0 == " " || $0 == "\t" }
-            while let last = member.last, last == " " || last == "\t" { member.removeLast() }
-            return member
-        }
     }
 }

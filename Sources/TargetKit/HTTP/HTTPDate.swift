@@ -15,7 +15,7 @@ package enum HTTPDate {
         if isExact, !hasExactFormat(text) { return nil }
         // The `asctime` format has no time zone, and ends with the year.
         let end = text.utf8.suffix(5)
-        let isYear = end.first == UInt8(ascii: " ") && end.dropFirst().allSatisfy(isDigit)
+        let isYear = end.first == UInt8(ascii: " ") && end.dropFirst().allSatisfy(\.isDigit)
         guard isYear || end.dropFirst().map(\.asciiLowercased).elementsEqual(" gmt".utf8) else { return nil }
         let latest = year(of: now) + 50
         return CookieDate.parse(text, fullYear: { latest - (latest - $0) % 100 }, lastSecond: 60)
@@ -26,7 +26,7 @@ package enum HTTPDate {
         let bytes = text.utf8.map(\.asciiLowercased)
         let weekday = String(decoding: bytes.prefix(while: isLetter), as: UTF8.self)
         let rest = bytes.dropFirst(weekday.utf8.count).map { byte in
-            isDigit(byte) ? UInt8(ascii: "0") : isLetter(byte) ? UInt8(ascii: "a") : byte
+            byte.isDigit ? UInt8(ascii: "0") : isLetter(byte) ? UInt8(ascii: "a") : byte
         }
         switch String(decoding: rest, as: UTF8.self) {
         case ", 00 aaa 0000 00:00:00 aaa", " aaa 00 00:00:00 0000", " aaa  0 00:00:00 0000":
@@ -39,8 +39,6 @@ package enum HTTPDate {
     private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// The year, computed from its mean length: accurate to about a day, which suffices for a limit 50 years in the future.
     private static func year(of date: Date) -> Int {
@@ -86,7 +84,7 @@ struct CookieDate {
             time = found
         } else if day == nil, let found = Self.number(of: token[...], digits: 1...2) {
             day = found
-        } else if month == nil, let found = Self.month(of: token) {
+        } else if month == nil, let found = GregorianCalendar.month(named: token) {
             month = found
         } else if year == nil, let found = Self.number(of: token[...], digits: 2...4) {
             year = found
@@ -97,9 +95,9 @@ struct CookieDate {
         guard let time, let day, let month, var year else { return nil }
         if year < 100 { year = fullYear(year) }
         guard year >= 1601, time.hour < 24, time.minute < 60, time.second <= lastSecond else { return nil }
-        guard day >= 1, day <= Self.length(ofMonth: month, year: year) else { return nil }
-        let days = Self.days(year: year, month: month, day: day)
-        return Date(timeIntervalSince1970: Double(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second))
+        return GregorianCalendar.days(year, month, day).map { days in
+            Date(timeIntervalSince1970: Double(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second))
+        }
     }
 }
 
@@ -108,7 +106,7 @@ extension CookieDate {
     private static func time(of token: [UInt8]) -> (hour: Int, minute: Int, second: Int)? {
         let pieces = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard pieces.count == 3, pieces[0].count <= 2, pieces[1].count <= 2,
-            pieces[0].allSatisfy(isDigit), pieces[1].allSatisfy(isDigit),
+            pieces[0].allSatisfy(\.isDigit), pieces[1].allSatisfy(\.isDigit),
             let hour = number(of: pieces[0], digits: 1...2), let minute = number(of: pieces[1], digits: 1...2),
             let second = number(of: pieces[2], digits: 1...2)
         else { return nil }
@@ -117,36 +115,37 @@ extension CookieDate {
 
     /// Parses the number at the start of the token, if its digit count is in the range.
     private static func number(of token: ArraySlice<UInt8>, digits: ClosedRange<Int>) -> Int? {
-        let number = token.prefix(while: isDigit)
+        let number = token.prefix(while: \.isDigit)
         guard digits.contains(number.count) else { return nil }
         return number.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
+}
 
-    /// The month, from 1 to 12, by its first three letters.
-    private static func month(of token: [UInt8]) -> Int? {
-        let start = token.prefix(3).map(\.asciiLowercased)
-        return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
-    }
-
+/// The months and days of all date formats.
+enum GregorianCalendar {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-    private static func length(ofMonth month: Int, year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+    /// The month, from 1 to 12, by the first three letters of its name.
+    static func month(named name: some Sequence<UInt8>) -> Int? {
+        let start = name.prefix(3).map(\.asciiLowercased)
+        return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
     }
 
-    /// The days since 1970-01-01 in the Gregorian calendar. Years start in March, so that the leap day is the last.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
-        let year = month > 2 ? year : year - 1
-        let monthFromMarch = month > 2 ? month - 3 : month + 9
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    /// The days since 1970-01-01; `nil` for a day that does not exist.
+    ///
+    /// Years are counted from March, so that the leap day is the last one.
+    static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
+        let length =
+            switch month {
+            case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+            case 4, 6, 9, 11: 30
+            default: 31
+            }
+        guard year > 0, (1...12).contains(month), day >= 1, day <= length else { return nil }
+        let marchYear = month > 2 ? year : year - 1
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
     }
 }

@@ -42,7 +42,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// Caching directives (RFC 9111 §5.2).
     public static let cacheControl = Self(rawValue: "Cache-Control")
     /// The coding of the content (RFC 9110 §8.4).
-    package static let contentEncoding = Self(rawValue: "Content-Encoding")
+    static let contentEncoding = Self(rawValue: "Content-Encoding")
     /// The content's size in bytes (RFC 9110 §8.6); the transport sets it.
     package static let contentLength = Self(rawValue: "Content-Length")
     /// The content's media type (RFC 9110 §8.3).

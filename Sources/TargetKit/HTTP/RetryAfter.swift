@@ -12,7 +12,7 @@ package enum RetryAfter {
     ///   wrong clock does not matter.
     package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
-        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if text.utf8.allSatisfy(\.isDigit) {
             return .seconds(min(Int64(text) ?? .max, 1 << 40))
         }
         guard let date = HTTPDate.parse(text, now: now) else { return nil }

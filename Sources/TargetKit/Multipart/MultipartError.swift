@@ -3,7 +3,7 @@
 /// The reason why a ``MultipartForm`` cannot be sent, and the invalid part.
 public struct MultipartError: Error, Sendable, Hashable {
     /// The reason.
-    package enum Reason: Error, Sendable, Hashable {
+    enum Reason: Error, Sendable, Hashable {
         /// The form has no parts.
         case emptyForm
         /// The boundary is not valid (RFC 2046 §5.1.1).
@@ -35,7 +35,7 @@ public struct MultipartError: Error, Sendable, Hashable {
     }
 
     /// The reason.
-    package let reason: Reason
+    let reason: Reason
     /// The part's index in the form, from 0; `nil` if the error is about the whole form.
     public let partIndex: Int?
     /// The part's name; `nil` if the error is about the whole form.
@@ -68,7 +68,7 @@ extension MultipartError: RedactedDescription {
 
 extension MultipartError.Reason: CustomStringConvertible {
     /// The reason and the remedy, in one line.
-    package var description: String {
+    var description: String {
         switch self {
         case .emptyForm: "it has no parts; add one, or send the request without a form"
         case .boundary(let boundary):

@@ -42,8 +42,10 @@ public struct MultipartForm: Sendable {
     }
 
     /// A boundary of 128 bits from the generator: `TargetKit-` and 32 hexadecimal digits.
-    package static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
-        MultipartBoundary(using: &generator).text
+    static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
+        let words: [UInt64] = [generator.next(), generator.next()]
+        let bytes = words.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
+        return "TargetKit-" + MessageDigest.hexadecimal(bytes)
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, with the boundary quoted where RFC

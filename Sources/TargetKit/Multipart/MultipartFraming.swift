@@ -17,7 +17,7 @@ struct MultipartFraming {
         append("--")
         append(boundary)
         append("\r\nContent-Disposition: form-data; name=\"")
-        append(fieldName: part.name)
+        append(escaping: part.name, isName: true)
         if let fileName = part.fileName {
             append("\"; filename=\"")
             append(escaping: fileName)
@@ -66,29 +66,20 @@ struct MultipartFraming {
         append("\r\n")
     }
 
-    /// Appends a field's name. Unlike in a file name, HTML first replaces a lone CR or LF by CR LF.
-    private mutating func append(fieldName: String) {
+    /// Appends text with only `"`, CR and LF escaped (HTML standard, "multipart/form-data encoding algorithm"). In a
+    /// field's name, HTML first replaces a lone CR or LF by CR LF.
+    private mutating func append(escaping text: String, isName: Bool = false) {
         var previous: UInt8 = 0
-        for byte in fieldName.utf8 {
-            switch byte {
-            case 0x0A where previous == 0x0D: break  // Already written with the CR.
-            case 0x0A, 0x0D: append("%0D%0A")
-            case 0x22: append("%22")
-            default: bytes.append(byte)
-            }
-            previous = byte
-        }
-    }
-
-    /// Appends text with only `"`, CR and LF escaped (HTML standard, "multipart/form-data encoding algorithm").
-    private mutating func append(escaping text: String) {
         for byte in text.utf8 {
             switch byte {
             case 0x22: append("%22")
+            case 0x0A where isName && previous == 0x0D: break  // Already written with the CR.
+            case 0x0A where isName, 0x0D where isName: append("%0D%0A")
             case 0x0D: append("%0D")
             case 0x0A: append("%0A")
             default: bytes.append(byte)
             }
+            previous = byte
         }
     }
 }
@@ -105,23 +96,6 @@ struct MultipartBoundary: Sendable {
             return nil
         }
         self.text = text
-    }
-
-    /// Creates a boundary of 128 random bits in hexadecimal. It is a token, so it needs no quotes.
-    init(using generator: inout some RandomNumberGenerator) {
-        let bits = (generator.next() as UInt64, generator.next() as UInt64)
-        text = "TargetKit-" + Self.hexadecimal(bits)
-    }
-
-    private static func hexadecimal(_ bits: (UInt64, UInt64)) -> String {
-        String(unsafeUninitializedCapacity: 32) { buffer in
-            for place in 0..<32 {
-                let word = place < 16 ? bits.0 : bits.1
-                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (place % 16))) & 0xF
-                buffer[place] = digit < 10 ? 0x30 + digit : 0x57 + digit
-            }
-            return 32
-        }
     }
 
     /// The parameter value in `Content-Type`, quoted unless it is a token (RFC 2045 §5.1). Boundaries cannot contain

@@ -43,6 +43,10 @@ public protocol Plugin: Sendable {
     /// The plugin's position among the provider's plugins; default ``PluginPlace/standard``.
     var place: PluginPlace { get }
 
+    /// The hooks that the provider calls; default ``PluginHooks/all``. A plugin that names its own costs nothing in the
+    /// others.
+    var hooks: PluginHooks { get }
+
     /// The header fields in which this plugin puts secrets, in addition to those of ``HeaderRedaction/standard``. They
     /// are not sent to another origin after a redirect, and TargetKit's plugins do not log them. Default: none.
     var secretHeaders: Set<HTTPHeaderName> { get }
@@ -75,29 +79,26 @@ extension Plugin {
     /// ``PluginPlace/standard``.
     public var place: PluginPlace { .standard }
 
+    /// ``PluginHooks/all``.
+    public var hooks: PluginHooks { .all }
+
     /// No fields.
     public var secretHeaders: Set<HTTPHeaderName> { [] }
 
     /// Returns the request unchanged.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        context.note(Self.self, doesNotImplement: .prepare)
-        return request
+        request
     }
 
     /// Does nothing.
-    public func willSend(_ request: URLRequest, context: RequestContext) {
-        context.note(Self.self, doesNotImplement: .willSend)
-    }
+    public func willSend(_ request: URLRequest, context: RequestContext) {}
 
     /// Does nothing.
-    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        context.note(Self.self, doesNotImplement: .didReceive)
-    }
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {}
 
     /// Returns ``RetryDecision/doNotRetry``.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        context.note(Self.self, doesNotImplement: .retry)
-        return .doNotRetry
+        .doNotRetry
     }
 
     /// Returns the result unchanged.
@@ -105,14 +106,45 @@ extension Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        context.note(Self.self, doesNotImplement: .process)
-        return result
+        result
     }
 
     /// Does nothing.
-    public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        context.note(Self.self, doesNotImplement: .didFinish)
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {}
+}
+
+/// The hooks of a ``Plugin`` that a provider calls.
+///
+/// ```swift
+/// struct TracePlugin: Plugin {
+///     var hooks: PluginHooks { .prepare }
+/// ```
+public struct PluginHooks: OptionSet, Sendable, Hashable {
+    /// A bit for each hook.
+    public let rawValue: Int
+
+    /// Creates a set from its bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
     }
+
+    /// ``Plugin/prepare(_:context:)``.
+    public static let prepare = PluginHooks(rawValue: 1 << 0)
+    /// ``Plugin/willSend(_:context:)``.
+    public static let willSend = PluginHooks(rawValue: 1 << 1)
+    /// ``Plugin/didReceive(_:context:)``.
+    public static let didReceive = PluginHooks(rawValue: 1 << 2)
+    /// ``Plugin/retry(_:context:)``.
+    public static let retry = PluginHooks(rawValue: 1 << 3)
+    /// ``Plugin/process(_:context:)``.
+    public static let process = PluginHooks(rawValue: 1 << 4)
+    /// ``Plugin/didFinish(_:context:)``.
+    public static let didFinish = PluginHooks(rawValue: 1 << 5)
+    /// The asynchronous hooks may wait, for example for a file or a server. The provider then calls them in a task that
+    /// is cancelled with the call. Without it, they wait only in ``RequestContext/cancellable(_:)``.
+    public static let waiting = PluginHooks(rawValue: 1 << 6)
+    /// All hooks, which may wait.
+    public static let all: PluginHooks = [.prepare, .willSend, .didReceive, .retry, .process, .didFinish, .waiting]
 }
 
 /// A plugin's decision about another attempt.

@@ -20,7 +20,7 @@
 /// | ``observation`` | record what is sent and received | 11th | 11th |
 ///
 /// A failed call is therefore retried with a new credential first, then with another host, then after a delay, and last
-/// after waiting for the network.
+/// after waiting for the network. A place between two of them is between them in both orders.
 ///
 /// The plugins of TargetKitPlugins have these places, some of which are between two of those above:
 ///
@@ -107,17 +107,25 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The position in the order of `retry`: a new credential first, then another host, then another attempt, and
-    /// waiting for the network last.
+    /// The order in which plugins are asked to retry: for a new credential first, then for another host, then for another
+    /// attempt, and after waiting for the network last.
+    private static let retryOrder: [PluginPlace] = [
+        .authentication, .failover, .retrying, .connectivity, .admission, .standard, .start, .environment, .signing,
+        .errorHandling, .observation,
+    ]
+
+    /// The place's position in the order of `retry`. A place between two of the above is asked between them, next to the
+    /// one with the smaller raw value.
     var retryPosition: Int {
-        switch self {
-        case .authentication: Int.min
-        case .failover: Int.min + 1
-        case .retrying: Int.min + 2
-        case .connectivity: Int.min + 3
-        case .admission: Int.min + 4
-        case .standard: Int.min + 5
-        default: rawValue
+        let order = Self.retryOrder
+        if let index = order.firstIndex(of: self) { return 2 * index }
+        let lower = order.indices.filter { order[$0] < self }.max { order[$0] < order[$1] }
+        let upper = order.indices.filter { order[$0] > self }.min { order[$0] < order[$1] }
+        switch (lower, upper) {
+        case (let lower?, let upper?): return 2 * lower + (lower < upper ? 1 : -1)
+        case (let lower?, nil): return 2 * lower + 1
+        case (nil, let upper?): return 2 * upper - 1
+        case (nil, nil): return 0
         }
     }
 }

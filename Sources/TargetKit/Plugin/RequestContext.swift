@@ -157,14 +157,12 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
-    /// Records that the default of a hook was called. The provider leaves it out of later calls.
-    func note(_ type: any Plugin.Type, doesNotImplement hook: PluginHook) {
-        handle.note(type, doesNotImplement: hook)
-    }
-
-    /// Runs the part of a hook that waits, and cancels it when the call is cancelled or times out. An
-    /// ``ImmediatePlugin`` waits only here.
-    package func cancellable<Value: Sendable>(
+    /// Runs the part of a hook that waits, and cancels it when the call is cancelled or times out.
+    ///
+    /// A plugin needs it only if its ``Plugin/hooks`` do not contain ``PluginHooks/waiting``.
+    ///
+    /// - Throws: The error of the closure, which gets a `CancellationError` from what it waits for.
+    public func cancellable<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let result = await handle.runInTask { () async -> Result<Value, any Error> in

@@ -74,10 +74,7 @@ extension Provider {
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             call.plugins.didFinish(finished, context: context)
         }
-        if !call.plugins.isEmpty {
-            configuration.learn(from: call.handle)
-            call.handle.releaseAtEnd()
-        }
+        if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
         defer { configuration.countingClock?.end(context.id) }
         if call.isAccepted {
             scope.remove(context.id, completion)
@@ -93,12 +90,10 @@ extension Provider {
             defer { timer.end() }
             do {
                 try await timer.run {
-                    try await clock.wait(for: limit)
-                    // The time in which the call was paused does not count.
-                    while handle.pauseCount > 0 {
-                        await handle.waitWhilePaused()
-                        guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
+                    // This task may start late. The time in which the call is paused does not count.
+                    while let rest = handle.deadline?.remainingTime, rest > .zero {
                         try await clock.wait(for: rest)
+                        await handle.waitWhilePaused()
                     }
                 }
                 handle.interrupt(.timedOut)

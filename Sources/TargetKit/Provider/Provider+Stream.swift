@@ -27,15 +27,22 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
         let call = begin(target, options: options, delivery: .stream(buffer: 256 << 10))
-        let relay = BodyRelay(call.handle)
+        // The next piece is requested when the reader has taken the last one.
+        let channel = BodyChannel(limit: 1)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
-                call.handle.attach(Task { await call.counted { await self.relay(call, target, to: relay, head) } })
+                call.handle.attach(Task { await call.counted { await self.relay(call, target, to: channel, head) } })
             }
         } onCancel: {
             call.handle.cancel()
         }
-        return ResponseStream(response: try head.get(), body: ResponseBody(from: relay))
+        let response = try head.get()
+        let cancel = { @Sendable [handle = call.handle] in
+            // First, so that the call's task, when it finds no reader, knows that this is not the end of the body.
+            handle.cancel()
+            channel.abandon()
+        }
+        return ResponseStream(response: response, body: ResponseBody(from: channel, cancel: cancel))
     }
 
     /// Passes on the head, then the pieces of the body as the reader takes them. All of this runs in the call's task,
@@ -43,7 +50,7 @@ extension Provider {
     private func relay(
         _ call: Call,
         _ target: Target,
-        to relay: BodyRelay,
+        to channel: BodyChannel,
         _ head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
         let deadline = deadline(of: call)
@@ -56,25 +63,25 @@ extension Provider {
         head.resume(returning: .success(response.head))
         var failure: TargetKitError?
         do {
-            try await copy(response, of: call, to: relay)
+            try await copy(response, of: call, to: channel)
             try call.checkCancellation()
         } catch {
             failure = call.mapped(bodyFailure: error, of: response)
         }
-        end(call, failure.map(Result.failure) ?? .success(response.head), streamedByteCount: relay.byteCount) {
-            relay.finish(failure.map(Result.failure) ?? .success(()))
+        end(call, failure.map(Result.failure) ?? .success(response.head), streamedByteCount: channel.readByteCount) {
+            channel.finish(failure.map(Result.failure) ?? .success(()))
         }
     }
 
-    private func copy(_ response: Response, of call: Call, to relay: BodyRelay) async throws {
+    private func copy(_ response: Response, of call: Call, to channel: BodyChannel) async throws {
         // A plugin may have supplied the response, with its body in memory.
         guard let body = response.body else {
             if response.data.isEmpty { return }
-            guard await call.waiting({ await relay.write(response.data) }) else { throw CancellationError() }
+            guard await call.waiting({ await channel.write(response.data) }) else { throw CancellationError() }
             return
         }
         for try await piece in body {
-            guard await call.waiting({ await relay.write(piece) }) else { throw CancellationError() }
+            guard await call.waiting({ await channel.write(piece) }) else { throw CancellationError() }
         }
     }
 }

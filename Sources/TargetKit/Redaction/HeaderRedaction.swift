@@ -30,7 +30,7 @@ public struct HeaderRedaction: Sendable, Hashable {
     /// The value for a text that people read: the placeholder if the field is secret, and without the queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
         if isSecret(name) { return Self.placeholder }
-        if name == .uploadMetadata { return MetadataRedactor(redaction: Redaction()).redacted(value) }
+        if name == .uploadMetadata { return Redaction().metadata(value) }
         return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 
@@ -45,7 +45,7 @@ package protocol ReflectsDescription: CustomStringConvertible, CustomReflectable
 
 extension ReflectsDescription {
     /// Reflects only the description.
-    public var customMirror: Mirror { Mirror(describing: self) }
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted
@@ -60,14 +60,6 @@ extension RedactedDescription {
     public var description: String { redactedDescription }
     /// The redacted description.
     public var debugDescription: String { redactedDescription }
-}
-
-extension Mirror {
-    /// Creates a mirror that reflects only the description, so that `dump` reveals no secret that the description
-    /// omits.
-    package init(describing subject: some CustomStringConvertible) {
-        self.init(subject, children: ["description": subject.description])
-    }
 }
 
 /// A URL for a text that people read: without user, password, query and fragment, which may be secrets.
@@ -98,7 +90,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     }
 
     /// The text with each URL in it redacted.
-    package static func inside(_ text: String) -> String {
+    static func inside(_ text: String) -> String {
         guard text.contains("://") else { return text }
         return words(of: text) { $0.contains("://") ? RedactedURL($0).description : $0 }
     }

@@ -200,7 +200,7 @@ extension MultipartParts {
 }
 
 /// The parameters of a header field (RFC 9110 §5.6.6).
-private struct HeaderParameters {
+struct HeaderParameters {
     struct Parameter {
         /// The name in lowercase.
         let name: String

@@ -116,9 +116,22 @@ extension Redaction {
             // `Access-Control-Allow-Credentials: true`
             return value == "true" || value == "false" ? value : HeaderRedaction.placeholder
         }
-        if field == .uploadMetadata { return MetadataRedactor(redaction: self).redacted(value) }
+        if field == .uploadMetadata { return metadata(value) }
         if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
         return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
+    }
+
+    /// An `Upload-Metadata` field of tus: pairs of a key and a value in Base64, separated by commas.
+    func metadata(_ field: String) -> String {
+        field.split(separator: ",", omittingEmptySubsequences: false).map { pair in
+            let value = pair.lastIndex(of: " ").map { pair[pair.index(after: $0)...] } ?? ""
+            let key = pair.dropLast(value.count)
+            let text = Data(base64Encoded: String(value)).flatMap { String(data: $0, encoding: .utf8) } ?? ""
+            let isSecret =
+                isSecret(name: key.trimmingCharacters(in: .whitespaces))
+                || TextRedactor.redacted(text, by: self, depth: 1) != text
+            return value.isEmpty || !isSecret ? String(pair) : key + HeaderRedaction.placeholder
+        }.joined(separator: ",")
     }
 
     /// A URL reference for the log, without its fragment, which is not sent.

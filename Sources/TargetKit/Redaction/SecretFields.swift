@@ -14,7 +14,7 @@ package enum SecretFields {
     }
 
     /// Whether a field with this name, in UTF-8, usually contains a secret.
-    package static func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         var words = SecretWords()
         words.read(name)
         return words.areSecret
@@ -27,13 +27,13 @@ package enum SecretFields {
     }
 
     /// Whether a query item or form field with this name, in UTF-8, usually contains a secret.
-    package static func isSecretParameter(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isSecretParameter(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         let isCode = name.count == 4 && name.lazy.map(\.asciiLowercased).elementsEqual("code".utf8)
         return isCode || isSecret(utf8: name)
     }
 
     /// Whether the name is `code`.
-    package static func isCode(_ name: some StringProtocol) -> Bool {
+    static func isCode(_ name: some StringProtocol) -> Bool {
         name.equalsIgnoringASCIICase("code")
     }
 
@@ -47,17 +47,6 @@ package enum SecretFields {
             }
             return count
         }
-    }
-
-    /// The escaped query, with the values of secret items redacted.
-    package static func redacted(query: Substring) -> String {
-        query.split(separator: "&", omittingEmptySubsequences: false).map { item in
-            let name = item.prefix { $0 != "=" }
-            guard name.endIndex != item.endIndex, isSecretParameter(PercentEncoding.decode(String(name))) else {
-                return String(item)
-            }
-            return name + "=" + HeaderRedaction.placeholder
-        }.joined(separator: "&")
     }
 
     /// The path, with the values of secret path parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens

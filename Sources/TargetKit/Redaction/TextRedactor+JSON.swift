@@ -40,16 +40,9 @@ extension TextRedactor {
 
     /// Copies a string, and redacts the secrets in it.
     private mutating func copyText(to end: Int) {
-        let string = index..<end
-        index = end
-        guard string.count > 7 else { return append(bytes[string]) }
-        let text = text(ofString: string)
-        if depth >= Self.depthLimit {
-            let hasNames = text.utf8.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }
-            return append(hasNames ? Self.quoted(HeaderRedaction.placeholder) : Array(bytes[string]))
-        }
-        let shown = Self.redacted(text, by: redaction, depth: depth + 1)
-        append(shown == text ? Array(bytes[string]) : Self.quoted(shown))
+        defer { index = end }
+        guard end - index > 7 else { return append(bytes[index..<end]) }
+        append(text(ofString: index..<end), of: index..<end, Self.quoted)
     }
 
     /// Enters the field of that name in the innermost object, and returns whether it is secret. Deeper than any key

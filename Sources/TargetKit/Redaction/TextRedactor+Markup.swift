@@ -43,12 +43,12 @@ extension TextRedactor {
     private mutating func copyAttribute(_ range: Range<Int>) {
         let value = bytes[range]
         let text = String(decoding: value, as: UTF8.self)
-        guard depth < 4, value.count > 7 else { return append(value) }
+        guard value.count > 7 else { return append(value) }
         // Without the quotation marks, so that it is not read as a JSON string.
         let isQuoted = text.hasPrefix("\"") || text.hasPrefix("'")
-        let inner = isQuoted ? text.dropFirst().dropLast() : text[...]
-        let shown = Self.redacted(inner, by: redaction, depth: depth + 1)
-        append(shown == inner ? Array(value) : Array((isQuoted ? "\"" + shown + "\"" : shown).utf8))
+        append(isQuoted ? text.dropFirst().dropLast() : text[...], of: range) { shown in
+            Array((isQuoted ? "\"" + shown + "\"" : shown).utf8)
+        }
     }
 
     private mutating func copyContent(of tag: Tag, isNamed: Bool) {

@@ -139,15 +139,18 @@ extension TextRedactor {
         guard word.count > 7, word.contains(UInt8(ascii: "%")), !redaction.isNone else { return copyBytes(to: end) }
         let escaped = String(decoding: word, as: UTF8.self)
         guard let text = escaped.removingPercentEncoding, text != escaped else { return copyBytes(to: end) }
+        append(text, of: index..<end) { Array($0.escapedInForm.utf8) }
         index = end
-        if depth >= Self.depthLimit {
-            let hasNames = text.utf8.contains {
-                $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "%")
-            }
-            return append(hasNames ? Self.placeholder : Array(word))
+    }
+
+    /// Appends text that is a value of its own: its bytes as they are, or, if there are secrets in it, its redacted form.
+    mutating func append(_ text: some StringProtocol, of range: Range<Int>, _ written: (String) -> [UInt8]) {
+        guard depth < Self.depthLimit else {
+            let hasNames = text.utf8.contains(where: "=:%".utf8.contains)
+            return append(hasNames ? written(HeaderRedaction.placeholder) : Array(bytes[range]))
         }
         let shown = Self.redacted(text, by: redaction, depth: depth + 1)
-        append(shown == text ? Array(word) : Array(shown.escapedInForm.utf8))
+        append(shown == text ? Array(bytes[range]) : written(shown))
     }
 
     private func isSecretName(_ range: Range<Int>, _ separator: UInt8) -> Bool {

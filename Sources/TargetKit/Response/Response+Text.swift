@@ -47,17 +47,9 @@ extension Response {
 
     /// The charset in `Content-Type`; `nil` when it has none.
     private var charset: String? {
-        for parameter in headers[.contentType]?.split(separator: ";").dropFirst() ?? [] {
-            let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2,
-                pair[0].trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("charset")
-            else {
-                continue
-            }
-            let label = pair[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-            return label.isEmpty ? nil : label
-        }
-        return nil
+        let labels = headers[.contentType].map { HeaderParameters($0).values(of: "charset") } ?? []
+        let label = labels.first?.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+        return label?.isEmpty == false ? label : nil
     }
 }
 

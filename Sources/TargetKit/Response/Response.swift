@@ -12,43 +12,27 @@ public struct Response: Sendable {
     /// The body; empty if there is none, or if it was written to ``file``.
     public var data: Data
     /// The properties that are rarely used, in one object so that copying a response is cheap.
-    private let exchange: Exchange
+    private var exchange: Exchange
 
     private final class Exchange: Sendable {
+        let fields: Fields
+
+        init(_ fields: Fields) {
+            self.fields = fields
+        }
+    }
+
+    private struct Fields: Sendable {
         let head: ResponseHead
         let request: URLRequest?
-        let redirects: [Redirect]
+        var redirects: [Redirect] = []
         let file: URL?
         let metrics: TransportMetrics?
-        let target: (any TargetType)?
-        let body: ResponseBody?
-        let decoder: JSONDecoder?
-        let isSample: Bool
-        let origin: Origin
-
-        init(
-            head: ResponseHead,
-            request: URLRequest?,
-            redirects: [Redirect],
-            file: URL?,
-            metrics: TransportMetrics?,
-            target: (any TargetType)?,
-            body: ResponseBody? = nil,
-            decoder: JSONDecoder? = nil,
-            isSample: Bool = false,
-            origin: Origin = .network
-        ) {
-            self.head = head
-            self.request = request
-            self.redirects = redirects
-            self.file = file
-            self.metrics = metrics
-            self.target = target
-            self.body = body
-            self.decoder = decoder
-            self.isSample = isSample
-            self.origin = origin
-        }
+        var target: (any TargetType)?
+        var body: ResponseBody?
+        var decoder: JSONDecoder?
+        var isSample = false
+        var origin = Origin.network
     }
 
     /// Creates a response, for a test or a plugin that replaces the server's.
@@ -62,14 +46,8 @@ public struct Response: Sendable {
     ) {
         self.statusCode = statusCode
         self.data = data
-        exchange = Exchange(
-            head: ResponseHead(statusCode: statusCode, headers: headers),
-            request: request,
-            redirects: [],
-            file: file,
-            metrics: metrics,
-            target: nil
-        )
+        let head = ResponseHead(statusCode: statusCode, headers: headers)
+        exchange = Exchange(Fields(head: head, request: request, file: file, metrics: metrics))
     }
 
     /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream that was not requested.
@@ -94,77 +72,64 @@ public struct Response: Sendable {
             stream = body
         }
         exchange = Exchange(
-            head: response.head,
-            request: result.request.urlRequest,
-            redirects: result.redirects,
-            file: file,
-            metrics: response.metrics,
-            target: target,
-            body: stream,
-            decoder: decoder,
-            isSample: response.isSample,
-            origin: response.origin
+            Fields(
+                head: response.head,
+                request: result.request.urlRequest,
+                redirects: result.redirects,
+                file: file,
+                metrics: response.metrics,
+                target: target,
+                body: stream,
+                decoder: decoder,
+                isSample: response.isSample,
+                origin: response.origin
+            )
         )
     }
 
-    private init(
-        _ response: Response,
-        target: (any TargetType)?,
-        decoder: JSONDecoder?,
-        body: ResponseBody?
-    ) {
-        statusCode = response.statusCode
-        data = response.data
-        exchange = Exchange(
-            head: response.exchange.head,
-            request: response.request,
-            redirects: response.redirects,
-            file: response.file,
-            metrics: response.metrics,
-            target: target,
-            body: body,
-            decoder: decoder,
-            isSample: response.isSample,
-            origin: response.origin
-        )
+    private func with(_ change: (inout Fields) -> Void) -> Response {
+        var (response, fields) = (self, fields)
+        change(&fields)
+        response.exchange = Exchange(fields)
+        return response
     }
 
     /// This response for another call that shares it, with that call's decoder.
     func of(_ target: any TargetType, decoder: JSONDecoder?) -> Response {
-        Response(self, target: target, decoder: decoder, body: body)
+        with { ($0.target, $0.decoder) = (target, decoder) }
     }
 
     /// This response without the body of a stream, so that keeping it does not keep the connection.
-    package var head: Response {
-        Response(self, target: target, decoder: exchange.decoder, body: nil)
-    }
+    package var head: Response { with { $0.body = nil } }
+
+    private var fields: Fields { exchange.fields }
 
     /// The header fields, parsed at each access: keep the list to read several of them.
-    public var headers: HTTPHeaders { exchange.head.headers }
+    public var headers: HTTPHeaders { fields.head.headers }
 
     /// Whether a header field's name or value contains a text, given in lowercase. The fields are not parsed.
-    package func hasField(containing text: StaticString) -> Bool { exchange.head.hasField(containing: text) }
+    package func hasField(containing text: StaticString) -> Bool { fields.head.hasField(containing: text) }
 
     /// Whether the body is a stream that is read later.
-    package var isStream: Bool { exchange.body != nil }
+    package var isStream: Bool { fields.body != nil }
 
     /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
-    package var httpVersion: String { exchange.head.httpVersion }
+    package var httpVersion: String { fields.head.httpVersion }
 
     /// The request as it was sent: the last one if redirects were followed.
-    public var request: URLRequest? { exchange.request }
+    public var request: URLRequest? { fields.request }
 
     /// The redirects that were followed.
-    public var redirects: [Redirect] { exchange.redirects }
+    public var redirects: [Redirect] { fields.redirects }
 
     /// Whether the response is from the network or from a cache.
-    public var origin: Origin { exchange.origin }
+    public var origin: Origin { fields.origin }
 
     /// The file with the body, if the task downloads to a file and the response is an accepted success.
-    public var file: URL? { exchange.file }
+    public var file: URL? { fields.file }
 
     /// The durations of the exchange's steps; `nil` if the transport does not measure them.
-    public var metrics: TransportMetrics? { exchange.metrics }
+    public var metrics: TransportMetrics? { fields.metrics }
 
     /// The head as an `HTTPURLResponse`, created at each access; `nil` if there is no URL.
     ///
@@ -180,11 +145,11 @@ public struct Response: Sendable {
     }
 
     /// The target of the call, for errors about this response.
-    var target: (any TargetType)? { exchange.target }
+    var target: (any TargetType)? { fields.target }
 
     /// The decoder for the body: the given one, else the call's, else a `JSONDecoder` with default settings.
     func decoder(_ given: JSONDecoder?) -> JSONDecoder {
-        given ?? exchange.decoder ?? Self.plainDecoder
+        given ?? fields.decoder ?? Self.plainDecoder
     }
 
     private static let plainDecoder = JSONDecoder()
@@ -195,10 +160,10 @@ public struct Response: Sendable {
     }
 
     /// Whether the response is a stub's sample.
-    var isSample: Bool { exchange.isSample }
+    var isSample: Bool { fields.isSample }
 
     /// The body of a stream; `nil` for other responses.
-    var body: ResponseBody? { exchange.body }
+    var body: ResponseBody? { fields.body }
 }
 
 extension Response: RedactedDescription {

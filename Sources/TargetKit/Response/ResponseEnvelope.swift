@@ -57,7 +57,7 @@ extension Response {
     /// Checks the body's envelope for a call without a value. An empty body with a status of 200–299 is a success.
     ///
     /// - Throws: ``TargetKitError``, as ``unwrap(_:from:atKeyPath:using:)`` does.
-    package func unwrap(_ envelope: some ResponseEnvelope) throws(TargetKitError) {
+    func unwrap(_ envelope: some ResponseEnvelope) throws(TargetKitError) {
         if data.isEmpty, (200...299).contains(statusCode) { return }
         _ = try payload(in: envelope)
     }

@@ -92,11 +92,11 @@ public struct StubTransport: Transport {
         _ sent: Int64?,
         _ timeout: Duration?
     ) async throws -> TransportResponse {
-        guard case .delayed = sample else { return try response(sample, to: request, sent) }
-        let (delay, result) = sample.withDelay
-        var timeout = timeout
-        try await wait(delay, timeout: &timeout)
-        return try response(result, to: request, sent)
+        if sample.isDelayed {
+            var timeout = timeout
+            try await wait(sample.withDelay.delay, timeout: &timeout)
+        }
+        return try response(sample, to: request, sent)
     }
 
     private func response(
@@ -181,13 +181,9 @@ extension StubTransport {
             guard data.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
             return .data(data)
         case .file(let url):
-            do throws(PartialFile.Failure) {
-                let file = try PartialFile(replacing: url)
-                try file.append(data)
-                try file.move(to: url)
-            } catch {
-                throw URLError(error.code, userInfo: [NSLocalizedDescriptionKey: error.message])
-            }
+            let file = try PartialFile(replacing: url)
+            try file.append(data)
+            try file.move(to: url)
             return .file(url)
         case .stream(let buffer):
             let rest = Locked(data)

@@ -95,11 +95,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
 extension RequestPath: RedactedDescription {
     /// The path and query as they are sent, with the values of secret query items, such as `token`, redacted.
-    package var redactedDescription: String {
-        guard let mark = escaped.utf8.firstIndex(of: UInt8(ascii: "?")) else { return escaped }
-        let start = escaped.utf8.index(after: mark)
-        return escaped[..<start] + SecretFields.redacted(query: escaped[start...])
-    }
+    package var redactedDescription: String { Redaction().url(escaped) }
 }
 
 extension RequestPath {

@@ -127,12 +127,8 @@ extension ResponseBody {
     }
 
     fileprivate func store(in url: URL) async throws {
-        do {
-            let file = try PartialFile(replacing: url)
-            for try await piece in self { try file.append(piece) }
-            try file.move(to: url)
-        } catch let failure as PartialFile.Failure {
-            throw URLError(failure)
-        }
+        let file = try PartialFile(replacing: url)
+        for try await piece in self { try file.append(piece) }
+        try file.move(to: url)
     }
 }

@@ -111,7 +111,7 @@ struct FilePartSource: BodySource {
 
     func open() throws -> any BodyReader {
         let descriptor = Foundation.open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw PartialFile.urlError(.cannotOpenFile, file) }
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, file) }
         let reader = Reader(descriptor, self)
         try reader.checkVersion()
         return reader
@@ -143,7 +143,7 @@ struct FilePartSource: BodySource {
             while true {
                 let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
                 if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw PartialFile.urlError(.cannotOpenFile, source.file) }
+                guard count >= 0 else { throw PartialFile.failure(.cannotOpenFile, source.file) }
                 // A file that has become shorter.
                 guard count > 0 else { throw UploadFailure.fileChanged(path: source.file.path) }
                 position += Int64(count)
@@ -156,8 +156,4 @@ struct FilePartSource: BodySource {
             }
         }
     }
-}
-
-extension PartialFile {
-    fileprivate static func urlError(_ code: URLError.Code, _ url: URL) -> URLError { URLError(failure(code, url)) }
 }

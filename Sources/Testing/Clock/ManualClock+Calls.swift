@@ -84,12 +84,6 @@ struct CountedCalls: Sendable {
 extension ManualClock.State {
     /// The calls that are at work.
     var callsAtWork: Set<RequestContext.ID> { calls.atWork(apartFrom: sleepers.conditions) }
-
-    /// The tasks that wait until no call is at work, if none is.
-    mutating func settled() -> [Waiters<Void>.Continuation] {
-        settlers.count > 0 && callsAtWork.isEmpty
-            ? settlers.takeAll(orderedBy: { _, _ in false }, where: { _ in true }) : []
-    }
 }
 
 extension ManualClock {
@@ -119,11 +113,11 @@ extension ManualClock {
     }
 
     private func change(_ change: (inout CountedCalls) -> Void) {
-        let settlers = state.withLock { state in
+        let watchers = state.withLock { state in
             change(&state.calls)
-            return state.settled()
+            return state.takeWatchers()
         }
-        for settler in settlers { settler.resume() }
+        for watcher in watchers { watcher.resume() }
     }
 
     /// Waits until no call is at work. A call that neither sleeps nor ends for 10 seconds in real time counts as blocked
@@ -133,7 +127,7 @@ extension ManualClock {
         guard !state.withLock(\.callsAtWork.isEmpty) else { return }
         let isSettled = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await self.callsSettle()
+                await self.wait(for: .noCallAtWork)
                 return true
             }
             group.addTask {
@@ -149,25 +143,6 @@ extension ManualClock {
         state.withLock { state in
             let calls = state.callsAtWork
             state.calls.block(calls)
-        }
-    }
-
-    /// Waits until no call is at work. Returns early if the task is cancelled.
-    private func callsSettle() async {
-        let id = state.withLock { $0.settlers.announce() }
-        try? await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let isSettled = state.withLock { state -> Bool in
-                    if state.callsAtWork.isEmpty {
-                        state.settlers.withdraw(id)
-                        return true
-                    }
-                    return !state.settlers.park(id, until: (), continuation)
-                }
-                if isSettled { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.settlers.cancel(id) }?.resume(throwing: CancellationError())
         }
     }
 }

@@ -27,7 +27,16 @@ extension ManualClock {
         }
         let remaining = remainingSleeps
         guard !remaining.isEmpty else { return start.duration(to: now) }
-        throw ClockNotIdle(limit: limit, now: now, remaining: remaining)
+        let tasks = Plural.of(remaining.count, "task") + (remaining.count == 1 ? " still sleeps" : " still sleep")
+        throw ExpectationFailure(
+            "The clock was moved \(limit) times, to \(now), and \(tasks), for \(Self.list(remaining)). "
+                + "If one of them is in a loop that does not end, cancel it, or move the time with advance(by:)."
+        )
+    }
+
+    /// The first sleeps of a list, for a message.
+    static func list(_ sleeps: [Duration]) -> String {
+        sleeps.prefix(5).map { "\($0)" }.joined(separator: ", ") + (sleeps.count > 5 ? ", …" : "")
     }
 
     /// Waits until no call is at work, and other tasks sleep or seem to be finished.
@@ -61,22 +70,4 @@ extension ManualClock {
 
     /// The number of sleeps and calls that have begun, and of calls that have ended.
     private var activityCount: Int { state.withLock { $0.startedSleepCount + $0.calls.changeCount } }
-}
-
-/// Tasks still sleep after the limit of steps.
-private struct ClockNotIdle: LocalizedError, CustomStringConvertible {
-    let limit: Int
-    let now: ManualClock.Instant
-    let remaining: [Duration]
-
-    var description: String {
-        let sleeps = remaining.prefix(5).map { "\($0)" }.joined(separator: ", ")
-        let rest = remaining.count > 5 ? ", …" : ""
-        return """
-            The clock was moved \(limit) times, to \(now), and \(Plural.of(remaining.count, "task")) still \(remaining.count == 1 ? "sleeps" : "sleep"), for \(sleeps)\(rest). \
-            If one of them is in a loop that does not end, cancel it, or move the time with advance(by:).
-            """
-    }
-
-    var errorDescription: String? { description }
 }

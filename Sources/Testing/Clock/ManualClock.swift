@@ -64,6 +64,8 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
         public var description: String { "start + \(offset)" }
     }
 
+    typealias Continuation = CheckedContinuation<Void, any Error>
+
     /// A task that sleeps.
     struct Sleep: Sendable {
         let deadline: Instant
@@ -73,13 +75,32 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
 
     struct State: Sendable {
         var now = Instant()
-        var sleepers = Waiters<Sleep>()
-        var watchers = Waiters<Int>()
+        var sleepers = Waiters<Sleep, Void>()
+        var watchers = Waiters<Watch, Void>()
         var startedSleepCount = 0
         /// The calls of providers with this clock.
         var calls = CountedCalls()
-        /// The tasks that wait until no call is at work.
-        var settlers = Waiters<Void>()
+
+        func isMet(_ watch: Watch) -> Bool {
+            switch watch {
+            case .sleeperCount(let count): sleepers.count >= count
+            case .noCallAtWork: callsAtWork.isEmpty
+            }
+        }
+
+        /// The tasks whose condition is met.
+        mutating func takeWatchers() -> [Continuation] {
+            guard watchers.count > 0 else { return [] }
+            let state = self
+            return watchers.takeAll(orderedBy: { _, _ in false }, where: state.isMet)
+        }
+    }
+
+    /// What a task waits for.
+    enum Watch: Sendable {
+        /// At least so many tasks sleep.
+        case sleeperCount(Int)
+        case noCallAtWork
     }
 
     let state = Locked(State())
@@ -122,7 +143,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
 
     /// Moves the time to the earliest deadline, and returns what has been resumed.
     func advanceAndCount() -> Step {
-        let (due, step) = state.withLock { state -> ([Waiters<Sleep>.Continuation], Step) in
+        let (due, step) = state.withLock { state -> ([Continuation], Step) in
             var step = Step(startedSleeps: state.startedSleepCount, endedCalls: state.calls.endedCount)
             guard let deadline = state.sleepers.conditions.map(\.deadline).min() else { return ([], step) }
             let due = state.sleepers.conditions.filter { $0.deadline <= deadline }
@@ -152,7 +173,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
         var duration = Duration.zero
     }
 
-    private static func move(_ state: inout State, to instant: Instant) -> [Waiters<Sleep>.Continuation] {
+    private static func move(_ state: inout State, to instant: Instant) -> [Continuation] {
         state.now = max(state.now, instant)
         let now = state.now
         for sleep in state.sleepers.conditions where sleep.deadline <= now { state.calls.resume(sleep.owner) }
@@ -180,9 +201,9 @@ extension ManualClock {
         }
     }
 
-    private func suspend(_ id: Int, until deadline: Instant, _ continuation: Waiters<Sleep>.Continuation) {
+    private func suspend(_ id: Int, until deadline: Instant, _ continuation: Continuation) {
         let sleep = Sleep(deadline: deadline, owner: .current)
-        let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [Waiters<Int>.Continuation]) in
+        let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [Continuation]) in
             state.startedSleepCount += 1
             state.calls.sleep(sleep.owner)
             if deadline <= state.now {
@@ -193,8 +214,7 @@ extension ManualClock {
             guard state.sleepers.park(id, until: sleep, continuation) else {
                 return (.failure(CancellationError()), [])
             }
-            let count = state.sleepers.count
-            return (nil, state.watchers.takeAll(orderedBy: <) { $0 <= count } + state.settled())
+            return (nil, state.takeWatchers())
         }
         if let outcome { continuation.resume(with: outcome) }
         for watcher in watchers { watcher.resume() }
@@ -209,48 +229,32 @@ extension ManualClock {
     public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         try Task.checkCancellation()
         guard sleeperCount < count else { return }
-        let isReached = await Deadline.value(limit) { await self.sleepersReach(count) } != nil
+        let isReached = await Deadline.value(limit) { await self.wait(for: .sleeperCount(count)) } != nil
         try Task.checkCancellation()
-        guard isReached else { throw MissingSleepers(count: count, limit: limit, remaining: remainingSleeps) }
+        guard !isReached else { return }
+        let remaining = remainingSleeps
+        let expected = "\(Plural.of(count, "task")) to sleep on the clock within \(limit)"
+        let found = remaining.isEmpty ? "0" : "\(remaining.count), which sleep for \(Self.list(remaining))"
+        let hint = "A task sleeps on it only if the code under test has this clock."
+        throw ExpectationFailure("Expected \(expected), found \(found). \(hint)")
     }
 
-    /// Waits until at least a number of tasks sleep. Returns early if the task is cancelled.
-    private func sleepersReach(_ count: Int) async {
-        guard let id = state.withLock({ $0.sleepers.count >= count ? nil : $0.watchers.announce() }) else { return }
+    /// Waits until a condition is met. Returns early if the task is cancelled.
+    func wait(for watch: Watch) async {
+        let id = state.withLock { $0.watchers.announce() }
         try? await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                watch(id, count, continuation)
+                let isOver = state.withLock { state -> Bool in
+                    if state.isMet(watch) {
+                        state.watchers.withdraw(id)
+                        return true
+                    }
+                    return !state.watchers.park(id, until: watch, continuation)
+                }
+                if isOver { continuation.resume() }
             }
         } onCancel: {
             state.withLock { $0.watchers.cancel(id) }?.resume(throwing: CancellationError())
         }
     }
-
-    private func watch(_ id: Int, _ count: Int, _ continuation: Waiters<Int>.Continuation) {
-        let isSettled = state.withLock { state -> Bool in
-            if state.sleepers.count >= count {
-                state.watchers.withdraw(id)
-                return true
-            }
-            return !state.watchers.park(id, until: count, continuation)
-        }
-        if isSettled { continuation.resume() }
-    }
-}
-
-/// Fewer tasks than expected sleep on a clock.
-private struct MissingSleepers: LocalizedError, CustomStringConvertible {
-    let count: Int
-    let limit: Duration
-    let remaining: [Duration]
-
-    var description: String {
-        let expected =
-            "Expected \(Plural.of(count, "task")) to sleep on the clock within \(limit), found \(remaining.count)"
-        let sleeps = remaining.prefix(10).map { "\($0)" }.joined(separator: ", ")
-        let hint = "A task sleeps on it only if the code under test has this clock."
-        return remaining.isEmpty ? "\(expected). \(hint)" : "\(expected), which sleep for \(sleeps). \(hint)"
-    }
-
-    var errorDescription: String? { description }
 }

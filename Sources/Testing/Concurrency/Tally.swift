@@ -7,7 +7,7 @@ package final class Tally: Sendable {
     private struct State: Sendable {
         var value = 0
         var isClosed = false
-        var waiters = Waiters<Int>()
+        var waiters = Waiters<Int, Void>()
     }
 
     private let state = Locked(State())
@@ -22,7 +22,7 @@ package final class Tally: Sendable {
     package func add(_ count: Int = 1) {
         let due = state.withLock { state in
             state.value += count
-            guard state.waiters.count > 0 else { return [Waiters<Int>.Continuation]() }
+            guard state.waiters.count > 0 else { return [Waiters<Int, Void>.Continuation]() }
             let value = state.value
             return state.waiters.takeAll(orderedBy: <) { $0 <= value }
         }
@@ -57,7 +57,7 @@ package final class Tally: Sendable {
     }
 
     private func suspend(_ id: Int, until count: Int) async throws {
-        try await withCheckedThrowingContinuation { (continuation: Waiters<Int>.Continuation) in
+        try await withCheckedThrowingContinuation { (continuation: Waiters<Int, Void>.Continuation) in
             let outcome = state.withLock { state -> Result<Void, any Error>? in
                 if state.value >= count || state.isClosed {
                     state.waiters.withdraw(id)

@@ -3,8 +3,8 @@
 /// Suspended tasks, each with the condition for which it waits. It is used with a lock.
 ///
 /// A task is announced before it is suspended, so that a cancellation between the two is not lost.
-struct Waiters<Condition: Sendable>: Sendable {
-    typealias Continuation = CheckedContinuation<Void, any Error>
+struct Waiters<Condition: Sendable, Value: Sendable>: Sendable {
+    typealias Continuation = CheckedContinuation<Value, any Error>
 
     private struct Parked: Sendable {
         let condition: Condition
@@ -21,6 +21,11 @@ struct Waiters<Condition: Sendable>: Sendable {
 
     /// The conditions of all suspended tasks, in any order.
     var conditions: [Condition] { parked.values.map(\.condition) }
+
+    /// The suspended tasks, in the order in which they were announced.
+    var tasks: [(id: Int, condition: Condition)] {
+        parked.map { ($0.key, $0.value.condition) }.sorted { $0.id < $1.id }
+    }
 
     /// Returns an identifier for a task that is about to be suspended.
     mutating func announce() -> Int {
@@ -46,7 +51,12 @@ struct Waiters<Condition: Sendable>: Sendable {
     /// Removes a cancelled task, and returns its continuation if it is suspended.
     mutating func cancel(_ id: Int) -> Continuation? {
         if announced.contains(id) { cancelled.insert(id) }
-        return parked.removeValue(forKey: id)?.continuation
+        return take(id)
+    }
+
+    /// Removes a task, and returns its continuation if it is suspended.
+    mutating func take(_ id: Int) -> Continuation? {
+        parked.removeValue(forKey: id)?.continuation
     }
 
     /// Removes the tasks whose conditions are met, and returns their continuations ordered by condition and arrival.

@@ -36,6 +36,6 @@ public struct StubRequirement: Sendable, Identifiable, CustomStringConvertible {
                 _ respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
             ) -> any Transport
     ) async throws {
-        try await UnmetRequirement.named(id, description) { [body] in try await body(make) }
+        try await TransportConformance.check(self) { [body] in try await body(make) }
     }
 }

@@ -36,7 +36,7 @@ package struct TestCall: Sendable {
 
     package func request(to base: URL) throws -> TransportRequest {
         guard let url = URL(string: base.absoluteString + path) else {
-            throw UnmetRequirement("the check's own URL is invalid: \(base.absoluteString + path)")
+            throw ExpectationFailure("the check's own URL is invalid: \(base.absoluteString + path)")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -67,7 +67,7 @@ package struct TestCall: Sendable {
 
     /// The error of the call.
     ///
-    /// - Throws: ``UnmetRequirement`` if the call returns a response.
+    /// - Throws: ``ExpectationFailure`` if the call returns a response.
     func error(at base: URL, with transport: any Transport) async throws -> any Error {
         let response: TransportResponse
         do {
@@ -75,7 +75,7 @@ package struct TestCall: Sendable {
         } catch {
             return error
         }
-        throw UnmetRequirement("the call returned the status \(response.head.statusCode), expected an error")
+        throw ExpectationFailure("the call returned the status \(response.head.statusCode), expected an error")
     }
 
     /// Checks that the call fails with one of the codes, and that the next call works.
@@ -89,21 +89,15 @@ package struct TestCall: Sendable {
         let response = try await TestCall().send(to: next, with: transport)
         try expect("the next call's body", response.text, is: "next")
     }
+}
 
-    func expect(_ error: any Error, isOneOf codes: [URLError.Code]) throws {
-        guard let error = error as? URLError else {
-            throw UnmetRequirement("the error was \(error), expected a URLError")
-        }
-        let names = codes.map { "\($0.rawValue)" }.joined(separator: " or ")
-        try TargetKitTesting.expect(
-            codes.contains(error.code),
-            "the code was \(error.code.rawValue), expected \(names): \(error)"
-        )
+/// Checks that an error is a `URLError` with one of the codes.
+func expect(_ error: any Error, isOneOf codes: [URLError.Code]) throws {
+    guard let error = error as? URLError else {
+        throw ExpectationFailure("the error was \(error), expected a URLError")
     }
-
-    func expect<Value: Equatable>(_ what: String, _ value: Value, is expected: Value) throws {
-        try TargetKitTesting.expect(what, value, is: expected)
-    }
+    let names = codes.map { "\($0.rawValue)" }.joined(separator: " or ")
+    try expect(codes.contains(error.code), "the code was \(error.code.rawValue), expected \(names): \(error)")
 }
 
 extension TransportResponse {
@@ -159,16 +153,23 @@ final class ConformanceFile: Sendable {
     }
 }
 
-/// A body source that generates bytes.
+/// A body source that counts its readers, and what they read.
 struct ConformanceSource: BodySource {
     struct Failure: Error {}
+
+    let opened = Tally()
+    let closed = Tally()
+    let read = Tally()
 
     var bytes: Data
     var length: Int64?
     /// The number of bytes after which reading fails.
     var failsAfter: Int?
 
-    func open() throws -> any BodyReader { Reader(source: self) }
+    func open() throws -> any BodyReader {
+        opened.add()
+        return Reader(source: self)
+    }
 
     private final class Reader: BodyReader {
         private let source: ConformanceSource
@@ -178,12 +179,15 @@ struct ConformanceSource: BodySource {
             self.source = source
         }
 
+        deinit { source.closed.add() }
+
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
             if let limit = source.failsAfter, offset >= limit { throw Failure() }
             // A reader may return fewer bytes than requested.
             let count = min(buffer.count, 4_099, source.bytes.count - offset)
             source.bytes.dropFirst(offset).prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
             offset += count
+            source.read.add(count)
             return count
         }
     }

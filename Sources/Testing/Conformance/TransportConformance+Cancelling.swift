@@ -6,14 +6,7 @@ extension TransportConformance {
     static let cancelling: [TransportRequirement] = [
         TransportRequirement("endsInCancelledTask", "A call in a cancelled task ends as cancelled") { transport in
             let server = try TestServer(response: .text("x"))
-            let gate = Gate()
-            let call = Task {
-                await gate.wait()
-                _ = try await TestCall().send(to: server, with: transport)
-            }
-            call.cancel()
-            gate.open()
-            try await expectCancelled(call)
+            try await expectCancelledBefore { _ = try await TestCall().send(to: server, with: transport) }
             try expect("the number of requests", server.requestCount, is: 0)
         },
         TransportRequirement("cancelsBeforeHead", "Cancelling before the head ends the call and the connection") {
@@ -22,17 +15,11 @@ extension TransportConformance {
         },
         TransportRequirement("cancelsWithinBody", "Cancelling within the body ends the call and the connection") {
             transport in
-            let reply: TestServer.Response = [
-                .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
-            ]
-            try await expectCancel(reply: reply, with: transport)
+            try await expectCancel(reply: unfinished, with: transport)
         },
         TransportRequirement("cancelsDownload", "Cancelling a download to a file leaves no file behind") { transport in
             let file = try ConformanceFile()
-            let reply: TestServer.Response = [
-                .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
-            ]
-            try await expectCancel(TestCall(destination: .file(file.url)), reply: reply, with: transport)
+            try await expectCancel(TestCall(destination: .file(file.url)), reply: unfinished, with: transport)
             try expect("the files in the folder", file.neighbours, is: [])
         },
         TransportRequirement("cancelsUpload", "Cancelling while the body is sent ends the call and the connection") {
@@ -55,9 +42,7 @@ extension TransportConformance {
         },
         TransportRequirement("cancelsFromProgress", "Cancelling from the call's own progress closure ends the call") {
             transport in
-            let server = try TestServer(response: [
-                .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
-            ])
+            let server = try TestServer(response: unfinished)
             let call = Locked<Task<Void, any Error>?>(nil)
             let gate = Gate()
             let progress = { @Sendable (progress: TransferProgress) in
@@ -103,6 +88,11 @@ extension TransportConformance {
         },
     ]
 
+    /// A response without the end of its body.
+    private static let unfinished: TestServer.Response = [
+        .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
+    ]
+
     private static func expectCancel(
         _ call: TestCall = TestCall(),
         reply: TestServer.Response,
@@ -120,22 +110,22 @@ extension TransportConformance {
     static func expectCancelled(_ call: Task<Void, any Error>) async throws {
         let result = await Deadline.value(.seconds(5)) { await call.result }
         switch result {
-        case nil: throw UnmetRequirement("the call did not end within 5 seconds after it was cancelled")
-        case .success?: throw UnmetRequirement("the call returned a response although it was cancelled")
+        case nil: throw ExpectationFailure("the call did not end within 5 seconds after it was cancelled")
+        case .success?: throw ExpectationFailure("the call returned a response although it was cancelled")
         case .failure(let error)?:
             try expect(isCancellation(error), "the error was \(error), expected a cancellation")
         }
     }
 
-    /// Reads the body in a task that was cancelled before.
-    static func expectCancelledBeforeReading(_ body: ResponseBody) async throws {
+    /// Checks what a function does in a task that was cancelled before.
+    static func expectCancelledBefore(_ work: @escaping @Sendable () async throws -> Void) async throws {
         let gate = Gate()
-        let reading = Task {
+        let call = Task {
             await gate.wait()
-            for try await _ in body {}
+            try await work()
         }
-        reading.cancel()
+        call.cancel()
         gate.open()
-        try await expectCancelled(reading)
+        try await expectCancelled(call)
     }
 }

@@ -11,7 +11,7 @@ extension TransportConformance {
         TransportRequirement("refusedConnection", "A refused connection is .cannotConnectToHost") { transport in
             let port = try ClosedPort()
             let call = TestCall()
-            try call.expect(try await call.error(at: port.baseURL, with: transport), isOneOf: [.cannotConnectToHost])
+            try expect(try await call.error(at: port.baseURL, with: transport), isOneOf: [.cannotConnectToHost])
             try await call.expectNextCallWorks(transport)
         },
         TransportRequirement(
@@ -101,7 +101,7 @@ extension TransportConformance {
             let server = try TestServer(response: .text("x"))
             for timeout in [Duration.zero, .seconds(-1)] {
                 let call = TestCall(timeout: timeout)
-                try call.expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
+                try expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
             }
         },
         TransportRequirement("timeoutNotReached", "A timeout that is not reached has no effect") { transport in

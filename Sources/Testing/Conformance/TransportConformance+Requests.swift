@@ -210,7 +210,7 @@ extension TransportConformance {
                 let arrived = server.requests.last?.body
                 try expect(arrived == bytes, "\(arrived?.count ?? 0) bytes of the body arrived with a 200")
             } catch let error as URLError {
-                try TestCall().expect(error, isOneOf: [.networkConnectionLost])
+                try expect(error, isOneOf: [.networkConnectionLost])
             }
         }
     }

@@ -138,7 +138,7 @@ extension TransportConformance {
                 let file = try ConformanceFile(Data("old".utf8))
                 let server = try TestServer(response: TestServer.Response(body: noise(size)))
                 let response = try await TestCall(destination: .file(file.url)).send(to: server, with: transport)
-                guard case .file(let url) = response.body else { throw UnmetRequirement("the body is not in a file") }
+                guard case .file(let url) = response.body else { throw ExpectationFailure("the body is not in a file") }
                 try expect("the file", url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
                 try expect(file.content == noise(size), "the file has other bytes than were sent")
                 try expect("the files in the folder", file.neighbours, is: ["file"])
@@ -256,7 +256,7 @@ extension TransportConformance {
             let head = "H4sIAAAAAAACA+3BMQEAAADCoPVPbQZ/o"
             let tail = "CA1wB7WOBcQA0DAA=="
             guard let data = Data(base64Encoded: head + String(repeating: "A", count: 257) + tail) else {
-                throw UnmetRequirement("the check's own gzip data is invalid")
+                throw ExpectationFailure("the check's own gzip data is invalid")
             }
             return data
         }

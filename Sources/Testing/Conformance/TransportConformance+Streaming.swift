@@ -166,8 +166,17 @@ extension TestCall {
         with transport: any Transport
     ) async throws -> (ResponseHead, ResponseBody) {
         let response = try await send(to: server, with: transport)
-        guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
-        return (response.head, body)
+        return (response.head, try response.stream)
+    }
+}
+
+extension TransportResponse {
+    /// The body of a response that is a stream.
+    var stream: ResponseBody {
+        get throws {
+            if case .stream(let body) = body { return body }
+            throw ExpectationFailure("the body is not a stream")
+        }
     }
 }
 

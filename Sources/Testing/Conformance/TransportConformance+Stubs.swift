@@ -28,7 +28,7 @@ extension TransportConformance {
             try expect("the method", request.httpMethod, is: "PUT")
             try expect("X-A", request.value(forHTTPHeaderField: "X-A"), is: "b")
             guard case .data(Data("e".utf8)) = asked.elements[0].body else {
-                throw UnmetRequirement("the body is a different one")
+                throw ExpectationFailure("the body is a different one")
             }
         },
         StubRequirement("returnsConcurrentResponses", "It returns each of many concurrent calls its own response") {
@@ -90,14 +90,7 @@ extension TransportConformance {
                 asked.append(1)
                 return .response(status: 200, data: Data())
             }
-            let gate = Gate()
-            let call = Task {
-                await gate.wait()
-                _ = try await transport.send(TestCall().request(to: nowhere))
-            }
-            call.cancel()
-            gate.open()
-            try await expectCancelled(call)
+            try await expectCancelledBefore { _ = try await transport.send(TestCall().request(to: nowhere)) }
             try expect("the number of requested responses", asked.count, is: 0)
         },
         StubRequirement("cancelsWhileWaiting", "Cancelling while it waits for the response ends the call as cancelled")

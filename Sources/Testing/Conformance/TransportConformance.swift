@@ -49,36 +49,26 @@ public struct TransportRequirement: Sendable, Identifiable, CustomStringConverti
     ///
     /// - Throws: An error whose description is the requirement, what was expected, and what happened.
     public func check(_ transport: any Transport) async throws {
-        try await UnmetRequirement.named(id, description) { [body] in try await body(transport) }
+        try await TransportConformance.check(self) { [body] in try await body(transport) }
     }
 }
 
-/// A requirement that was not met.
-package struct UnmetRequirement: LocalizedError, CustomStringConvertible {
-    /// What was expected, and what happened.
-    package let description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
-
-    /// The description, which XCTest on Apple platforms reads from here.
-    package var errorDescription: String? { description }
-
-    /// Runs a check for at most 30 seconds, and adds its identifier and sentence to the error.
-    static func named(_ id: String, _ name: String, _ check: @escaping @Sendable () async throws -> Void) async throws {
+extension TransportConformance {
+    /// Runs a check for at most 30 seconds, and adds the requirement's identifier and sentence to the error.
+    static func check(
+        _ requirement: some Identifiable<String> & CustomStringConvertible,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
         do {
-            try await Deadline.run(.seconds(30), check)
-        } catch let broken as UnmetRequirement {
-            throw UnmetRequirement("\(id): \(name): \(broken.description)")
+            try await Deadline.run(.seconds(30), body)
         } catch {
-            throw UnmetRequirement("\(id): \(name): \(error)")
+            throw ExpectationFailure("\(requirement.id): \(requirement): \(error)")
         }
     }
 }
 
 func expect(_ condition: Bool, _ text: @autoclosure () -> String) throws {
-    if !condition { throw UnmetRequirement(text()) }
+    if !condition { throw ExpectationFailure(text()) }
 }
 
 /// Checks that two values are equal.
@@ -99,7 +89,7 @@ enum Deadline {
     /// Runs a function. If it has not returned in time, or the task is cancelled, it is cancelled; after the limit, it
     /// is not waited for.
     ///
-    /// - Throws: The function's error; ``UnmetRequirement`` after the limit.
+    /// - Throws: The function's error; ``ExpectationFailure`` after the limit.
     static func run<Value: Sendable>(
         _ limit: Duration,
         _ body: @escaping @Sendable () async throws -> Value
@@ -121,7 +111,7 @@ enum Deadline {
             await start.wait()
             do { try await Task.sleep(for: limit) } catch { return }
             work.cancel()
-            finish(.failure(UnmetRequirement("it did not return within \(limit)")))
+            finish(.failure(ExpectationFailure("it did not return within \(limit)")))
         }
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {

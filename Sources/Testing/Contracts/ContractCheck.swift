@@ -61,9 +61,7 @@ private struct Sample {
 
     /// Whether the sample claims or seems to be JSON, and is not.
     var jsonProblems: [String] {
-        let first = data.first { $0 > 0x20 }
-        let isDeclared = headers[.contentType].map(BodyFormat.mediaType)?.hasSuffix("json") == true
-        guard let first, isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return [] }
+        guard BodyContent.seemsJSON(data, contentType: headers[.contentType]) else { return [] }
         do {
             _ = try JSONValue(parsing: data)
             return []

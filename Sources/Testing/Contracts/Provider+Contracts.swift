@@ -46,21 +46,8 @@ extension Provider {
             let found = await check.problems(in: cassette, by: redaction)
             problems += found.map { "\(name): \($0)" }
         }
-        if !problems.isEmpty { throw ContractError(problems) }
+        guard !problems.isEmpty else { return }
+        let lines = problems.map { "\n  " + $0.replacingOccurrences(of: "\n", with: "\n  ") }
+        throw ExpectationFailure(Plural.of(problems.count, "problem") + ":" + lines.joined())
     }
-}
-
-/// The problems that a check of contracts has found.
-struct ContractError: Error, Sendable, LocalizedError, ReflectsDescription {
-    /// The number of problems, and the problems, a line each.
-    let description: String
-
-    init(_ problems: [String]) {
-        let count = Plural.of(problems.count, "problem")
-        description = ([count + ":"] + problems.map { "  " + $0.replacingOccurrences(of: "\n", with: "\n  ") }).joined(
-            separator: "\n"
-        )
-    }
-
-    var errorDescription: String? { description }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// The steps that turn one sequence into another, for arrays and lines of texts.
-package enum ArrayAlignment {
+enum ArrayAlignment {
     /// One step, with the indices of the elements.
-    package enum Step: Sendable, Hashable {
+    enum Step: Sendable, Hashable {
         case equal(old: Int, new: Int)
         case replaced(old: Int, new: Int)
         case removed(old: Int)
@@ -15,7 +15,7 @@ package enum ArrayAlignment {
 
     /// The steps in order: equal elements are aligned, the others between two of them are replaced one by one, and the
     /// rest of the longer side is removed or inserted.
-    package static func steps<Element: Hashable>(from old: [Element], to new: [Element]) -> [Step] {
+    static func steps<Element: Hashable>(from old: [Element], to new: [Element]) -> [Step] {
         let prefix = zip(old, new).prefix { $0 == $1 }.count
         let rest = min(old.count, new.count) - prefix
         let suffix = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count

@@ -47,16 +47,19 @@ package enum BodyContent: Sendable, Hashable {
                 return
             }
         case .other:
-            let isDeclared = contentType.map(BodyFormat.mediaType)?.hasSuffix("json") == true
-            let first = data.first { $0 > 0x20 }
-            if isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-                let json = try? JSONValue(parsing: data)
-            {
+            if Self.seemsJSON(data, contentType: contentType), let json = try? JSONValue(parsing: data) {
                 self = .json(json)
                 return
             }
         }
         self = Self.plain(data)
+    }
+
+    /// Whether a body is declared as JSON, or starts like it.
+    static func seemsJSON(_ data: Data, contentType: String?) -> Bool {
+        guard let first = data.first(where: { $0 > 0x20 }) else { return false }
+        let isDeclared = contentType.map(BodyFormat.mediaType)?.hasSuffix("json") == true
+        return isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
     /// The content as text if it is text, otherwise as bytes.
@@ -87,7 +90,7 @@ package enum BodyContent: Sendable, Hashable {
     fileprivate static let boundary = "boundary"
 
     /// The name of the format in messages.
-    package var formatName: String {
+    var formatName: String {
         switch self {
         case .empty: "no body"
         case .json: "JSON"

@@ -145,7 +145,7 @@ extension JSONDifference {
 
 extension JSONValue {
     /// The type, as messages name it.
-    package var typeName: String {
+    var typeName: String {
         switch self {
         case .null: "null"
         case .bool: "the Boolean"

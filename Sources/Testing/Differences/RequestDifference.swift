@@ -89,7 +89,7 @@ func difference(_ subject: String, _ expected: String?, _ found: String?) -> Str
 
 extension BodyContent {
     /// The largest body that messages compare by its content, in bytes.
-    package static let comparisonLimit = 64 << 10
+    static let comparisonLimit = 64 << 10
 
     /// The sizes of two bodies, and the place of the first difference, if one of them is too large to be compared by
     /// its content; otherwise `nil`. Empty if they are equal.

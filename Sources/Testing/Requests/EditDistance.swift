@@ -11,16 +11,27 @@ enum EditDistance {
         _ second: [Second],
         replacing cost: (First, Second) -> Double
     ) -> Double {
-        var previous = (0...second.count).map(Double.init)
-        for (row, element) in first.enumerated() {
-            var current = [Double(row + 1)]
-            for (column, other) in second.enumerated() {
-                let replaced = previous[column] + cost(element, other)
-                current.append(min(replaced, previous[column + 1] + 1, current[column] + 1))
+        ofRests(first, second, replacing: cost)[0][0]
+    }
+
+    /// The distances of what is left of two lists after each number of elements of the first, and of the second one.
+    static func ofRests<First, Second>(
+        _ first: [First],
+        _ second: [Second],
+        replacing cost: (First, Second) -> Double
+    ) -> [[Double]] {
+        var rests = [second.indices.map { Double(second.count - $0) } + [0]]
+        for element in first.reversed() {
+            let rest = rests[rests.count - 1]
+            var current = rest
+            current[second.count] += 1
+            for column in second.indices.reversed() {
+                let replaced = cost(element, second[column]) + rest[column + 1]
+                current[column] = min(replaced, 1 + min(rest[column], current[column + 1]))
             }
-            previous = current
+            rests.append(current)
         }
-        return previous[second.count]
+        return rests.reversed()
     }
 
     /// How different two texts are: 0 if they are equal, up to 1. Only the first 64 characters are compared.

@@ -45,31 +45,15 @@ struct RequestAlignment {
                 return distance == 0 ? 0 : 1 + distance / (1 + distance)
             }
         }
-        // The lowest cost of the rest of both lists.
-        let columns = requests.count
-        var rest = (0...columns).map { Double(columns - $0) }
-        var table = [rest]
-        for row in patterns.indices.reversed() {
-            var current = rest
-            current[columns] += 1
-            for column in requests.indices.reversed() {
-                current[column] = min(
-                    costs[row][column] + rest[column + 1],
-                    1 + min(rest[column], current[column + 1])
-                )
-            }
-            rest = current
-            table.append(rest)
-        }
+        let rests = EditDistance.ofRests(Array(patterns.indices), Array(requests.indices)) { costs[$0][$1] }
         var (row, column) = (0, 0)
-        func cost(_ row: Int, _ column: Int) -> Double { table[patterns.count - row][column] }
-        while row < patterns.count || column < columns {
-            if row < patterns.count, column < columns,
-                cost(row, column) == costs[row][column] + cost(row + 1, column + 1)
+        while row < patterns.count || column < requests.count {
+            if row < patterns.count, column < requests.count,
+                rests[row][column] == costs[row][column] + rests[row + 1][column + 1]
             {
                 add(patterns[row], requests[column])
                 (row, column) = (row + 1, column + 1)
-            } else if row < patterns.count, cost(row, column) == 1 + cost(row + 1, column) {
+            } else if row < patterns.count, rests[row][column] == 1 + rests[row + 1][column] {
                 steps.append(.missing(patterns[row]))
                 row += 1
             } else {

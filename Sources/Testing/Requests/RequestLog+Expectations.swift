@@ -29,14 +29,7 @@ extension RequestLog {
     }
 }
 
-/// An expectation that was not met. Its description is the message for the test's report.
-struct ExpectationFailure: LocalizedError, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-
+extension ExpectationFailure {
     /// A message with a list of requests, and what differs between each and a pattern.
     ///
     /// - Parameter requests: The requests, and a note that replaces the differences.
@@ -64,7 +57,4 @@ struct ExpectationFailure: LocalizedError, CustomStringConvertible {
         let lines = differences.prefix(longestList).map { "       \($0)" }
         return differences.count > lines.count ? lines + ["       …"] : lines
     }
-
-    /// The description, which XCTest on Apple platforms reads from here.
-    var errorDescription: String? { description }
 }

@@ -41,14 +41,11 @@ public final class RequestLog: Sendable {
 
     /// Adds a request, and resumes the first caller of ``next(_:within:)`` that waits for it.
     package func append(_ request: RecordedRequest) {
-        let (id, waiters) = state.withLock { ($0.append(request), $0.waiters) }
-        guard !waiters.isEmpty else { return }
+        let (id, waiting) = state.withLock { ($0.append(request), $0.waiters.tasks) }
         // Patterns call the test's own closures, so they are compared without the lock.
-        for (waiter, value) in waiters.sorted(by: { $0.key < $1.key }) where value.pattern.matches(request) {
-            if state.withLock({ $0.take(id, for: waiter) }) {
-                value.continuation.resume(returning: request)
-                return
-            }
+        for task in waiting where task.condition.matches(request) {
+            guard let waiter = state.withLock({ $0.take(id, for: task.id) }) else { continue }
+            return waiter.resume(returning: request)
         }
     }
 }
@@ -71,48 +68,48 @@ extension RequestLog {
         within limit: Duration = .seconds(30)
     ) async throws -> RecordedRequest {
         try Task.checkCancellation()
-        let id = state.withLock { $0.announce() }
+        let id = state.withLock { $0.waiters.announce() }
         let timer = Locked<Task<Void, Never>?>(nil)
         defer { timer.withLock { $0 }?.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard wait(id, LogState.Waiter(pattern: pattern, continuation: continuation)) else { return }
-                let task = Task { await self.end(id, after: limit) }
+                guard wait(id, for: pattern, continuation) else { return }
+                let task = Task { await self.end(id, pattern, after: limit) }
                 timer.withLock { $0 = task }
             }
         } onCancel: {
-            state.withLock { $0.cancel(id) }?.resume(throwing: CancellationError())
+            state.withLock { $0.waiters.cancel(id) }?.resume(throwing: CancellationError())
         }
     }
 
     /// Resumes the caller with a request that has arrived, or keeps it until one arrives.
     ///
     /// - Returns: Whether the caller waits.
-    private func wait(_ id: Int, _ waiter: LogState.Waiter) -> Bool {
-        guard let entries = state.withLock({ $0.park(id, waiter) }) else {
-            waiter.continuation.resume(throwing: CancellationError())
+    private func wait(_ id: Int, for pattern: RequestPattern, _ continuation: LogState.Continuation) -> Bool {
+        let entries = state.withLock { $0.waiters.park(id, until: pattern, continuation) ? $0.freeEntries : nil }
+        guard let entries else {
+            continuation.resume(throwing: CancellationError())
             return false
         }
-        for entry in entries where waiter.pattern.matches(entry.request) {
-            if state.withLock({ $0.take(entry.id, for: id) }) {
-                waiter.continuation.resume(returning: entry.request)
-                return false
-            }
+        for entry in entries where pattern.matches(entry.request) {
+            guard let waiter = state.withLock({ $0.take(entry.id, for: id) }) else { continue }
+            waiter.resume(returning: entry.request)
+            return false
         }
         return true
     }
 
     /// Fails a caller that still waits after the limit.
-    private func end(_ id: Int, after limit: Duration) async {
+    private func end(_ id: Int, _ pattern: RequestPattern, after limit: Duration) async {
         do { try await ContinuousClock().wait(for: limit) } catch { return }
-        let (waiter, entries) = state.withLock { ($0.waiters.removeValue(forKey: id), $0.entries) }
+        let (waiter, entries) = state.withLock { ($0.waiters.take(id), $0.entries) }
         guard let waiter else { return }
         let arrived = entries.map { entry -> (request: RecordedRequest, note: String?) in
-            let isReturned = entry.isTaken && waiter.pattern.matches(entry.request)
+            let isReturned = entry.isTaken && pattern.matches(entry.request)
             return (entry.request, isReturned ? "already returned by next(_:within:)" : nil)
         }
-        let title = "No request matched \(waiter.pattern) within \(limit)."
-        waiter.continuation.resume(throwing: ExpectationFailure(title, arrived, compared: waiter.pattern))
+        let title = "No request matched \(pattern) within \(limit)."
+        waiter.resume(throwing: ExpectationFailure(title, arrived, compared: pattern))
     }
 }
 
@@ -125,18 +122,16 @@ private struct LogState: Sendable {
         var isTaken = false
     }
 
-    struct Waiter: Sendable {
-        let pattern: RequestPattern
-        let continuation: CheckedContinuation<RecordedRequest, any Error>
-    }
+    typealias Continuation = Waiters<RequestPattern, RecordedRequest>.Continuation
 
     var entries: [Entry] = []
     /// The number of entries at the start that are taken.
     var takenCount = 0
-    var waiters: [Int: Waiter] = [:]
-    /// The callers that do not wait yet, and whether each has been cancelled.
-    private var announced: [Int: Bool] = [:]
+    var waiters = Waiters<RequestPattern, RecordedRequest>()
     private var lastID = 0
+
+    /// The entries that no caller has got.
+    var freeEntries: [Entry] { entries[takenCount...].filter { !$0.isTaken } }
 
     mutating func append(_ request: RecordedRequest) -> Int {
         lastID += 1
@@ -144,34 +139,13 @@ private struct LogState: Sendable {
         return lastID
     }
 
-    /// Returns an identifier for a caller that is about to wait.
-    mutating func announce() -> Int {
-        lastID += 1
-        announced[lastID] = false
-        return lastID
-    }
-
-    /// Lets a caller wait, and returns the entries that it may take; `nil` if it has been cancelled.
-    mutating func park(_ id: Int, _ waiter: Waiter) -> [Entry]? {
-        guard announced.removeValue(forKey: id) == false else { return nil }
-        waiters[id] = waiter
-        return entries[takenCount...].filter { !$0.isTaken }
-    }
-
-    /// Removes a cancelled caller, and returns its continuation if it waits.
-    mutating func cancel(_ id: Int) -> CheckedContinuation<RecordedRequest, any Error>? {
-        if announced[id] != nil { announced[id] = true }
-        return waiters.removeValue(forKey: id)?.continuation
-    }
-
-    /// Takes an entry for a caller. Returns `false` if the entry is taken, or the caller no longer waits.
-    mutating func take(_ entry: Int, for waiter: Int) -> Bool {
-        guard waiters[waiter] != nil, let index = entries[takenCount...].firstIndex(where: { $0.id == entry }),
-            !entries[index].isTaken
-        else { return false }
-        waiters[waiter] = nil
+    /// Takes an entry for a caller, and returns the caller; `nil` if the entry is taken, or the caller no longer waits.
+    mutating func take(_ entry: Int, for waiter: Int) -> Continuation? {
+        guard let index = entries[takenCount...].firstIndex(where: { $0.id == entry }), !entries[index].isTaken,
+            let continuation = waiters.take(waiter)
+        else { return nil }
         entries[index].isTaken = true
         while takenCount < entries.count, entries[takenCount].isTaken { takenCount += 1 }
-        return true
+        return continuation
     }
 }

@@ -114,7 +114,7 @@ extension RequestPattern {
     }
 
     /// The pattern without its state.
-    package var ignoringState: Self {
+    var ignoringState: Self {
         var pattern = self
         pattern.state = nil
         return pattern

@@ -43,12 +43,8 @@ extension TestServer {
         /// Whether a client that has closed its half of the connection gets its response. Default: no, it is taken for
         /// gone.
         package var toleratesHalfClose = false
-        /// The size of each connection's receive buffer in bytes; `nil`: the system's. Linux doubles it.
-        package var receiveBufferSize: Int?
         /// The size of each connection's send buffer in bytes; `nil`: the system's. Linux doubles it.
         package var sendBufferSize: Int?
-        /// The size of the longest head that is read, in bytes. A longer one gets the status 431.
-        package var maximumHeadSize = 1 << 20
         /// Returns the steps to run on a new connection, before anything is read.
         package var onConnect: (@Sendable (_ connection: Int) -> [Step])?
         /// Decides whether to respond before the body has arrived.

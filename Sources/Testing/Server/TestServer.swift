@@ -96,8 +96,6 @@ public final class TestServer: Sendable {
         listeningAddress = options.address
         let (listener, port) = try Socket.bound(to: options.address)
         do {
-            // Accepted sockets inherit it. If it were set later, the window would have been announced already.
-            if let size = options.receiveBufferSize { Socket.set(listener, SOL_SOCKET, SO_RCVBUF, Int32(size)) }
             Socket.setNonBlocking(listener)
             guard listen(listener, 8192) == 0 else { throw SocketError(call: "listen", code: errno) }
             state = try ServerState(
@@ -165,8 +163,10 @@ public final class TestServer: Sendable {
     public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         let isReached = await Deadline.value(limit) { await self.waitForConnections(closed: count) } != nil
         try Task.checkCancellation()
-        guard !isReached || state.closed.value < count else { return }
-        throw ConnectionsNotClosed(closed: state.closed.value, accepted: connectionCount, expected: count)
+        let closed = state.closed.value
+        guard !isReached || closed < count else { return }
+        let expected = Plural.of(count, "closed connection")
+        throw ExpectationFailure("Expected \(expected), but \(closed) of \(connectionCount) are closed.")
     }
 
     /// The descriptors of the listening socket and of the pipe, for this package's own tests.
@@ -181,17 +181,4 @@ public final class TestServer: Sendable {
             }
         return URL(string: text) ?? URL(fileURLWithPath: "/")
     }
-}
-
-/// The connections were not closed in time.
-private struct ConnectionsNotClosed: LocalizedError, CustomStringConvertible {
-    var closed: Int
-    var accepted: Int
-    var expected: Int
-
-    var description: String {
-        "Expected \(Plural.of(expected, "closed connection")), but \(closed) of \(accepted) are closed."
-    }
-
-    var errorDescription: String? { description }
 }

@@ -48,6 +48,26 @@ struct ReachabilityTests {
         #expect(reachability.isReachable == status.isReachable)
     }
 
+    @Test("A status that is set replaces the source's until the stop", arguments: [false, true])
+    func setStatus(isStarted: Bool) async {
+        let reachability = Reachability(source: source)
+        if isStarted { reachability.start() }
+        reachability.set(.online(.cellular, isExpensive: true))
+        #expect(source.startCount == 0)
+        reachability.start()
+        source.set(.online(.wifi, isExpensive: false))
+        #expect(source.startCount == 0)
+        #expect(reachability.status == .online(.cellular, isExpensive: true))
+        var reader = reachability.statuses.makeAsyncIterator()
+        #expect(await reader.next() == .online(.cellular, isExpensive: true))
+        reachability.set(.offline)
+        #expect(await reader.next() == .offline)
+        reachability.stop()
+        #expect(reachability.status == .unknown)
+        reachability.start()
+        #expect(reachability.status == .online(.wifi, isExpensive: false))
+    }
+
     @Test("Several starts need one stop, after which it can be started again")
     func repeatedStarts() {
         let reachability = Reachability(source: source)

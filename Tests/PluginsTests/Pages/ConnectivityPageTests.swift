@@ -86,12 +86,12 @@ struct ConnectivityPageTests {
     @Test("A provider whose calls wait")
     func provider() async throws {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
-        let connectivity = ManualConnectivity(.offline)
-        let reachability = Reachability(connectivity)
+        let reachability = Reachability()
+        reachability.set(.offline)
         let waiting = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30))
         let provider = Provider<Orders>(transport: transport, plugins: [waiting, DefaultHeadersPlugin()])
         async let order = provider.request(.order(id: "A1"))
-        connectivity.set(.online(.wifi, isExpensive: false))
+        reachability.set(.online(.wifi, isExpensive: false))
         #expect(try await order.statusCode == 200)
     }
 

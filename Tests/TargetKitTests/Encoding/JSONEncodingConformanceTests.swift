@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TargetKit
+@testable import TargetKit
 import TestSupport
 import Testing
 

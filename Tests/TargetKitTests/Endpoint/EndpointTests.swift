@@ -323,11 +323,11 @@ struct EndpointTests {
         #expect(endpoint(.upload(file: file)) != endpoint(.upload(file: URL(filePath: "/other"))))
     }
 
-    @Test("Adding headers sets them over the endpoint's own; replacing the task leaves the rest")
+    @Test("A header field and the task can be set, which leaves the rest")
     func changes() {
-        let endpoint = Endpoint(url: .example, method: .put, headers: ["A": "1", "B": "2"])
-            .adding(headers: ["b": "3"])
-            .replacing(task: .data(Data("x".utf8)))
+        var endpoint = Endpoint(url: .example, method: .put, headers: ["A": "1", "B": "2"])
+        endpoint.headers["b"] = "3"
+        endpoint.task = .data(Data("x".utf8))
         #expect(endpoint.headers == ["A": "1", "B": "3"])
         #expect(endpoint.method == .put)
         #expect((try? endpoint.urlRequest().httpBody) == Data("x".utf8))

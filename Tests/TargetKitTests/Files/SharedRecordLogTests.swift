@@ -52,6 +52,33 @@ struct SharedRecordLogTests {
         #expect(mode == 0o600)
     }
 
+    @Test("A record is one line, whatever it contains")
+    func lines() throws {
+        let log = try Log(file)
+        try append("line\nbreak", "ü", to: log)
+        #expect(try read(Log(file)).names == ["line\nbreak", "ü"])
+        try log.locked { session throws(RecordLogFailure) in try session.replace(with: [Entry(name: "c")]) }
+        try append("d", to: log)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.split(separator: "\n").map { $0.dropFirst(17) } == [#"{"name":"c"}"#, #"{"name":"d"}"#])
+    }
+
+    @Test("A long file is compacted to the records that are needed, unless it would not be shorter")
+    func compaction() throws {
+        let log = try Log(file)
+        let entry = Entry(name: "a")
+        let longest = try (1...400).reduce(0) { longest, number in
+            try log.locked { session throws(RecordLogFailure) in
+                try session.append([entry])
+                session.compactIfLong(1) { number < 200 ? [entry] : Array(repeating: entry, count: 200) }
+            }
+            return max(longest, try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count)
+        }
+        // Beyond three for the entry, 100 records at first, and twice as many after each failure.
+        #expect(longest == 203)
+        #expect(try read(Log(file)).names.count < 203)
+    }
+
     @Test("A line that a killed process has left incomplete is removed at every length")
     func truncated() throws {
         do { try append("first", "second", to: Log(file)) }

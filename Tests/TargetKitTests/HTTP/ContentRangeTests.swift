@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-import TargetKit
 import TestSupport
 import Testing
+
+@testable import TargetKit
 
 @Suite("Content-Range", .throttled)
 struct ContentRangeTests {

@@ -59,8 +59,8 @@ struct PluginPlaceTests {
 
     /// The order in which the plugins are asked to retry.
     private static let retryOrder = [
-        "authentication", "failover", "retrying", "connectivity", "admission", "standard", "start", "environment",
-        "compression", "signing", "errorHandling", "observation",
+        "authentication", "compression", "failover", "retrying", "connectivity", "admission", "standard", "start",
+        "environment", "signing", "errorHandling", "observation",
     ]
 
     private func log(of plugins: [(name: String, place: PluginPlace)], isShared: Bool) async throws -> [String] {
@@ -101,6 +101,18 @@ struct PluginPlaceTests {
             try #require(log == expected, "\(plugins.map(\.name))")
         }
     }
+
+    @Test("A place between two neighbors is between them in the order of retry")
+    func between() async throws {
+        for (lower, upper) in zip(Self.documented, Self.documented.dropFirst()) {
+            let middle = PluginPlace(rawValue: (lower.place.rawValue + upper.place.rawValue) / 2)
+            let log = try await log(of: [("middle", middle), upper, lower], isShared: false)
+            let order = log.filter { $0.hasPrefix("retry ") }
+            #expect(order[1] == "retry middle", "\(lower.name), \(upper.name)")
+        }
+    }
+
+    private static var documented: [(name: String, place: PluginPlace)] { places.filter { $0.name != "compression" } }
 
     @Test("Plugins of one place keep the order of the array in every hook")
     func samePlace() async throws {

@@ -35,7 +35,11 @@ struct ProviderPathTests {
     func endpointClosure(_ backend: Backend) async throws {
         let running = try RunningBackend(backend)
         let provider = Provider<TestTarget>(
-            endpointClosure: { try Endpoint(target: $0).adding(headers: ["X-Closure": "endpoint"]) },
+            endpointClosure: {
+                var endpoint = try Endpoint(target: $0)
+                endpoint.headers["X-Closure"] = "endpoint"
+                return endpoint
+            },
             transport: running.transport
         )
         _ = try await provider.request(TestTarget(running.baseURL))

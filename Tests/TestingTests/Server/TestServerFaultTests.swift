@@ -149,3 +149,28 @@ struct TestServerFaultTests {
         #expect(await TestCall().failure(at: server.baseURL, with: transport) == .cannotConnectToHost)
     }
 }
+
+extension TestServer.Response {
+    /// Sends a head whose status code is not a number, then closes the connection.
+    fileprivate static var malformedHead: Self { .raw("HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n") }
+
+    /// Sends a head whose header fields do not end.
+    fileprivate static var endlessHead: Self {
+        let fields = Data(String(repeating: "X-Fill: \(String(repeating: "x", count: 118))\r\n", count: 512).utf8)
+        return [.text("HTTP/1.1 200 OK\r\n"), .generate(byteCount: .max, repeating: fields), .close]
+    }
+
+    /// Sends a body that does not end, in chunks.
+    fileprivate static var endlessBody: Self {
+        let chunk = Data("10000\r\n\(String(repeating: "x", count: 1 << 16))\r\n".utf8)
+        return [
+            .head(status: 200, headers: ["Transfer-Encoding": "chunked"]),
+            .generate(byteCount: .max, repeating: chunk), .close,
+        ]
+    }
+
+    /// Sends a chunk whose size is not a number, then closes the connection.
+    fileprivate static var malformedChunk: Self {
+        [.head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .text("size\r\nabc\r\n"), .close]
+    }
+}

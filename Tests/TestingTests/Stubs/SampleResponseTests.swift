@@ -135,7 +135,11 @@ struct SampleResponseTests {
         )
         #expect(try await given.request(.product(id: 1)).statusCode == 202)
         let changed = Provider<TeaShop>(
-            endpointClosure: { try Endpoint(target: $0).adding(headers: ["A": "b"]) },
+            endpointClosure: {
+                var endpoint = try Endpoint(target: $0)
+                endpoint.headers["A"] = "b"
+                return endpoint
+            },
             stubClosure: { _ in .scenario("out of stock") }
         )
         await #expect(throws: TargetKitError.self) { try await changed.request(.product(id: 1)) }

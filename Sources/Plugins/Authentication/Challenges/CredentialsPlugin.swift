@@ -32,6 +32,9 @@ public struct CredentialsPlugin: Plugin {
     /// After the other plugins that add credentials.
     public var place: PluginPlace { .missingCredentials }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .retry, .waiting] }
+
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
     private let challenges = Locked<[String: ServerChallenge]>([:])
     private let calls = PluginStorage<AnsweredCall>()

@@ -76,11 +76,11 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         let place = file.resolvingSymlinksInPath().path + ".lock"
         let descriptor = open(place, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return try await refresh() }
-        // This releases the lock, as does the end of the process.
-        defer { close(descriptor) }
+        // The end of the process releases the lock, too.
+        defer { FileLock.release(descriptor) }
         // A folder or file system without locks: EINVAL, ENOTSUP.
         let isTaken = try await lock.wait {
-            flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR ? true : nil
+            FileLock.take(descriptor) || errno != EWOULDBLOCK ? true : nil
         } sign: {
             Self.sign(in: descriptor)
         }

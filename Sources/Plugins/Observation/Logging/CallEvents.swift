@@ -149,16 +149,6 @@ final class TargetName: Sendable {
     }
 }
 
-extension Result where Success == Response, Failure == TargetKitError {
-    /// The response, also that of a failure, and the failure.
-    fileprivate var parts: (Response?, TargetKitError?) {
-        switch self {
-        case .success(let response): (response, nil)
-        case .failure(let error): (error.response, error)
-        }
-    }
-}
-
 extension TargetKitError {
     /// The text by which the error is recognized in a log: its description without the target's own error and without
     /// the attempts before it.

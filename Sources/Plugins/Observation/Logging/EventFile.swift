@@ -129,9 +129,9 @@ private final class AppendedFile {
 
     /// Does work while no other process has the lock of the file.
     func whileLocked(_ work: () -> Void) {
-        flock(descriptor, LOCK_EX)
+        FileLock.take(descriptor, waits: true)
         work()
-        flock(descriptor, LOCK_UN)
+        FileLock.unlock(descriptor)
     }
 
     func removeAll() {

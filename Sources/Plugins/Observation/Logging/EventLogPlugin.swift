@@ -29,6 +29,9 @@ public struct EventLogPlugin: Plugin {
     /// `PluginPlace.observation`: the request is reported as it is sent.
     public var place: PluginPlace { .observation }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
+
     /// Creates a log.
     ///
     /// - Parameters:

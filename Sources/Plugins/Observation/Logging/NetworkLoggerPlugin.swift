@@ -41,6 +41,9 @@ public struct NetworkLoggerPlugin: Plugin {
     /// `PluginPlace.observation`: the request is logged as it is sent.
     public var place: PluginPlace { .observation }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.willSend, .didReceive, .didFinish] }
+
     /// Creates a logger.
     ///
     /// - Parameters:

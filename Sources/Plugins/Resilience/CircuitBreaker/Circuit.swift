@@ -10,14 +10,6 @@ struct Circuit: Sendable {
         fileprivate let isProbe: Bool
     }
 
-    /// What the end of an attempt means for the server.
-    enum Verdict: Sendable {
-        case worked
-        case failed
-        /// Nothing: the attempt was cancelled, was not sent, or failed for a reason of its own.
-        case nothing
-    }
-
     private enum Phase: Sendable {
         case closed
         case open(since: Duration)

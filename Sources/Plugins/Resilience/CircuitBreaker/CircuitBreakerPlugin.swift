@@ -37,14 +37,22 @@ import FoundationNetworking
 /// ```
 ///
 /// One plugin can be used by any number of providers; its copies share their circuits.
-public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
+public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin {
+    /// The admission of an attempt to the circuit with a key.
+    private struct Admission: Sendable {
+        let key: String
+        /// The URL that the attempt asks for.
+        let url: URL?
+        let admission: Circuit.Admission
+    }
+
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let clock: any Clock<Duration>
     private let elapsedTime: ElapsedTime
     private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
     private let states: CircuitStates
-    private let permits = PluginStorage<CircuitPermit>()
+    private let permits = PluginStorage<Permit<Admission>>()
 
     /// Creates a plugin whose circuits are all closed.
     ///
@@ -132,6 +140,9 @@ public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
     /// `PluginPlace.admission`.
     public var place: PluginPlace { .admission }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
+
     /// Allows or rejects the call.
     ///
     /// - Throws: ``CircuitOpenError``.
@@ -143,7 +154,7 @@ public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
         }
         switch decision {
         case .admitted(let admission):
-            context[permits] = permit(admission, to: key, for: request.url)
+            context[permits] = permit(Admission(key: key, url: request.url, admission: admission))
         case .exempt: break
         case .refused(let remaining):
             throw CircuitOpenError(key: key, remaining: remaining, isIsolated: state(of: key) == .isolated)
@@ -153,60 +164,38 @@ public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin, ImmediatePlugin {
 
     /// Records when the attempt is sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        guard policy.slowCallThreshold != nil, let permit = context[permits] else { return }
-        let time = elapsedTime.current
-        permit.sentAt.withLock { $0 = time }
+        if policy.slowCallThreshold != nil { context[permits]?.sentAt = elapsedTime.current }
     }
 
     /// Counts the result of the attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        guard let permit = context[permits], permit.end() else { return }
-        let time = elapsedTime.current
-        var verdict = verdict(on: AttemptOutcome(result), of: permit.url)
-        if verdict == .worked, isSlow(permit, at: time) { verdict = .failed }
-        let ending = verdict
-        change(permit.key) { $0.ended(permit.admission, ending, at: time) }
+        guard let permit = context[permits] else { return }
+        let verdict = policy.verdict(on: AttemptOutcome(result), of: permit.value.url)
+        permit.end(verdict == .worked && isSlow(permit) ? .failed : verdict)
     }
 
-    private func isSlow(_ permit: CircuitPermit, at time: Duration) -> Bool {
-        guard let limit = policy.slowCallThreshold, let start = permit.sentAt.withLock({ $0 }) else { return false }
-        return time - start > limit
+    private func isSlow(_ permit: Permit<Admission>) -> Bool {
+        guard let limit = policy.slowCallThreshold, let start = permit.sentAt else { return false }
+        return elapsedTime.current - start > limit
     }
 
     /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the
     /// call shares keeps it until it ends.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        if let permit = context[permits], hasFailedInBody(call, of: permit.url) {
+        if let held = context[permits]?.value, policy.countsBodyFailure(of: call, from: held.url) {
             let time = elapsedTime.current
-            change(permit.key) { $0.streamFailed(permit.admission, at: time) }
+            change(held.key) { $0.streamFailed(held.admission, at: time) }
         }
         context[permits] = nil
     }
 
-    /// Whether the head of a stream has counted as a success, and its body has failed.
-    private func hasFailedInBody(_ call: FinishedCall, of url: URL?) -> Bool {
-        guard let code = call.bodyFailure, policy.errorCodes.contains(code) else { return false }
-        let head = AttemptOutcome(call.result)
-        return verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
-    }
-
-    private func permit(_ admission: Circuit.Admission, to key: String, for url: URL?) -> CircuitPermit {
-        CircuitPermit(admission, to: key, for: url) { [registry, elapsedTime] admission in
+    private func permit(_ admission: Admission) -> Permit<Admission> {
+        Permit(admission) { [registry, elapsedTime] held, verdict in
             let time = elapsedTime.current
             registry.update { registry, changes in
-                registry.change(key, changes: &changes) { $0.ended(admission, .nothing, at: time) }
+                registry.change(held.key, changes: &changes) { $0.ended(held.admission, verdict, at: time) }
             }
         }
-    }
-
-    private func verdict(on outcome: AttemptOutcome, of url: URL?) -> Circuit.Verdict {
-        guard !outcome.isInterrupted else { return .nothing }
-        if let status = outcome.status {
-            guard policy.statuses.contains(status) else { return .worked }
-        } else {
-            guard let code = outcome.code, policy.errorCodes.contains(code) else { return .nothing }
-        }
-        return outcome.isElsewhere(than: url) ? .worked : .failed
     }
 
     /// Changes a circuit, and reports its new state.

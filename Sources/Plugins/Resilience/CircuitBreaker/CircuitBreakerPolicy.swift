@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// The conditions under which a ``CircuitBreakerPlugin`` rejects calls.
-public struct CircuitBreakerPolicy: Sendable, Hashable {
+public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {
     package var failures: Int
     package var share: Double
     package var window: Duration

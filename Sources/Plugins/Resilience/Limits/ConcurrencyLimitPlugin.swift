@@ -27,7 +27,7 @@ import FoundationNetworking
 public struct ConcurrencyLimitPlugin: Plugin {
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let limits: ConcurrencyLimits
-    private let permits = PluginStorage<ConcurrencyPermit>()
+    private let permits = PluginStorage<Permit<String>>()
 
     /// Creates a plugin.
     ///
@@ -43,6 +43,9 @@ public struct ConcurrencyLimitPlugin: Plugin {
     /// Just before `PluginPlace.signing`, after the rate limit.
     public var place: PluginPlace { .concurrencyLimit }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didReceive, .waiting] }
+
     /// The number of keys with calls in flight, and of calls that wait.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 
@@ -53,12 +56,12 @@ public struct ConcurrencyLimitPlugin: Plugin {
         let isLimited = RefreshTask.current.isEmpty && !SigningTask.isRunning
         let key = isLimited ? key(request, context.target) : nil
         // The body of a stream may still be open when the call is repeated.
-        if let key, context[permits]?.key == key { return request }
+        if let key, context[permits]?.value == key { return request }
         context[permits] = nil
         guard let key else { return request }
         try await limits.wait(for: key)
         // Stored at once: it is released with the context.
-        context[permits] = ConcurrencyPermit(key, of: limits)
+        context[permits] = Permit(key) { [limits] key, _ in limits.release(key) }
         return request
     }
 
@@ -66,21 +69,6 @@ public struct ConcurrencyLimitPlugin: Plugin {
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         if case .success(let response) = result, response.isStream { return }
         context[permits] = nil
-    }
-}
-
-/// The slot of one attempt. It is returned when the context of the call or exchange releases it.
-private final class ConcurrencyPermit: Sendable {
-    let key: String
-    private let limits: ConcurrencyLimits
-
-    init(_ key: String, of limits: ConcurrencyLimits) {
-        self.key = key
-        self.limits = limits
-    }
-
-    deinit {
-        limits.release(key)
     }
 }
 

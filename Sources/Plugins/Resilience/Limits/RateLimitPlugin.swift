@@ -62,6 +62,9 @@ public struct RateLimitPlugin: Plugin {
     /// Just before `PluginPlace.signing` and the concurrency limit.
     public var place: PluginPlace { .rateLimit }
 
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .didReceive, .waiting] }
+
     /// The number of keys that are remembered, and of calls that wait.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 
@@ -78,14 +81,9 @@ public struct RateLimitPlugin: Plugin {
 
     /// Learns the server's limits.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        let response =
-            switch result {
-            case .success(let response): response as Response?
-            case .failure(let error): error.response
-            }
         // The limit of another server is not that of the one with the key.
-        guard let response, !response.redirects.contains(where: \.isCrossOrigin), let key = context[keys],
-            let limit = ServerRateLimit(response, now: now)
+        guard let response = result.parts.response, !response.redirects.contains(where: \.isCrossOrigin),
+            let key = context[keys], let limit = ServerRateLimit(response, now: now)
         else { return }
         limits.learn(limit, of: key)
     }

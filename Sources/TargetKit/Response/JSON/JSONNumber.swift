@@ -24,23 +24,18 @@ public struct JSONNumber: Sendable, Codable {
     }
 
     /// Creates an integer.
-    package init(_ value: Int) {
-        form = .signed(Int64(value))
-    }
-
-    /// Creates a 64-bit integer.
-    package init(_ value: Int64) {
+    init(_ value: Int64) {
         form = .signed(value)
     }
 
     /// Creates an unsigned 64-bit integer.
-    package init(_ value: UInt64) {
+    init(_ value: UInt64) {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
     /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON cannot
     /// represent.
-    package init?(_ value: Double) {
+    init?(_ value: Double) {
         guard value.isFinite else { return nil }
         if value.magnitude < 0x1p53 {
             let whole = Int64(value)
@@ -52,7 +47,7 @@ public struct JSONNumber: Sendable, Codable {
     }
 
     /// Creates a number with all digits of a decimal; `nil` for NaN.
-    package init?(_ value: Decimal) {
+    init?(_ value: Decimal) {
         guard value.isFinite else { return nil }
         self.init(canonical: value.description)
     }

@@ -23,7 +23,7 @@ public struct JSONObject: Sendable, Codable {
     }
 
     /// Creates an object with members. For duplicate keys, the last value is kept.
-    package init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
+    init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
         members = []
         for (key, value) in pairs { self[key] = value }
     }

@@ -2,12 +2,15 @@
 
 /// A single-pass parser of JSON text (RFC 8259).
 struct JSONParser: ~Copyable {
+    /// The maximum nesting depth: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value recurse on
+    /// the thread's stack, which may be 512 KB.
+    static let maximumDepth = 512
+
     private let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
     var cursor: UnsafePointer<UInt8>
     /// The unescaped bytes of the current string.
     var unescaped = ByteBuffer(capacity: 0)
-    private let maximumDepth: Int
     private var elements = MoveStack<JSONValue>()
     private var members = MoveStack<JSONObject.Member>()
     /// The current nesting depth.
@@ -32,16 +35,12 @@ struct JSONParser: ~Copyable {
     }
 
     /// Creates a parser. The bytes must outlive it.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, options: JSONParsingOptions) throws(JSONParsingError) {
-        if let limit = options.maximumSize, bytes.count > limit {
-            throw JSONParsingError(.shorterText, at: max(limit, 0))
-        }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
         guard let base = bytes.baseAddress else { throw JSONParsingError(.value, at: 0) }
         start = base
         end = base + bytes.count
         let hasMark = bytes.count >= 3 && base[0] == 0xEF && base[1] == 0xBB && base[2] == 0xBF
         cursor = hasMark ? base + 3 : base
-        maximumDepth = min(options.maximumDepth, JSONParsingOptions.deepest)
     }
 
     /// Parses the text.
@@ -86,7 +85,7 @@ struct JSONParser: ~Copyable {
 
     /// Enters the array or object at the cursor.
     private mutating func enter(isObject: Bool) throws(JSONParsingError) {
-        guard depth < maximumDepth else { throw error(.lessNesting) }
+        guard depth < Self.maximumDepth else { throw error(.lessNesting) }
         if depth > 0 { outer.push(container) }
         container = Container(isObject: isObject, first: isObject ? members.count : elements.count)
         depth += 1

@@ -3,9 +3,9 @@
 import Foundation
 
 /// A JSON syntax error (RFC 8259): the byte offset and the expected syntax. It never quotes the text.
-package struct JSONParsingError: Error, Sendable, Hashable {
+struct JSONParsingError: Error, Sendable, Hashable {
     /// The syntax that was expected.
-    package enum Reason: Sendable, Hashable, CaseIterable {
+    enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
         case value
         /// A comma, or the `]` of the array.
@@ -32,20 +32,18 @@ package struct JSONParsingError: Error, Sendable, Hashable {
         case validUTF8
         /// Nothing but white space after the value.
         case endOfText
-        /// Less nesting (``JSONParsingOptions/maximumDepth``).
+        /// Less nesting (``JSONParser/maximumDepth``).
         case lessNesting
-        /// A shorter text (``JSONParsingOptions/maximumSize``).
-        case shorterText
     }
 
     /// The offset of the first invalid byte.
-    package let offset: Int
+    let offset: Int
 
     /// The syntax that was expected.
-    package let reason: Reason
+    let reason: Reason
 
     /// Creates an error for the byte at an offset.
-    package init(_ reason: Reason, at offset: Int) {
+    init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
@@ -53,10 +51,10 @@ package struct JSONParsingError: Error, Sendable, Hashable {
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// The offset and the expected syntax, in one line.
-    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
-    package var errorDescription: String? { description }
+    var errorDescription: String? { description }
 }
 
 extension JSONParsingError.Reason {
@@ -76,26 +74,6 @@ extension JSONParsingError.Reason {
         case .validUTF8: "valid UTF-8"
         case .endOfText: "nothing more"
         case .lessNesting: "fewer levels of nesting"
-        case .shorterText: "a shorter text"
         }
-    }
-}
-
-/// Limits for parsing JSON text.
-package struct JSONParsingOptions: Sendable, Hashable {
-    /// The highest possible nesting limit: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value
-    /// recurse on the thread's stack, which may be 512 KB.
-    package static let deepest = 512
-
-    /// The maximum nesting depth. Default and maximum: ``deepest``.
-    package var maximumDepth: Int
-
-    /// The maximum size of the text in bytes. Default `nil`: no limit.
-    package var maximumSize: Int?
-
-    /// Creates limits.
-    package init(maximumDepth: Int = deepest, maximumSize: Int? = nil) {
-        self.maximumDepth = maximumDepth
-        self.maximumSize = maximumSize
     }
 }

@@ -56,9 +56,6 @@ extension JSONValue {
         }
     }
 
-    /// Whether this is ``null``.
-    package var isNull: Bool { self == .null }
-
     /// The string; `nil` for any other value.
     public var string: String? {
         guard case .string(let text) = self else { return nil }
@@ -79,12 +76,6 @@ extension JSONValue {
 
     /// The number as an `Int`; `nil` for any other value, or a number with a fraction or out of range.
     public var int: Int? { number?.int }
-
-    /// The number as an `Int64`; `nil` for any other value.
-    package var int64: Int64? { number?.int64 }
-
-    /// The number as a `UInt64`; `nil` for any other value.
-    package var uint64: UInt64? { number?.uint64 }
 
     /// The nearest `Double` to the number; `nil` for any other value, or a number out of range.
     public var double: Double? { number?.double }

@@ -10,31 +10,19 @@ extension JSONValue {
     ///
     /// - Throws: An error with the byte offset and the expected syntax.
     public init(parsing data: Data) throws {
-        try self.init(parsing: data, options: JSONParsingOptions())
+        self = try data.withUnsafeBytes { Self.parse($0.bindMemory(to: UInt8.self)) }.get()
     }
 
     /// Parses a string of JSON, with the same rules.
     ///
     /// - Throws: An error with the offset in the string's UTF-8 and the expected syntax.
     public init(parsing text: String) throws {
-        let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
-        self = try result.get()
+        self = try ContiguousText.read(text) { Self.parse($0) }.get()
     }
 
-    /// Parses JSON text within limits.
-    package init(parsing data: Data, options: JSONParsingOptions) throws(JSONParsingError) {
-        let result = data.withUnsafeBytes { bytes in
-            Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
-        }
-        self = try result.get()
-    }
-
-    private static func parse(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        options: JSONParsingOptions
-    ) -> Result<JSONValue, JSONParsingError> {
+    private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONParsingError> {
         do throws(JSONParsingError) {
-            var parser = try JSONParser(bytes, options: options)
+            var parser = try JSONParser(bytes)
             return .success(try parser.text())
         } catch {
             return .failure(error)

@@ -32,13 +32,13 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     /// Creates a Boolean value.
-    package init(_ flag: Bool) {
+    init(_ flag: Bool) {
         self = .bool(flag)
     }
 
     /// Creates an integer.
     public init(_ number: Int) {
-        self = .number(JSONNumber(number))
+        self = .number(JSONNumber(Int64(number)))
     }
 
     /// Creates a number; ``null`` for NaN and infinity, which JSON cannot represent.
@@ -52,12 +52,12 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 
     /// Creates an object with these members.
-    package init(_ members: [String: JSONValue]) {
+    init(_ members: [String: JSONValue]) {
         self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
     }
 
     /// Creates an array of these values.
-    package init(_ elements: [JSONValue]) {
+    init(_ elements: [JSONValue]) {
         self = .array(elements)
     }
 }

@@ -51,7 +51,9 @@ struct DateParser {
     /// The date of numbers such as `20240506` and `70809`; `nil` when there is no such day or time.
     private static func date(day: Int, time: Int, zone: TimeZone?) -> Date? {
         let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
-        guard let days = days(day / 10_000, day / 100 % 100, day % 100), hour < 24, minute < 60, second <= 60 else {
+        guard let days = GregorianCalendar.days(day / 10_000, day / 100 % 100, day % 100), hour < 24, minute < 60,
+            second <= 60
+        else {
             return nil
         }
         return date(atLocal: Double(days * 86_400 + hour * 3_600 + minute * 60 + second), zone: zone)
@@ -70,7 +72,8 @@ struct DateParser {
         index = 0
         guard let year = digits(4), let separator = next(),
             separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/"),
-            let month = digits(2), take(separator), let day = digits(2), var seconds = Self.days(year, month, day)
+            let month = digits(2), take(separator), let day = digits(2),
+            var seconds = GregorianCalendar.days(year, month, day)
         else { return nil }
         seconds *= 86_400
         var fraction = 0.0
@@ -95,7 +98,7 @@ struct DateParser {
         if let comma = bytes.prefix(10).firstIndex(of: UInt8(ascii: ",")) { index = comma + 1 }
         _ = take(0x20)
         guard let day = digits(2) ?? digits(1), take(0x20), let month = monthName(), take(0x20), let year = digits(4),
-            take(0x20), let days = Self.days(year, month, day), let time = timeOfDay(), take(0x20)
+            take(0x20), let days = GregorianCalendar.days(year, month, day), let time = timeOfDay(), take(0x20)
         else { return nil }
         let isUTC = ["GMT", "UTC", "UT"].contains { remainder.elementsEqual($0.utf8) }
         let offset = isUTC ? 0 : zoneOffset()
@@ -159,14 +162,9 @@ struct DateParser {
     }
 
     private mutating func monthName() -> Int? {
-        guard bytes.count - index >= 3 else { return nil }
-        let name = bytes[index..<(index + 3)].map { $0 | 0x20 }
-        let names = Array("janfebmaraprmayjunjulaugsepoctnovdec".utf8)
-        for month in 0..<12 where names[(month * 3)..<(month * 3 + 3)].elementsEqual(name) {
-            index += 3
-            return month + 1
-        }
-        return nil
+        guard let month = GregorianCalendar.month(named: remainder) else { return nil }
+        index += 3
+        return month
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {
@@ -179,18 +177,5 @@ struct DateParser {
         guard index < bytes.count else { return nil }
         index += 1
         return bytes[index - 1]
-    }
-
-    /// Days since 1970-01-01 in the Gregorian calendar; `nil` for a day that does not exist.
-    ///
-    /// Years are counted from March, so that the leap day is the last one.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
-        let isLeap = year % 4 == 0 && year % 100 != 0 || year % 400 == 0
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard year > 0, (1...12).contains(month), day >= 1, day <= lengths[month - 1] else { return nil }
-        let marchYear = month > 2 ? year : year - 1
-        let marchMonth = (month + 9) % 12
-        let dayOfYear = (153 * marchMonth + 2) / 5 + day - 1
-        return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
     }
 }

@@ -6,9 +6,9 @@ import Foundation
 /// ```swift
 /// let decoder = JSONDecoder.lenient { repair in logger.warning("\(repair)") }
 /// ```
-package struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
+struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     /// The reason for a repair.
-    package enum Reason: Sendable, Hashable, CaseIterable {
+    enum Reason: Sendable, Hashable, CaseIterable {
         /// The key is missing: the default is used.
         case missing
         /// The value is null: the default is used.
@@ -21,15 +21,15 @@ package struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
         case dropped
     }
 
-    package let reason: Reason
+    let reason: Reason
 
     /// The expected type, for example `Int`.
-    package let type: String
+    let type: String
 
     /// The key path of the value: keys and indices separated by dots, `items.0.price`. Empty for the whole body.
-    package let keyPath: String
+    let keyPath: String
 
-    package init(_ reason: Reason, type: String, at keyPath: String) {
+    init(_ reason: Reason, type: String, at keyPath: String) {
         self.reason = reason
         self.type = type
         self.keyPath = keyPath
@@ -41,7 +41,7 @@ package struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One line: the key path, the type, and the reason.
-    package var description: String {
+    var description: String {
         let place = keyPath.isEmpty ? "the body" : keyPath
         return switch reason {
         case .missing: "\(place): missing, replaced by the default of \(type)"
@@ -60,7 +60,7 @@ extension CodingUserInfoKey {
 
 extension JSONDecoder {
     /// A closure that is called for each repair, during decoding and on the thread that decodes; default: `nil`.
-    package var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
+    var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
         get { CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? @Sendable (LenientRepair) -> Void } }
         set { if let key = CodingUserInfoKey.lenientObserver { userInfo[key] = newValue } }
     }

@@ -2,9 +2,10 @@
 import Foundation
 
 extension ResponseStream {
-    /// The elements of a stream's body as they arrive: its lines, events, or JSON values.
+    /// The lines, events or JSON values of a stream's body as they arrive, or the events of a call of
+    /// ``Provider/events(for:options:)``.
     ///
-    /// The body can be read once: elements that another iterator has read are gone.
+    /// The body of a stream can be read once: elements that another iterator has read are gone.
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
         private let start: @Sendable () -> Iterator
 
@@ -57,7 +58,7 @@ extension ResponseStream {
     }
 }
 
-/// Reads elements from more than one body.
+/// Reads elements that are not those of a single body.
 protocol ElementReader<Element>: Sendable {
     associatedtype Element
 

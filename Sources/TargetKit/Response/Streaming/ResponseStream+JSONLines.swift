@@ -16,39 +16,10 @@ extension ResponseStream {
         using decoder: JSONDecoder? = nil,
         limit: Int = 1 << 20
     ) -> Elements<Value> {
-        let parser = JSONLineParser<Value>(decoder: response.decoder(decoder), splitter: LineSplitter(limit: limit))
-        return Elements(response: response, body: body, parser: parser)
-    }
-}
-
-/// Decodes each line.
-private struct JSONLineParser<Value: Decodable & Sendable>: BodyParser {
-    let decoder: JSONDecoder
-    var splitter: LineSplitter
-
-    mutating func append(_ piece: Data) { splitter.append(piece) }
-
-    mutating func next() throws -> Value? {
-        while let line = try splitter.next(Self.content) {
-            guard let line else { continue }
-            do {
-                return try decoder.decode(Value.self, from: line)
-            } catch {
-                throw ResponseStreamError.undecodableLine(number: splitter.lineCount, error)
-            }
+        let decoder = response.decoder(decoder)
+        let parser = LineParser(limit: limit) { line -> Value? in
+            line.allSatisfy(\.isSpaceOrTab) ? nil : try decoder.decode(Value.self, from: Data(line))
         }
-        return nil
-    }
-
-    mutating func finish() throws -> Value? {
-        splitter.finish()
-        return try next()
-    }
-
-    mutating func close() { splitter.close() }
-
-    /// The bytes of the line; `nil` if it is blank.
-    private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
-        line.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : Data(line)
+        return Elements(response: response, body: body, parser: parser)
     }
 }

@@ -11,21 +11,36 @@ extension ResponseStream {
     /// - Parameter limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with an
     ///   error of stage `.decoding`.
     public func lines(limit: Int = 1 << 20) -> Elements<String> {
-        Elements(response: response, body: body, parser: LineParser(splitter: LineSplitter(limit: limit)))
+        let parser = LineParser(limit: limit) { String(decoding: $0, as: UTF8.self) }
+        return Elements(response: response, body: body, parser: parser)
     }
 }
 
-/// Decodes lines as UTF-8.
-private struct LineParser: BodyParser {
-    var splitter: LineSplitter
+/// Parses an element from each line.
+struct LineParser<Element: Sendable>: BodyParser {
+    private var splitter: LineSplitter
+    private let read: @Sendable (UnsafeRawBufferPointer) throws -> Element?
+
+    /// - Parameter read: Returns the element of a line; `nil` to ignore the line.
+    init(limit: Int, read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element?) {
+        splitter = LineSplitter(limit: limit)
+        self.read = read
+    }
 
     mutating func append(_ piece: Data) { splitter.append(piece) }
 
-    mutating func next() throws -> String? {
-        try splitter.next { String(decoding: $0, as: UTF8.self) }
+    mutating func next() throws -> Element? {
+        do {
+            while let element = try splitter.next(read) {
+                if let element { return element }
+            }
+            return nil
+        } catch let error where !(error is ResponseStreamError) {
+            throw ResponseStreamError.undecodableLine(number: splitter.lineCount, error)
+        }
     }
 
-    mutating func finish() throws -> String? {
+    mutating func finish() throws -> Element? {
         splitter.finish()
         return try next()
     }

@@ -73,7 +73,7 @@ enum ServerSentEventField: Sendable, Hashable {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0
         for digit in digits {
-            guard (0x30...0x39).contains(digit) else { return nil }
+            guard digit.isDigit else { return nil }
             number = min(number * 10 + Int64(digit - 0x30), Int64(Int32.max))
         }
         return number

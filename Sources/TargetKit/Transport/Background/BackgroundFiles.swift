@@ -97,14 +97,10 @@ extension BackgroundFiles {
         while isWanted: () -> Bool
     ) throws -> Bool {
         let file = file("request", of: task)
-        do {
-            let part = try PartialFile(replacing: file)
-            guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
-            try part.move(to: file)
-            return true
-        } catch let failure as PartialFile.Failure {
-            throw URLError(failure)
-        }
+        let part = try PartialFile(replacing: file)
+        guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
+        try part.move(to: file)
+        return true
     }
 
     /// Passes the request's body of a task on to the next task of the transfer.
@@ -113,7 +109,7 @@ extension BackgroundFiles {
     }
 
     /// Appends received bytes to the body of a task's response.
-    func append(_ data: Data, of task: BackgroundTask.Name) throws(PartialFile.Failure) {
+    func append(_ data: Data, of task: BackgroundTask.Name) throws {
         let body = file("body", of: task)
         let descriptor = open(body.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PartialFile.failure(.cannotWriteToFile, body) }
@@ -122,7 +118,7 @@ extension BackgroundFiles {
     }
 
     /// Moves a downloaded file of the system's to the body of a task's response.
-    func move(_ download: URL, of task: BackgroundTask.Name) throws(PartialFile.Failure) {
+    func move(_ download: URL, of task: BackgroundTask.Name) throws {
         let body = file("body", of: task)
         if rename(download.path, body.path) != 0 { try PartialFile.copy(download, to: body) }
     }
@@ -214,11 +210,7 @@ extension BackgroundFiles {
             return .data(try Data(contentsOf: file))
         case .file(let url):
             if FileStatus(of: file) == nil { try Data().write(to: file) }
-            do throws(PartialFile.Failure) {
-                if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
-            } catch {
-                throw URLError(error)
-            }
+            if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
             return .file(url)
         case .stream:
             throw URLError(.unsupportedURL, userInfo: [FailureMark.cannotStream: true])
@@ -227,11 +219,10 @@ extension BackgroundFiles {
 
     /// Removes old files that no call has asked for.
     func removeOld(now: Date = Date()) {
-        let keys: Set<URLResourceKey> = [.contentModificationDateKey]
-        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: Array(keys))
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         for file in files ?? [] {
-            guard let date = try? file.resourceValues(forKeys: keys).contentModificationDate,
-                now.timeIntervalSince(date) > Self.lifetime
+            guard let status = FileStatus(of: file, followsLinks: false),
+                now.timeIntervalSince1970 - status.modificationTime > Self.lifetime
             else { continue }
             unlink(file.path)
         }

@@ -232,19 +232,19 @@ extension BackgroundTransfers {
 
     /// Appends received bytes to the body of a task's response.
     func receive(_ data: Data, of task: Int, named name: BackgroundTask.Name) {
-        keepFailure(of: task) { () throws(PartialFile.Failure) in try files.append(data, of: name) }
+        keepFailure(of: task) { try files.append(data, of: name) }
     }
 
     /// Moves a downloaded file, which the system removes afterwards, to the body of a task's response.
     func receive(file: URL, of task: Int, named name: BackgroundTask.Name) {
-        keepFailure(of: task) { () throws(PartialFile.Failure) in try files.move(file, of: name) }
+        keepFailure(of: task) { try files.move(file, of: name) }
     }
 
-    private func keepFailure(of task: Int, _ store: () throws(PartialFile.Failure) -> Void) {
-        do throws(PartialFile.Failure) {
+    private func keepFailure(of task: Int, _ store: () throws -> Void) {
+        do {
             try store()
         } catch {
-            fail(task, with: URLError(error))
+            fail(task, with: error)
         }
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Passes the pieces of a body from a transport to a reader, and pauses the transport while the reader is too slow.
+/// Passes the pieces of a body from a transport, or from the task of a call, to a reader, and pauses the sender while
+/// the reader is too slow.
 final class BodyChannel: Sendable {
     private typealias Waiter = UnsafeContinuation<Data?, any Error>
 
@@ -10,8 +11,14 @@ final class BodyChannel: Sendable {
         /// The index of the first unread piece.
         var first = 0
         var byteCount = 0
+        /// The number of bytes that the reader has received.
+        var readByteCount: Int64 = 0
         /// Whether the sender waits to be resumed.
         var isPaused = false
+        /// A sender that waits until the reader has taken its piece.
+        var writer: UnsafeContinuation<Void, Never>?
+        /// Whether the reader has released the body.
+        var isAbandoned = false
         var end: Result<Void, any Error>?
         var waiters: [Waiter] = []
         /// Receives the bytes instead of a reader, and ends when the body does.
@@ -23,12 +30,20 @@ final class BodyChannel: Sendable {
             byteCount += piece.count
         }
 
+        /// Returns a reader that waits, for a piece of the size.
+        mutating func takeWaiter(for count: Int) -> Waiter? {
+            guard !waiters.isEmpty else { return nil }
+            readByteCount += Int64(count)
+            return waiters.removeFirst()
+        }
+
         mutating func takeFirst() -> Data? {
             guard first < pieces.count else { return nil }
             let piece = pieces[first]
             pieces[first] = Data()
             first += 1
             byteCount -= piece.count
+            readByteCount += Int64(piece.count)
             if first == pieces.count {
                 pieces.removeAll(keepingCapacity: true)
                 first = 0
@@ -47,13 +62,16 @@ final class BodyChannel: Sendable {
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
+    /// The number of bytes that the reader has received.
+    var readByteCount: Int64 { state.withLock(\.readByteCount) }
+
     /// Copies a piece; returns `false` when it has to be offered again later.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
         if let receiver = state.withLock(\.receiver) { return receive(bytes, with: receiver) }
         let piece = Data(bytes: start, count: bytes.count)
         let (isTaken, waiter, receiver) = state.withLock { state -> (Bool, Waiter?, (any BodyReceiver)?) in
-            if !state.waiters.isEmpty { return (true, state.waiters.removeFirst(), nil) }
+            if let waiter = state.takeWaiter(for: piece.count) { return (true, waiter, nil) }
             if let receiver = state.receiver { return (false, nil, receiver) }
             state.isPaused = state.byteCount >= limit
             guard !state.isPaused else { return (false, nil, nil) }
@@ -69,7 +87,7 @@ final class BodyChannel: Sendable {
     func keep(_ piece: Data) -> Bool {
         guard !piece.isEmpty else { return true }
         let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
-            if !state.waiters.isEmpty { return (false, state.waiters.removeFirst()) }
+            if let waiter = state.takeWaiter(for: piece.count) { return (false, waiter) }
             state.append(piece)
             guard !state.isPaused, state.byteCount >= limit else { return (false, nil) }
             state.isPaused = true
@@ -98,10 +116,11 @@ final class BodyChannel: Sendable {
     func next(resume: @Sendable () -> Void) async throws -> Data? {
         try await withUnsafeThrowingContinuation { waiter in
             var isRoomAgain = false
+            var writer: UnsafeContinuation<Void, Never>?
             let result = state.withLock { state -> Result<Data?, any Error>? in
                 if let piece = state.takeFirst() {
                     isRoomAgain = state.isPaused && state.byteCount <= limit / 2
-                    if isRoomAgain { state.isPaused = false }
+                    if isRoomAgain { (state.isPaused, writer) = (false, state.writer.take()) }
                     return .success(piece)
                 }
                 if let end = state.end { return end.map { nil } }
@@ -109,8 +128,49 @@ final class BodyChannel: Sendable {
                 return nil
             }
             if isRoomAgain { resume() }
+            writer?.resume()
             if let result { waiter.resume(with: result) }
         }
+    }
+}
+
+// MARK: - From a task
+
+extension BodyChannel {
+    /// Appends a piece, and waits until the reader takes it.
+    ///
+    /// Returns `false` if there is no reader any more, or if the task is cancelled: a reader that holds the stream
+    /// without reading must not keep a cancelled call alive.
+    func write(_ piece: Data) async -> Bool {
+        if state.withLock(\.isAbandoned) { return false }
+        if keep(piece) { return true }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { writer in
+                let isWaiting = state.withLock { state in
+                    let isWaiting = state.isPaused && !state.isAbandoned
+                    if isWaiting { state.writer = writer }
+                    return isWaiting
+                }
+                if !isWaiting { writer.resume() }
+            }
+        } onCancel: {
+            discard()
+        }
+        return !state.withLock(\.isAbandoned) && !Task.isCancelled
+    }
+
+    /// Discards what the reader, which has released the body, has not taken.
+    func abandon() {
+        discard(isAbandoned: true)
+    }
+
+    private func discard(isAbandoned: Bool = false) {
+        let writer = state.withLock { state in
+            if isAbandoned { state.isAbandoned = true }
+            (state.pieces, state.first, state.byteCount, state.isPaused) = ([], 0, 0, false)
+            return state.writer.take()
+        }
+        writer?.resume()
     }
 }
 

@@ -26,7 +26,7 @@ struct CookieHost: Sendable, Hashable {
         guard let last = labels.last else { return false }
         let isHexadecimal = last.hasPrefix("0x")
         return last.utf8.dropFirst(isHexadecimal ? 2 : 0).allSatisfy {
-            (0x30...0x39).contains($0) || isHexadecimal && (0x61...0x66).contains($0)
+            $0.isDigit || isHexadecimal && (0x61...0x66).contains($0)
         }
     }
 

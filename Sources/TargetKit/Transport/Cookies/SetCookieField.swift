@@ -56,25 +56,20 @@ struct SetCookieField {
 
     /// The name and value around the first `=`, trimmed; no value when there is no `=`.
     private static func split(_ piece: Substring) -> (name: String, value: String?) {
-        guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(piece), nil) }
-        return (trimmed(piece[..<equals]), trimmed(piece[piece.utf8.index(after: equals)...]))
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        let start = text.utf8.drop { isBlank($0) }
-        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
-        return String(Substring(start[...last]))
+        guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            return (String(piece.trimmingSpaces), nil)
+        }
+        let value = piece[piece.utf8.index(after: equals)...]
+        return (String(piece[..<equals].trimmingSpaces), String(value.trimmingSpaces))
     }
 
     /// §5.2.2: digits with an optional minus. A number out of range becomes the largest or smallest one.
     private static func seconds(_ text: String) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         return isNegative ? -1 : Int64(Substring(digits)) ?? .max
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// RFC 6265bis §5.6: a field that contains one of these is ignored.
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
@@ -129,14 +124,6 @@ struct JoinedSetCookie {
             start = rest.startIndex
         }
         fields.append(joined[start...])
-        self.fields = fields.map { $0.trimmingSpaces }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingSpaces: String {
-        var text = drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return String(text)
+        self.fields = fields.map { String($0.trimmingSpaces) }
     }
 }

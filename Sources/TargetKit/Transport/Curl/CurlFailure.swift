@@ -23,6 +23,10 @@ struct CurlFailure: Error {
         self.message = message
     }
 
+    init(_ error: URLError) {
+        self.init(error.code, error.message)
+    }
+
     /// A failure whose message may be repeated in error texts.
     static func quotable(_ code: URLError.Code, _ message: String) -> Self {
         var failure = Self(code, message)

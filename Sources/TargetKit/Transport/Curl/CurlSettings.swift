@@ -120,8 +120,7 @@ extension CurlTransfer {
     /// Throws when the file is a pipe: libcurl reads these files on the loop's thread, where a pipe would block every
     /// call. libcurl reports a missing file itself.
     private func requireNoPipe(_ file: URL) throws(CurlFailure) {
-        var status = stat()
-        guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+        guard FileStatus(of: file)?.isRegular != false else {
             throw CurlFailure(.cannotOpenFile, "\(file.path) is not a regular file")
         }
     }

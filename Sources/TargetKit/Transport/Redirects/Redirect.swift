@@ -25,7 +25,7 @@ public struct Redirect: Sendable, Hashable {
     public var isCrossOrigin: Bool { from.origin != to.origin }
 
     /// Whether the redirect leads from https to http.
-    package var isDowngrade: Bool { from.origin.first == "https" && to.origin.first == "http" }
+    var isDowngrade: Bool { from.origin.first == "https" && to.origin.first == "http" }
 }
 
 extension URL {

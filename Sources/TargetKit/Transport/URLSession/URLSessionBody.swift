@@ -15,7 +15,6 @@ enum URLSessionBody: Sendable {
 
     /// The number of bytes above which a source is written to disk.
     private static let memoryLimit = 1 << 20
-    private static let pieceSize = 64 << 10
 
     /// Creates the body of a request; `.none` for a source, which has to be read first.
     init(_ body: TransportRequest.Body) {
@@ -27,23 +26,19 @@ enum URLSessionBody: Sendable {
             }
     }
 
-    /// Reads a source to its end, or until the closure returns `false`.
+    /// Reads a source to its end.
     ///
     /// On Linux, an `InputStream` blocks every session of the process while it waits (Swift 6.3.1).
     init(of source: any BodySource, whileWanted isWanted: () -> Bool) throws {
-        let reader = try source.open()
         var data = Data()
         var file: PartialFile?
         var count: Int64 = 0
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
-        defer { buffer.deallocate() }
-        while isWanted() {
-            let read = try reader.read(into: buffer)
-            guard read > 0 else { break }
-            count += Int64(read)
-            data.append(contentsOf: buffer[..<min(read, buffer.count)])
-            guard file != nil || data.count > Self.memoryLimit else { continue }
-            do throws(PartialFile.Failure) {
+        try source.readAll { piece in
+            guard isWanted() else { throw CancellationError() }
+            count += Int64(piece.count)
+            data.append(contentsOf: piece)
+            guard file != nil || data.count > Self.memoryLimit else { return }
+            do throws(URLError) {
                 let spool = if let file { file } else { try PartialFile() }
                 try spool.append(data)
                 file = spool
@@ -52,7 +47,7 @@ enum URLSessionBody: Sendable {
             }
             data.removeAll(keepingCapacity: true)
         }
-        if let length = source.length, length != count, isWanted() {
+        if let length = source.length, length != count {
             throw URLSessionFailure(
                 .requestBodyStreamExhausted,
                 "the body's source announced \(length) bytes and gave \(count)"

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Writes the decoded body of a response to its destination.
 struct URLSessionBodyWriter: Sendable {
     private enum Storage: Sendable {
         case memory(Data, limit: Int)
-        /// No byte has arrived yet.
-        case newFile(URL)
-        case file(PartialFile, URL)
+        /// There is no partial file until a byte has arrived.
+        case file(PartialFile?, URL)
         case stream(BodyChannel)
     }
 
@@ -16,7 +19,7 @@ struct URLSessionBodyWriter: Sendable {
     init(_ destination: TransportRequest.Destination, streaming: URLSessionStreaming) throws(URLSessionFailure) {
         switch destination {
         case .memory(let limit): storage = .memory(Data(), limit: max(0, limit))
-        case .file(let url): storage = .newFile(url)
+        case .file(let url): storage = .file(nil, url)
         case .stream(let buffer):
             guard streaming != .refused else {
                 var failure = URLSessionFailure(
@@ -42,54 +45,45 @@ struct URLSessionBodyWriter: Sendable {
 
     /// Writes the next bytes; returns `false`, once, when the task should be suspended.
     mutating func append(_ bytes: Data) throws(URLSessionFailure) -> Bool {
-        if let channel { return channel.keep(bytes) }
-        if case .memory(var data, let limit) = storage {
+        switch storage {
+        case .memory(var data, let limit):
             guard data.count + bytes.count <= limit else { throw URLSessionFailure.overLimit(limit) }
             // With a second owner, the bytes so far would be copied each time.
             storage = .memory(Data(), limit: limit)
             data.append(bytes)
             storage = .memory(data, limit: limit)
-        }
-        do throws(PartialFile.Failure) {
-            try appendToFile(bytes)
-        } catch {
-            throw URLSessionFailure(error)
+        case .file(let known, let url):
+            do throws(URLError) {
+                let file = if let known { known } else { try PartialFile(replacing: url) }
+                storage = .file(file, url)
+                try file.append(bytes)
+            } catch {
+                throw URLSessionFailure(error)
+            }
+        case .stream(let channel):
+            return channel.keep(bytes)
         }
         return true
     }
 
-    private mutating func appendToFile(_ bytes: Data) throws(PartialFile.Failure) {
-        switch storage {
-        case .memory, .stream: break
-        case .newFile(let url):
-            let file = try PartialFile(replacing: url)
-            storage = .file(file, url)
-            try file.append(bytes)
-        case .file(let file, _):
-            try file.append(bytes)
-        }
-    }
-
     /// Whether bytes have been written to a file.
     var hasFile: Bool {
-        if case .file = storage { true } else { false }
+        if case .file(_?, _) = storage { true } else { false }
     }
 
     /// Removes the partial file.
     func discard() {
-        if case .file(let file, _) = storage { file.remove() }
+        if case .file(let file, _) = storage { file?.remove() }
     }
 
     /// Completes the body.
     func finish() throws(URLSessionFailure) -> TransportResponse.Body {
-        do throws(PartialFile.Failure) {
+        do throws(URLError) {
             switch storage {
             case .memory(let data, _):
                 return .data(data)
-            case .newFile(let url):
-                try PartialFile(replacing: url).move(to: url)
-                return .file(url)
-            case .file(let file, let url):
+            case .file(let known, let url):
+                let file = if let known { known } else { try PartialFile(replacing: url) }
                 try file.move(to: url)
                 return .file(url)
             // The reader has received it.

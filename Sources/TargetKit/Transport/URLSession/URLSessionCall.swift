@@ -109,18 +109,6 @@ struct URLSessionCall: Sendable {
         guard case .file(let file) = body else { return }
         // On Linux a file that cannot be opened would end the process or fail without a name.
         guard file.isFileURL else { throw URLSessionFailure(.unsupportedURL, "the body's URL is not a file URL") }
-        var status = stat()
-        guard stat(file.path, &status) == 0 else {
-            throw URLSessionFailure(.fileDoesNotExist, "\(file.path): \(String(cString: strerror(errno)))")
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw URLSessionFailure(
-                status.st_mode & S_IFMT == S_IFDIR ? .fileIsDirectory : .cannotOpenFile,
-                "\(file.path) is not a regular file"
-            )
-        }
-        guard access(file.path, R_OK) == 0 else {
-            throw URLSessionFailure(.noPermissionsToReadFile, "\(file.path): \(String(cString: strerror(errno)))")
-        }
+        do { _ = try FileStatus(ofReadable: file) } catch { throw URLSessionFailure(error) }
     }
 }

@@ -32,8 +32,8 @@ final class URLSessionExchange: Sendable {
         /// The continuation to resume after the write, and its result.
         var pendingCompletion:
             (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
-        var upload = URLSessionProgress(direction: .upload)
-        var download = URLSessionProgress(direction: .download)
+        var upload = PacedProgress(.upload)
+        var download = PacedProgress(.download)
         var metrics: TransportMetrics?
         var restarts = 0
     }
@@ -176,10 +176,10 @@ final class URLSessionExchange: Sendable {
 
 // MARK: - Streamed bodies
 
-extension URLSessionExchange: BodyProducer {
+extension URLSessionExchange {
     /// Returns the response to the caller when the body is streamed, once.
     func deliver(_ head: ResponseHead) {
-        guard call.bodyWriter.channel != nil else { return }
+        guard let channel = call.bodyWriter.channel else { return }
         let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
             guard !state.isSettled, !state.isHeadDelivered else { return nil }
             state.isHeadDelivered = true
@@ -187,15 +187,12 @@ extension URLSessionExchange: BodyProducer {
             return state.continuation
         }
         guard let continuation else { return }
-        continuation.resume(returning: TransportResponse(head: head, body: .stream(ResponseBody(from: self))))
-    }
-
-    func next() async throws -> Data? {
-        try await call.bodyWriter.channel?.next { updateSuspension() }
-    }
-
-    func abandon() {
-        if !isSettled { fail(.cancelled, "the body was released") }
+        let body = ResponseBody(from: channel) {
+            self.updateSuspension()
+        } cancel: {
+            if !self.isSettled { self.fail(.cancelled, "the body was released") }
+        }
+        continuation.resume(returning: TransportResponse(head: head, body: .stream(body)))
     }
 
     /// Suspends the task while the channel is full, and resumes it otherwise.

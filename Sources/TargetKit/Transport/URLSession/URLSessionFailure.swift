@@ -17,8 +17,8 @@ struct URLSessionFailure: Error {
         self.message = message
     }
 
-    init(_ failure: PartialFile.Failure) {
-        self.init(failure.code, failure.message)
+    init(_ error: URLError) {
+        self.init(error.code, error.message)
     }
 
     #if canImport(FoundationNetworking)

@@ -27,14 +27,12 @@ struct RequestParser {
         case trailers(HTTPHeaders)
     }
 
-    let maximumHeadSize: Int
+    /// The size of the longest head that is read, in bytes. A longer one gets the status 431.
+    private static let maximumHeadSize = 1 << 20
+
     private var state = State.head
     private var buffer: [UInt8] = []
     private var start = 0
-
-    init(maximumHeadSize: Int) {
-        self.maximumHeadSize = maximumHeadSize
-    }
 
     /// The number of bytes that are not parsed yet.
     var waitingCount: Int { buffer.count - start }
@@ -63,7 +61,7 @@ struct RequestParser {
         // RFC 9112 §2.2: empty lines before the request line are ignored.
         while waitingCount >= 2, buffer[start] == 13, buffer[start + 1] == 10 { start += 2 }
         guard let end = endOfHead() else {
-            if waitingCount > maximumHeadSize { throw Malformed(reason: "head too long", status: 431) }
+            if waitingCount > Self.maximumHeadSize { throw Malformed(reason: "head too long", status: 431) }
             return nil
         }
         let head = try RequestHead(bytes: buffer[start..<end])
@@ -136,7 +134,7 @@ extension RequestParser {
 
     private mutating func takeLine() throws -> String? {
         guard let end = buffer[start...].firstIndex(of: 10) else {
-            if waitingCount > maximumHeadSize { throw Malformed(reason: "line too long", status: 400) }
+            if waitingCount > Self.maximumHeadSize { throw Malformed(reason: "line too long", status: 400) }
             return nil
         }
         guard end > start, buffer[end - 1] == 13 else { throw Malformed(reason: "line without CR", status: 400) }

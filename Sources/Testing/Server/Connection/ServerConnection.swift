@@ -26,7 +26,7 @@ final class ServerConnection {
     let state: ServerState
     private(set) var isClosed = false
 
-    var parser: RequestParser
+    var parser = RequestParser()
     var output = OutputQueue()
     var isWriteBlocked = false
 
@@ -57,7 +57,6 @@ final class ServerConnection {
         self.number = number
         self.descriptor = descriptor
         self.state = state
-        parser = RequestParser(maximumHeadSize: state.options.maximumHeadSize)
     }
 
     /// The events to wait for. Pipelined requests are read up to a limit.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
+@testable import TargetKit
 import TestSupport
 import Testing
 
@@ -98,6 +98,6 @@ struct JSONNumberTests {
         #expect((12 as JSONNumber).description == "12")
         #expect((1.25 as JSONNumber).description == "1.25")
         #expect(JSONNumber(UInt64.max).description == "18446744073709551615")
-        #expect(JSONNumber(Int.min).description == "-9223372036854775808")
+        #expect(JSONNumber(Int64.min).description == "-9223372036854775808")
     }
 }

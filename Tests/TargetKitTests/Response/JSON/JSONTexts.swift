@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import TargetKit
+@testable import TargetKit
 
 /// Texts for a reader of JSON, and what RFC 8259 says to each.
 enum JSONTexts {

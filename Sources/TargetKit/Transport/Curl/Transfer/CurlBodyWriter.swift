@@ -2,6 +2,10 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Writes the decoded body of a response to its destination.
 enum CurlBodyWriter {
     case memory(Data, limit: Int)
@@ -33,7 +37,7 @@ enum CurlBodyWriter {
             self = .memory(data, limit: limit)
             return true
         case .file(let writer, _):
-            do { return try writer.receive(bytes) } catch { throw CurlFailure(error.code, error.message) }
+            return try writer.receive(bytes)
         case .stream(let channel):
             return channel.receive(bytes)
         }
@@ -56,20 +60,11 @@ final class CurlFileWriter: Sendable {
     /// which over HTTP/2 buffers what continues to arrive.
     static let limit = 1 << 20
 
-    private struct State: Sendable {
-        var pending: [UInt8] = []
-        var isWriting = false
-        /// Whether bytes were refused and have to be offered again.
-        var isPaused = false
-        var failure: PartialFile.Failure?
-    }
-
     private let place: URL
     private let queue: DispatchQueue
-    private let resume: @Sendable () -> Void
-    private let state = Locked(State())
+    private let buffer: WriteBuffer
     /// Accessed only on the queue.
-    private let file = Locked<PartialFile?>(nil)
+    private let file: Locked<PartialFile?>
 
     /// Creates a writer for a file that is moved to the given place.
     ///
@@ -81,23 +76,19 @@ final class CurlFileWriter: Sendable {
         on queue: DispatchQueue = DispatchQueue(label: "TargetKit.download"),
         resume: @escaping @Sendable () -> Void
     ) {
+        let file = Locked<PartialFile?>(nil)
         self.place = place
         self.queue = queue
-        self.resume = resume
+        self.file = file
+        buffer = WriteBuffer(limit: Self.limit, on: queue) { bytes in
+            try Self.opened(file, replacing: place).append(bytes)
+        }
+        buffer.begin(resume: resume)
     }
 
     /// Accepts the next bytes; returns `false` when they have to be offered again later.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(PartialFile.Failure) -> Bool {
-        let (isTaken, begins, failure) = state.withLock { state -> (Bool, Bool, PartialFile.Failure?) in
-            state.isPaused = state.failure == nil && state.pending.count >= Self.limit
-            guard state.failure == nil, !state.isPaused else { return (false, false, state.failure) }
-            state.pending.append(contentsOf: bytes)
-            defer { state.isWriting = true }
-            return (true, !state.isWriting, nil)
-        }
-        if let failure { throw failure }
-        if begins { queue.async { self.writePending() } }
-        return isTaken
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+        do { return try buffer.append(bytes) } catch { throw CurlFailure(ofFile: error) }
     }
 
     /// Moves the file to its place after a success and removes it otherwise, then calls the closure with the result.
@@ -110,59 +101,18 @@ final class CurlFileWriter: Sendable {
                 self.discard()
                 return tell(outcome)
             }
-            do throws(PartialFile.Failure) {
-                if let failure = self.state.withLock(\.failure) { throw failure }
-                try self.opened().move(to: self.place)
+            do {
+                if let failure = self.buffer.failure { throw failure }
+                try Self.opened(self.file, replacing: self.place).move(to: self.place)
                 tell(outcome)
             } catch {
                 self.discard()
-                tell(.failure(CurlFailure(error.code, error.message)))
-            }
-        }
-    }
-}
-
-// MARK: - On the queue
-
-extension CurlFileWriter {
-    private func writePending() {
-        var bytes: [UInt8] = []
-        while takePending(&bytes) {
-            do throws(PartialFile.Failure) {
-                try write(bytes)
-            } catch {
-                state.withLock { state in
-                    state.failure = error
-                    state.pending = []
-                }
-                discard()
-                return resume()
+                tell(.failure(CurlFailure(ofFile: error)))
             }
         }
     }
 
-    /// Moves all pending bytes into an array that keeps its capacity; returns `false` when there are none.
-    private func takePending(_ bytes: inout [UInt8]) -> Bool {
-        bytes.removeAll(keepingCapacity: true)
-        let wakes = state.withLock { state in
-            swap(&bytes, &state.pending)
-            state.isWriting = !bytes.isEmpty
-            defer { state.isPaused = false }
-            return state.isPaused
-        }
-        if wakes { resume() }
-        return !bytes.isEmpty
-    }
-
-    private func write(_ bytes: [UInt8]) throws(PartialFile.Failure) {
-        let file = try opened()
-        let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(PartialFile.Failure) in try file.append(bytes) }
-        }
-        try result.get()
-    }
-
-    private func opened() throws(PartialFile.Failure) -> PartialFile {
+    private static func opened(_ file: Locked<PartialFile?>, replacing place: URL) throws -> PartialFile {
         if let file = file.withLock({ $0 }) { return file }
         let new = try PartialFile(replacing: place)
         file.withLock { $0 = new }
@@ -174,23 +124,9 @@ extension CurlFileWriter {
     }
 }
 
-/// Produces the body of one call from the channel that the loop fills.
-struct CurlBodyProducer: BodyProducer {
-    let channel: BodyChannel
-    let commandQueue: CurlCommandQueue
-    let call: CurlCall
-
-    func next() async throws -> Data? {
-        try await channel.next { commandQueue.post(.resume(call)) }
-    }
-
-    func drain(into receiver: any BodyReceiver) async throws -> Bool {
-        try await channel.drain(into: receiver) { [commandQueue, call] in commandQueue.post(.resume(call)) }
-        return true
-    }
-
-    func abandon() {
-        commandQueue.cancel(call)
+extension CurlFailure {
+    fileprivate init(ofFile error: any Error) {
+        self.init(error as? URLError ?? URLError(.cannotWriteToFile))
     }
 }
 #endif

@@ -88,7 +88,7 @@ struct CurlResponseHead {
             case UInt8(ascii: "3"): "HTTP/3"
             default: "HTTP/2"
             }
-        let digits = line[space...].drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }.prefix(3)
+        let digits = line[space...].drop { $0 == 0x20 }.prefix(while: \.isDigit).prefix(3)
         statusCode = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 }
@@ -162,7 +162,7 @@ struct CurlFraming {
         guard start < end else { return nil }
         var number: Int64 = 0
         for index in start..<end {
-            guard (0x30...0x39).contains(text[index]) else { return nil }
+            guard text[index].isDigit else { return nil }
             let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
             let (sum, isSumTooLarge) = tens.addingReportingOverflow(Int64(text[index] - 0x30))
             guard !isTooLarge, !isSumTooLarge else { return nil }

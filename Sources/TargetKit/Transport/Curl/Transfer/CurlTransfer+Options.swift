@@ -60,7 +60,7 @@ extension CurlTransfer {
 
     /// Sets the options in which the call differs from the previous one.
     func prepare(_ call: CurlCall) throws {
-        try prepareBody(call)
+        prepareBody(call)
         try prepareHeaders(call)
         restoreDefaults()
         if call.address.isSecure, settings.trustDependsOnHost { prepareTrust(call) }
@@ -85,7 +85,7 @@ extension CurlTransfer {
         }
     }
 
-    private func prepareBody(_ call: CurlCall) throws {
+    private func prepareBody(_ call: CurlCall) {
         switch call.body {
         case .none:
             // RFC 9110 §8.6: a method that defines a meaning for a body sends a length of 0 without one.
@@ -96,7 +96,7 @@ extension CurlTransfer {
             setMode(.post, method: call.method)
             setPost(data)
         case .data(let data):
-            try setUpload(CurlUpload(direct: CurlDataBody(data: data)), method: call.method)
+            setUpload(CurlUpload(data), method: call.method)
         case .source(let source):
             let wakeLoop = { @Sendable [commandQueue] in commandQueue.post(.resume(call)) }
             setUpload(CurlUpload(prefetched: source, wakeLoop: wakeLoop), method: call.method)

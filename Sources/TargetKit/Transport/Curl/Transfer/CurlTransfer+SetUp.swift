@@ -71,8 +71,8 @@ extension CurlTransfer {
             // libcurl only seeks to the start.
             guard let user, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            let isRewound = CurlLibrary.withBrokenPipesUnblocked { transfer.rewindBody() }
-            return isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+            CurlLibrary.withBrokenPipesUnblocked { transfer.upload?.rewind() }
+            return CURL_SEEKFUNC_OK
         }
     }
 

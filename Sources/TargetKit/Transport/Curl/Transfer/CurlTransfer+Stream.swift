@@ -151,7 +151,7 @@ extension UnsafeRawBufferPointer {
                 let start = (0..<(count - text.count)).first(where: { self[$0..<($0 + text.count)].elementsEqual(text) }
                 )
             else { return nil }
-            let digits = self[(start + text.count)...].prefix { (0x30...0x39).contains($0) }.prefix(10)
+            let digits = self[(start + text.count)...].prefix(while: \.isDigit).prefix(10)
             guard !digits.isEmpty else { return nil }
             return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 0x30) })
         }

@@ -226,7 +226,11 @@ extension CurlTransfer {
     private func deliverHead() {
         guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let start else { return }
         isHeadDelivered = true
-        let body = ResponseBody(from: CurlBodyProducer(channel: channel, commandQueue: commandQueue, call: start.call))
+        let body = ResponseBody(from: channel, canDrain: true) { [commandQueue, call = start.call] in
+            commandQueue.post(.resume(call))
+        } cancel: { [commandQueue, call = start.call] in
+            commandQueue.cancel(call)
+        }
         start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
     }
 
@@ -281,17 +285,6 @@ extension CurlTransfer {
         } catch {
             failure = error
             return Int(CURL_READFUNC_ABORT)
-        }
-    }
-
-    /// Returns to the start of the request's body; returns `false` when that fails.
-    func rewindBody() -> Bool {
-        do {
-            try upload?.rewind()
-            return true
-        } catch {
-            failure = error
-            return false
         }
     }
 }

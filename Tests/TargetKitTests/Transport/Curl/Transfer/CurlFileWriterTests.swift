@@ -80,7 +80,7 @@ struct CurlFileWriterTests {
         try FileManager.default.removeItem(at: folder.url)
         #expect(try give(Data(count: 1)))
         await wakes.waitRegardless(for: 1)
-        let error = #expect(throws: PartialFile.Failure.self) { _ = try give(Data(count: 1)) }
+        let error = #expect(throws: CurlFailure.self) { _ = try give(Data(count: 1)) }
         #expect(error?.code == .cannotCreateFile)
         #expect(error?.message.contains(folder.url.path) == true)
         guard case .failure(let failure as CurlFailure) = await close(success) else {
