@@ -60,20 +60,18 @@ package struct FileStatus {
     /// When the contents were changed, in seconds since 1970.
     package var modificationTime: Double {
         #if canImport(Darwin)
-        let time = status.st_mtimespec
+        Self.seconds(status.st_mtimespec)
         #else
-        let time = status.st_mtim
+        Self.seconds(status.st_mtim)
         #endif
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
     /// When the contents, the name or the permissions were changed, in seconds since 1970.
     var changeTime: Double {
         #if canImport(Darwin)
-        let time = status.st_ctimespec
+        Self.seconds(status.st_ctimespec)
         #else
-        let time = status.st_ctim
+        Self.seconds(status.st_ctim)
         #endif
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
     /// Whether the file belongs to this user.
     package var isOwn: Bool { status.st_uid == geteuid() }
@@ -81,6 +79,8 @@ package struct FileStatus {
 
     /// Whether this is a folder that only this user can use.
     package var isPrivateFolder: Bool { isFolder && isOwn && permissions & 0o077 == 0 }
+
+    private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
 
     func isSameFile(as other: FileStatus) -> Bool {
         status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev

@@ -91,10 +91,11 @@ extension Provider {
             do {
                 try await timer.run {
                     // This task may start late. The time in which the call is paused does not count.
-                    while let rest = handle.deadline?.remainingTime, rest > .zero {
-                        try await clock.wait(for: rest)
+                    repeat {
                         await handle.waitWhilePaused()
-                    }
+                        guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
+                        try await clock.wait(for: rest)
+                    } while handle.pauseCount > 0
                 }
                 handle.interrupt(.timedOut)
             } catch {

@@ -9,8 +9,9 @@ import TargetKit
 /// ```
 ///
 /// The file is JSON and contains the secrets in plain text, and the identifier of the session; use the keychain on
-/// systems that have one. A file that contains only a credential is read, too. Changes are atomic: each is written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or
-/// the new credential. Missing folders are created with mode 0700.
+/// systems that have one. A file that contains only a credential is read, too. Changes are atomic: each is written to a
+/// new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or the new credential. Missing
+/// folders are created with mode 0700.
 ///
 /// Several processes can use one file. While one of them refreshes the credential, the others wait; for that, a file
 /// named `session.json.lock` is created beside it.
@@ -85,19 +86,10 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
             Self.sign(in: descriptor)
         }
         guard isTaken == true else { return try await refresh() }
-        return try await showingSigns(in: descriptor, while: refresh)
-    }
-
-    /// Runs the refresh, and shows meanwhile that the process runs. Then nothing uses the descriptor any more.
-    private func showingSigns<Value: Sendable>(
-        in descriptor: Int32,
-        while refresh: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        // It is cancelled, and waited for, when the refresh has ended.
-        async let _ = lock.showSigns { sign in
-            _ = sign.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-        }
-        return try await refresh()
+        return try await lock.showingSigns(
+            { sign in _ = sign.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } },
+            while: refresh
+        )
     }
 
     private static func sign(in descriptor: Int32) -> Data? {

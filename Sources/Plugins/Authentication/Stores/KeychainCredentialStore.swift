@@ -107,19 +107,10 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
         // Another process has the lock, or ended without releasing it: the item must not remain.
         if !isTaken { removeLock() }
         defer { if isTaken { removeLock() } }
-        return try await showingSigns(of: lock, while: refresh)
-    }
-
-    /// Runs the refresh, and shows meanwhile that the process runs.
-    private func showingSigns<Value: Sendable>(
-        of lock: RefreshLock,
-        while refresh: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        // It is cancelled, and waited for, when the refresh has ended.
-        async let _ = lock.showSigns { sign in
-            _ = SecItemUpdate(lockQuery as CFDictionary, [kSecValueData: sign] as CFDictionary)
-        }
-        return try await refresh()
+        return try await lock.showingSigns(
+            { _ = SecItemUpdate(lockQuery as CFDictionary, [kSecValueData: $0] as CFDictionary) },
+            while: refresh
+        )
     }
 
     private var lockSign: Data? {

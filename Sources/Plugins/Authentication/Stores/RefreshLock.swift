@@ -41,10 +41,19 @@ struct RefreshLock: Sendable {
         return nil
     }
 
-    /// Shows signs of life until the task is cancelled.
+    /// Runs the refresh, and shows signs of life meanwhile. The last one is shown before this returns.
     ///
     /// - Parameter show: Stores a value that differs from those before.
-    func showSigns(_ show: @Sendable (Data) -> Void) async {
+    func showingSigns<Value: Sendable>(
+        _ show: @escaping @Sendable (Data) -> Void,
+        while refresh: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        // It is cancelled, and waited for, when the refresh has ended.
+        async let _ = showSigns(show)
+        return try await refresh()
+    }
+
+    private func showSigns(_ show: @Sendable (Data) -> Void) async {
         while !Task.isCancelled {
             let value = UInt64.random(in: .min ... .max)
             show(withUnsafeBytes(of: value) { Data($0) })
