@@ -162,6 +162,14 @@ private struct Unplaced: Plugin {
         plugin.willSend(request, context: context)
     }
 
+    func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        try await plugin.exchange(request, context: context, next: next)
+    }
+
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         plugin.didReceive(result, context: context)
     }

@@ -44,12 +44,12 @@ import FoundationNetworking
 /// - A call belongs to the session in which it began: it is never sent with the credential of another session.
 ///
 /// A plugin can be used by several providers. Its copies share their state.
-public struct AuthenticationPlugin<A: Authenticator>: Plugin, OfflinePreparingPlugin {
+public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// `PluginPlace.authentication`.
     public var place: PluginPlace { .authentication }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .retry, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting] }
 
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
@@ -119,26 +119,49 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin, OfflinePreparingPl
     /// The fields that the authenticator sets.
     public var secretHeaders: Set<HTTPHeaderName> { authenticator.secretHeaders }
 
-    /// Applies the credential, after a refresh that is due or in progress.
+    /// Applies the credential that is known. A refresh that is due, or in progress, belongs to the exchange.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard authorizes(context) else { return request }
         do {
-            guard let lease = try await lease(for: context) else { return request }
+            guard let lease = try await knownLease(for: context) else { return request }
             return try applying(lease, to: request, context)
         } catch let failure as RefreshFailure {
-            if case .ended = failure { context[EndedSessionKey.self] = true }
-            throw failure.error(request: request)
+            throw callError(for: failure, request, context)
         }
     }
 
-    /// Applies the credential that is known, without a refresh.
-    package func prepareOffline(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard authorizes(context) else { return request }
-        _ = try await currentCredential.position()
-        guard let lease = currentCredential.lease else { return request }
-        // The call belongs to the session in which it began.
-        if let session = context[AppliedCredentialKey.self]?.session, session !== lease.owner { return request }
-        return try applying(lease, to: request, context)
+    /// Waits for a refresh that is due or in progress, and applies the newer credential.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        guard !request.isCrossOrigin, authorizes(context), let call = context[calls], call.applied != nil,
+            !currentCredential.isRefreshingHere, let applied = context[AppliedCredentialKey.self],
+            applied.isCarried(by: request.urlRequest)
+        else { return try await next(request) }
+        var request = request
+        do {
+            let lease = try await currentCredential.lease(in: call.session)
+            if let lease, lease.generation != call.applied {
+                note(lease, of: call, context)
+                request.urlRequest = try applying(lease, to: applied.removed(from: request.urlRequest), context)
+            }
+        } catch let failure as RefreshFailure {
+            throw callError(for: failure, request.urlRequest, context)
+        } catch where !error.isCancellation {
+            throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
+        }
+        return try await next(request)
+    }
+
+    private func callError(
+        for failure: RefreshFailure,
+        _ request: URLRequest,
+        _ context: RequestContext
+    ) -> TargetKitError {
+        if case .ended = failure { context[EndedSessionKey.self] = true }
+        return failure.error(request: request)
     }
 
     private func applying(
@@ -150,8 +173,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin, OfflinePreparingPl
         try authenticator.apply(lease.credential, to: &request)
         let applied = AppliedCredential(
             of: lease.owner,
-            before: original.allHTTPHeaderFields ?? [:],
-            after: request.allHTTPHeaderFields ?? [:]
+            before: original,
+            after: request
         )
         context[AppliedCredentialKey.self] = applied
         context[CredentialOwnerKey.self] = lease.owner.id.map {
@@ -268,12 +291,20 @@ extension AuthenticationPlugin {
         }
     }
 
-    private func lease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
+    /// The credential of the call's session, which may have to be refreshed; `nil` if there is none.
+    private func knownLease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
         // A call that is part of the refresh would wait for itself.
         if currentCredential.isRefreshingHere { return currentCredential.lease }
         let now = try await currentCredential.position()
-        var call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
-        let lease = try await currentCredential.lease(in: call.session)
+        let call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
+        let lease = try currentCredential.knownLease(in: call.session)
+        note(lease, of: call, context)
+        return lease
+    }
+
+    /// Records the credential that a call carries.
+    private func note(_ lease: CurrentCredential<A>.Lease?, of call: AuthenticatedCall, _ context: RequestContext) {
+        var call = call
         call.applied = lease?.generation
         // It need not be newer than the one that was rejected.
         if let lease, lease.isAdopted, !call.hasAdopted {
@@ -281,7 +312,6 @@ extension AuthenticationPlugin {
             call.hasAdopted = true
         }
         context[calls] = call
-        return lease
     }
 
     /// The response by which the server has rejected the call's credential. A redirect to another origin is followed

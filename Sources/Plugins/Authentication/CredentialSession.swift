@@ -2,6 +2,10 @@
 import Foundation
 import TargetKit
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// A session of an ``AuthenticationPlugin``: from a sign-in to the next one or to a sign-out, across refreshes of its
 /// credential and launches of the app.
 final class CredentialSession: Sendable {
@@ -78,20 +82,39 @@ struct AppliedCredential: Sendable {
     let session: CredentialSession
     /// The header fields that the credential has set, with the values before and after.
     let fields: [HTTPHeaderName: Change]
+    /// The URLs before and after; `nil` if the credential has not changed it.
+    private let urls: (old: URL, new: URL)?
 
     struct Change: Sendable {
         let old: String?
         let new: String
     }
 
-    init(of session: CredentialSession, before: [String: String], after: [String: String]) {
+    init(of session: CredentialSession, before: URLRequest, after: URLRequest) {
         self.session = session
+        urls = if let old = before.url, let new = after.url, old != new { (old, new) } else { nil }
         var fields: [HTTPHeaderName: Change] = [:]
-        for (name, new) in after {
+        let before = before.allHTTPHeaderFields ?? [:]
+        for (name, new) in after.allHTTPHeaderFields ?? [:] {
             let old = before.first { $0.key.equalsIgnoringASCIICase(name) }?.value
             if old != new { fields[HTTPHeaderName(rawValue: name)] = Change(old: old, new: new) }
         }
         self.fields = fields
+    }
+
+    /// Whether a request has the credential, as it was set.
+    func isCarried(by request: URLRequest) -> Bool {
+        if fields.isEmpty, urls == nil { return false }
+        if let urls, urls.new != request.url { return false }
+        return fields.allSatisfy { request.value(forHTTPHeaderField: $0.key.rawValue) == $0.value.new }
+    }
+
+    /// A request as it was before.
+    func removed(from request: URLRequest) -> URLRequest {
+        var request = request
+        if let urls { request.url = urls.old }
+        for (name, change) in fields { request.setValue(change.old, forHTTPHeaderField: name.rawValue) }
+        return request
     }
 }
 

@@ -221,6 +221,11 @@ extension CurrentCredential {
         }
     }
 
+    /// The credential of a session, which may have to be refreshed; `nil` if there is none.
+    ///
+    /// - Throws: ``RefreshFailure`` if the session has ended.
+    func knownLease(in session: Int) throws -> Lease? { try standing(in: session)?.lease }
+
     /// A credential newer than one that the server has rejected.
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.

@@ -16,8 +16,8 @@ extension CacheExchange {
         guard let network else { throw CancellationError() }
         let requestTime = cache.now()
         do {
-            let response = try await network.send(request)
-            return await received(response, network.context, requestTime, directives, stored, isOwnCondition: true)
+            let response = try await network(request)
+            return await received(response, context, requestTime, directives, stored, isOwnCondition: true)
         } catch {
             guard let stored, !error.isCancellation,
                 stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
@@ -34,12 +34,12 @@ extension CacheExchange {
         guard let network, !Validators(stored).isEmpty else { return try await load(directives, stored) }
         let requestTime = cache.now()
         do {
-            let response = try await network.send(conditional(stored))
+            let response = try await network(conditional(stored))
             if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                 // It is not about this response (RFC 9111 §4.3.3).
                 return try await load(directives)
             }
-            return await received(response, network.context, requestTime, directives, stored)
+            return await received(response, context, requestTime, directives, stored)
         } catch {
             guard !error.isCancellation, stored.freshness.allowsStaleIfError(for: directives, at: cache.now()) else {
                 throw error
@@ -56,8 +56,8 @@ extension CacheExchange {
         let requestTime = cache.now()
         var exchange = self
         // Its response is not the call's.
-        exchange.used = nil
-        let begins = network.sendInBackground(conditional(stored)) { [exchange, cache] result, context in
+        exchange.call = nil
+        let begins = network.inBackground(conditional(stored)) { [exchange, cache] result, context in
             if case .success(let response) = result {
                 if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                     cache.remove(stored, in: storage)
@@ -102,7 +102,7 @@ extension CacheExchange {
                 responseTime: responseTime,
                 usesHeuristics: cache.usesHeuristics
             )
-            if isSameUser(context) { replace(stored, with: updated, directives) }
+            if isOfUser(response, context) { replace(stored, with: updated, directives) }
             if isOwnCondition { return response }
             cache.report(.revalidated(url))
             var answer = serve(updated, isValidated: true)
@@ -114,7 +114,7 @@ extension CacheExchange {
             }
         default: break
         }
-        guard isSameUser(context) else { return response }
+        guard isOfUser(response, context) else { return response }
         if isHead {
             await freshen(response.head, from: requestTime, to: responseTime, directives)
         } else {
@@ -188,7 +188,7 @@ extension CacheExchange {
         let isReload = CachePolicy(request.urlRequest.cachePolicy) == .reload
         let former = stored == nil && isReload ? await current(nil) : stored
         // Nothing decodes a response in the background. One of another kind may be a page of the network's own.
-        if used == nil, let former, former.mediaType != new.mediaType { return }
+        if call == nil, let former, former.mediaType != new.mediaType { return }
         use(new, inPlaceOf: former)
         cache.store(new, in: storage, generation: generation)
         if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }

@@ -11,7 +11,8 @@ struct CacheExchange: Sendable {
     let cache: ResponseCache
     let storage: ResponseCache.Storage
     /// `nil` if the call has failed, and only a stored response is wanted.
-    let network: NetworkExchange?
+    let network: Exchange?
+    let context: RequestContext
     let request: TransportRequest
     let url: URL
     let fields: [String: String]
@@ -19,11 +20,12 @@ struct CacheExchange: Sendable {
     /// The greatest body that the caller accepts.
     let bodyLimit: Int
     let key: CacheKey
-    /// Whether the request's user is still signed in.
-    let isSameUser: @Sendable (RequestContext) -> Bool
+    /// Whether the response is to be stored for the request's user: the user is still signed in, and no other plugin
+    /// has added a credential that the cache does not know.
+    let isOfUser: @Sendable (TransportResponse, RequestContext) -> Bool
     let generation: CacheRemovals.Generation
     /// Receives the response that the call gets; `nil` in the background.
-    var used: Locked<UsedResponse?>?
+    var call: Locked<CachedCall>?
 
     func response() async throws -> TransportResponse {
         let directives = fields.isEmpty ? RequestDirectives() : RequestDirectives(fields)
@@ -49,6 +51,14 @@ struct CacheExchange: Sendable {
 
     /// The stored response, regardless of its age; `nil` if there is none.
     func storedResponse() async -> TransportResponse? { await stored().map { serve($0) } }
+
+    /// The stored redirect, regardless of its age; `nil` if there is none.
+    func storedRedirect() async -> TransportResponse? {
+        guard let stored = await stored(), (300...399).contains(stored.statusCode), stored.statusCode != 304 else {
+            return nil
+        }
+        return serve(stored)
+    }
 
     private func response(_ directives: RequestDirectives, isRevalidating: Bool) async throws -> TransportResponse {
         if directives.isUnstorable { return try await load(directives) }
@@ -96,11 +106,11 @@ struct CacheExchange: Sendable {
 
     /// Notes the response that the call gets, and the stored one that it has replaced.
     func use(_ response: CachedResponse, inPlaceOf former: CachedResponse? = nil) {
-        used?.withLock { used in
+        call?.withLock { call in
             // The former response of an earlier attempt stays known.
-            let isFollowing = used.map { $0.response === (former ?? response) } ?? false
-            let former = isFollowing ? used?.former : former
-            used = UsedResponse(response: response, former: former, generation: generation)
+            let isFollowing = call.used.map { $0.response === (former ?? response) } ?? false
+            let former = isFollowing ? call.used?.former : former
+            call.used = UsedResponse(response: response, former: former, generation: generation)
         }
     }
 
@@ -128,6 +138,16 @@ struct CacheExchange: Sendable {
     private func field(_ name: String) -> String? {
         fields.first { $0.key.equalsIgnoringASCIICase(name) }?.value
     }
+}
+
+/// What a call that fails needs of its exchanges. It is shared with the exchange of calls in flight.
+struct CachedCall: Sendable {
+    enum Key: RequestContextKey { typealias Value = Locked<CachedCall> }
+
+    /// The last request.
+    var request: TransportRequest?
+    /// The stored response that the call has received.
+    var used: UsedResponse?
 }
 
 /// The stored response that a call has received.

@@ -30,16 +30,17 @@ import FoundationNetworking
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential: `Authorization`,
 ///   `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an ``AuthenticationPlugin``
 ///   keeps its responses when its credential is refreshed, and between launches; when it ends, all responses to requests
-///   with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose only
-///   credential is a signature do not use the cache.
+///   with credentials are removed. For other credentials that change, pass `user`. Without it, responses to requests
+///   whose only credential is a signature, or is added by another plugin's `exchange`, are not stored.
 ///
 /// A provider can have only one of these plugins.
-public struct ResponseCachePlugin: ExchangePlugin {
-    /// After the plugins that prepare requests, so that a call's policy overrides theirs.
+public struct ResponseCachePlugin: Plugin, SinglePlugin {
+    /// `PluginPlace.caching`: after the plugins that prepare requests, so that a call's policy overrides theirs, and
+    /// around those that wait for the network.
     public var place: PluginPlace { .caching }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .didFinish] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .process, .didFinish] }
 
     private let cache: ResponseCache
     private let user: (@Sendable (RequestContext) -> String?)?
@@ -58,7 +59,7 @@ public struct ResponseCachePlugin: ExchangePlugin {
 
     /// Sets the `cachePolicy` of the request if the call has a policy of its own.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        if context[UsedKey.self] == nil { context[UsedKey.self] = Locked(nil) }
+        if context[CachedCall.Key.self] == nil { context[CachedCall.Key.self] = Locked(CachedCall()) }
         // A signature, which differs for each request, is added later.
         if let fields = request.allHTTPHeaderFields {
             let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter {
@@ -81,44 +82,55 @@ public struct ResponseCachePlugin: ExchangePlugin {
     /// captive portal, the response is not the server's.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard case .failure(let error) = call.result, error.stage == .decoding,
-            let used = context[UsedKey.self]?.withLock(\.self), let storage = cache.storage.withLock(\.self)
+            let used = context[CachedCall.Key.self]?.withLock(\.used), let storage = cache.storage.withLock(\.self)
         else { return }
         cache.remove(used.response, in: storage, isReplaced: true)
         if let former = used.former { cache.store(former, in: storage, generation: used.generation) }
     }
 
-    package func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
-    {
-        let context = network.context
-        if context.options.cachePolicy.allowsFallback, context[FirstRequestKey.self] == nil {
-            context[FirstRequestKey.self] = request
-        }
+    /// Answers from the cache, or passes the request on and stores its response.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        let usesStaleOnFailure = context.options.cachePolicy == .staleOnFailure
+        if usesStaleOnFailure { context[CachedCall.Key.self]?.withLock { $0.request = request } }
         let storage = await cache.open()
-        guard let exchange = exchange(of: request, context, storage, network) else {
-            let response = try await network.send(request)
+        guard let exchange = exchange(of: request, context, storage, next) else {
+            let response = try await next(request)
             await cache.invalidate(after: request.urlRequest, response.head, in: storage)
             return response
         }
-        return try await exchange.response()
+        guard usesStaleOnFailure else { return try await exchange.response() }
+        do {
+            let response = try await exchange.response()
+            guard response.head.statusCode.isOfServerThatCannotAnswer else { return response }
+            return await exchange.storedRedirect() ?? response
+        } catch where error.allowsCachedResponse {
+            guard let redirect = await exchange.storedRedirect() else { throw error }
+            return redirect
+        }
     }
 
-    package func request(
-        insteadOf error: TargetKitError,
-        context: RequestContext,
-        unsent: @Sendable () async -> TransportRequest?
-    ) async -> TransportRequest? {
-        let policy = context.options.cachePolicy
-        guard policy.allowsFallback, error.allowsCachedResponse else { return nil }
-        if let first = context[FirstRequestKey.self] { return policy == .staleOnFailure ? first : nil }
-        let user = context[UserKey.self]
-        let request = await unsent()
-        // The call belongs to the user for whom it was prepared.
-        if let user, user != context[UserKey.self] { return nil }
-        return request
+    /// Answers a call that has failed with a stored response, if its policy is `.staleOnFailure`.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        guard case .failure(let error) = result, context.options.cachePolicy == .staleOnFailure,
+            error.allowsCachedResponse, let request = request(of: error, context),
+            let stored = await exchange(of: request, context, cache.open(), nil)?.storedResponse(),
+            let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
+        else { return result }
+        return .success(response)
     }
 
-    package func storedResponse(to request: TransportRequest, context: RequestContext) async -> TransportResponse? {
-        await exchange(of: request, context, cache.open(), nil)?.storedResponse()
+    /// The last request of a call that has failed. A call that has joined the exchange of another one has none of its
+    /// own.
+    private func request(of error: TargetKitError, _ context: RequestContext) -> TransportRequest? {
+        guard let call = context[CachedCall.Key.self] else { return nil }
+        return call.withLock(\.request) ?? error.request.map { TransportRequest(urlRequest: $0) }
     }
 
     /// Returns `nil` for a request that does not use the cache.
@@ -126,7 +138,7 @@ public struct ResponseCachePlugin: ExchangePlugin {
         of request: TransportRequest,
         _ context: RequestContext,
         _ storage: ResponseCache.Storage,
-        _ network: NetworkExchange?
+        _ network: Exchange?
     ) -> CacheExchange? {
         let urlRequest = request.urlRequest
         guard case .none = request.body, case .memory(let limit) = request.destination, let url = urlRequest.url else {
@@ -136,7 +148,7 @@ public struct ResponseCachePlugin: ExchangePlugin {
         guard method == "GET" || method == "HEAD" else { return nil }
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
         if !fields.isEmpty, fields.keys.contains(where: \.bypassesCache) { return nil }
-        if user == nil, hasUnknownCredential(fields, context) { return nil }
+        if user == nil, Self.hasUnknownCredential(fields, context) { return nil }
         let credential = context[AppliedCredentialKey.self]
         let id = context[UserKey.self] ?? user?(context)
         let key = CacheKey(url: url, user: self.user(id, fields, context, credential, storage.salt))
@@ -144,27 +156,49 @@ public struct ResponseCachePlugin: ExchangePlugin {
             cache: cache,
             storage: storage,
             network: network,
+            context: context,
             request: request,
             url: url,
             fields: fields,
             isHead: method == "HEAD",
             bodyLimit: limit,
             key: key,
-            isSameUser: { [user] context in
-                credential?.session.isEnded != true && (user.map { $0(context) == id } ?? true)
+            isOfUser: { [user] response, context in
+                if credential?.session.isEnded == true { return false }
+                if let user { return user(context) == id }
+                return !Self.hasUnknownCredential(response.request?.allHTTPHeaderFields ?? [:], after: fields, context)
             },
             generation: cache.generation,
-            used: context[UsedKey.self]
+            call: context[CachedCall.Key.self]
         )
     }
 
     /// Whether the only credential is one that a plugin has added after this one has seen the request: a signature,
     /// which differs for each request, with a key that may identify the user.
-    private func hasUnknownCredential(_ fields: [String: String], _ context: RequestContext) -> Bool {
+    private static func hasUnknownCredential(_ fields: [String: String], _ context: RequestContext) -> Bool {
         if fields.isEmpty { return false }
         let known = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
         let names = fields.keys.map(HTTPHeaderName.init(rawValue:))
         return names.contains(where: context.secretHeaders.contains) && !names.contains(where: known.contains)
+    }
+
+    /// Whether other plugins have added or replaced a credential after this one has seen the request, unless it is that
+    /// of the same session, or a signature beside a credential that identifies the user.
+    private static func hasUnknownCredential(
+        _ sent: [String: String],
+        after fields: [String: String],
+        _ context: RequestContext
+    ) -> Bool {
+        let identifying = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
+        let applied = context[AppliedCredentialKey.self]
+        var isSigned = false
+        for (field, value) in sent where fields[field] != value {
+            let name = HTTPHeaderName(rawValue: field)
+            if applied?.fields[name]?.new == value { continue }
+            if identifying.contains(name) { return true }
+            isSigned = isSigned || context.secretHeaders.contains(name) || name.isCredential
+        }
+        return isSigned && !fields.keys.contains { identifying.contains(HTTPHeaderName(rawValue: $0)) }
     }
 
     /// The digest that identifies the user; `nil` for a request without credentials.
@@ -229,9 +263,11 @@ extension AppliedCredential {
 private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
 /// The app's identifier of the user when the request was prepared.
 private enum UserKey: RequestContextKey { typealias Value = String? }
-/// The stored response that a call has received. It is shared with the exchange of calls in flight.
-private enum UsedKey: RequestContextKey { typealias Value = Locked<UsedResponse?> }
-private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
+
+extension Int {
+    /// Whether it is the status of a server that cannot answer now.
+    fileprivate var isOfServerThatCannotAnswer: Bool { self == 408 || self == 429 || self >= 500 }
+}
 
 extension String {
     /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2), or for
@@ -247,13 +283,22 @@ extension String {
     }
 }
 
+extension Error {
+    /// Whether a cached response may be used instead of an exchange that has failed.
+    fileprivate var allowsCachedResponse: Bool {
+        if isCancellation { return false }
+        let error = self as? TargetKitError ?? TargetKitError(stage: .transport, underlying: self)
+        return error.allowsCachedResponse
+    }
+}
+
 extension TargetKitError {
     /// Whether a cached response may be returned instead: the server has not answered, or cannot answer now.
     fileprivate var allowsCachedResponse: Bool {
         switch stage {
         case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false
         case .request, .transport, .status:
-            response.map { [408, 429].contains($0.statusCode) || $0.statusCode >= 500 } ?? (kind != .unauthorized)
+            response.map { $0.statusCode.isOfServerThatCannotAnswer } ?? (kind != .unauthorized)
         }
     }
 }

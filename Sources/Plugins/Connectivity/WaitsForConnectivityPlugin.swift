@@ -12,8 +12,9 @@ import FoundationNetworking
 /// Provider<Orders>(plugins: [WaitsForConnectivityPlugin(timeout: .seconds(30)), tokens])
 /// ```
 ///
-/// A call waits in `prepare` until the device is online or its status is unknown. After the timeout the call fails with
-/// `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent anyway (`failsAfterTimeout: false`).
+/// A request waits until the device is online or its status is unknown; a stored response is used without a wait. After
+/// the timeout the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent anyway
+/// (`failsAfterTimeout: false`).
 /// A waiting call is in flight and can be cancelled; a limit of `CallTimeout.wholeCall` includes the wait, one for the
 /// exchange does not. Calls to this machine (`localhost`, `127.…`, `::1`) do not wait, nor do calls that opt out by
 /// `CallOptions.waitsForConnectivity` or by a closure.
@@ -69,29 +70,41 @@ public struct WaitsForConnectivityPlugin: Plugin, SinglePlugin {
     public var place: PluginPlace { .connectivity }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .retry] }
+    public var hooks: PluginHooks { [.exchange, .retry, .waiting] }
 
     /// Waits while the device is offline.
     ///
-    /// - Throws: `URLError(.notConnectedToInternet)` after the timeout, unless the call is sent then;
-    ///   `URLError(.dataNotAllowed)`; `CancellationError`.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        let refused = context.options.refusedNetworks
-        guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return request }
-        let waits = timeout > .zero && isHeld(context)
-        if waits, try await context.cancellable({ try await isServedInTime(refused) }) { return request }
-        guard reachability.isReachable else {
-            guard waits, failsAfterTimeout else { return request }
-            throw Self.error(.notConnectedToInternet, "the device has been offline for \(timeout)")
+    /// - Throws: `TargetKitError` of stage `.request` with `URLError(.notConnectedToInternet)` after the timeout, unless
+    ///   the request is sent then, or with `URLError(.dataNotAllowed)`; `CancellationError`.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        if let error = try await failure(of: request.urlRequest, context) {
+            throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
-        throw Self.error(.dataNotAllowed, "the options of the call do not allow the device's network")
+        return try await next(request)
+    }
+
+    /// Waits until there is a network for the request. Returns why it is not sent; `nil` if it is.
+    private func failure(of request: URLRequest, _ context: RequestContext) async throws -> URLError? {
+        let refused = context.options.refusedNetworks
+        guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }
+        let waits = timeout > .zero && isHeld(context)
+        if waits, try await isServedInTime(refused) { return nil }
+        guard reachability.isReachable else {
+            guard waits, failsAfterTimeout else { return nil }
+            return Self.error(.notConnectedToInternet, "the device has been offline for \(timeout)")
+        }
+        return Self.error(.dataNotAllowed, "the options of the call do not allow the device's network")
     }
 
     private static func error(_ code: URLError.Code, _ text: String) -> URLError {
         URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
-    /// Asks for another attempt, which waits in `prepare`, if there was no network.
+    /// Asks for another attempt, which waits, if there was no network.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard case .failure(let error) = result, isWithoutNetwork(error), isHeld(context), context.isRepeatable
         else { return .doNotRetry }

@@ -17,14 +17,10 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// - The closure gets the request after the other plugins' `prepare`, with a body of any kind: bytes, a file, a form
-///   with files. ``SignableRequest/readBody(_:)`` reads it in pieces.
-/// - Each attempt is signed, so a call that is repeated has a new date and a new signature. An exchange that calls
-///   share is signed once.
-/// - A redirect within the origin is followed with the signature of the first request; a redirect to another origin
-///   without it, because the fields count as secret. For a server that checks the signature of the second request, use
-///   `redirects: .none` and a call of its own.
-/// - Loggers and other plugins see the signed request in `willSend`.
+/// - The closure gets the request after the other plugins, with a body of any kind: bytes, a file, a form with files. ``SignableRequest/readBody(_:)`` reads it in pieces.
+/// - Each request that is sent is signed: a call that is repeated has a new date and a new signature, and a redirect
+///   within the origin is followed with a signature of its own. A redirect to another origin is followed without one.
+/// - Other plugins and loggers do not see the signature, and stored responses need none.
 ///
 /// Several of these plugins sign in the order of the provider's array, and a later one gets the fields of the earlier
 /// ones.
@@ -39,7 +35,7 @@ public struct RequestSigningPlugin: Plugin {
     public var place: PluginPlace { .signing }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .waiting] }
+    public var hooks: PluginHooks { [.exchange, .waiting] }
 
     /// Creates a plugin that signs with a closure.
     ///
@@ -57,22 +53,33 @@ public struct RequestSigningPlugin: Plugin {
 
     /// Sets the fields of the signature.
     ///
-    /// - Throws: The closure's error; `InvalidRequest` for a value with a line break; an error for a field that was not
-    ///   named.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard let signable = SignableRequest(request, bodyOutsideRequest: context.bodyOutsideRequest) else {
-            return request
-        }
+    /// - Throws: `TargetKitError` of stage `.request`, with the closure's error, that of a value with a line break, or
+    ///   that of a field that was not named.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        guard !request.isCrossOrigin else { return try await next(request) }
         var request = request
+        do {
+            try await sign(&request, context)
+        } catch where !error.isCancellation {
+            throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
+        }
+        return try await next(request)
+    }
+
+    private func sign(_ request: inout TransportRequest, _ context: RequestContext) async throws {
+        guard let signable = SignableRequest(request) else { return }
         let fields = try await SigningTask.$isRunning.withValue(true) { try await signature(signable, context) }
         for field in fields {
             let name = field.name.rawValue
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
             // Foundation drops such a value without an error.
             guard !field.value.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
-            request.setValue(field.value, forHTTPHeaderField: name)
+            request.urlRequest.setValue(field.value, forHTTPHeaderField: name)
         }
-        return request
     }
 }
 

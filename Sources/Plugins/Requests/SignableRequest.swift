@@ -12,8 +12,8 @@ public struct SignableRequest: Sendable {
     public let method: HTTPMethod
     /// The URL, with its query.
     public let url: URL
-    /// The header fields, also those of the other plugins. Later the transport adds `Host` and `Content-Length`,
-    /// `User-Agent` and `Accept-Encoding` if they are missing, and the cookies of a `CookieStore`.
+    /// The header fields, also those of the other plugins and the cookies of a `CookieStore`. Later the transport adds
+    /// `Host` and `Content-Length`, and `User-Agent` and `Accept-Encoding` if they are missing.
     public let headers: HTTPHeaders
     /// The body.
     public let body: TransportRequest.Body
@@ -58,13 +58,13 @@ public struct SignableRequest: Sendable {
     }
 
     /// The request, if it has a URL.
-    init?(_ request: URLRequest, bodyOutsideRequest: TransportRequest.Body?) {
-        guard let url = request.url else { return nil }
+    init?(_ request: TransportRequest) {
+        guard let url = request.urlRequest.url else { return nil }
         self.init(
-            method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue),
+            method: HTTPMethod(rawValue: request.urlRequest.httpMethod ?? HTTPMethod.get.rawValue),
             url: url,
-            headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
-            body: bodyOutsideRequest ?? request.httpBody.map { .data($0) } ?? .none
+            headers: HTTPHeaders(request.urlRequest.allHTTPHeaderFields ?? [:]),
+            body: request.body
         )
     }
 

@@ -22,7 +22,8 @@ struct AttemptOutcome {
     private let wasRedirected: Bool
 
     init(_ result: Result<Response, TargetKitError>) {
-        let (response, error) = result.parts
+        var (response, error) = result.parts
+        if error?.isOfPlugin == true { response = nil }
         let failure = response == nil && error?.stage == .transport ? error?.underlying as? URLError : nil
         status = response?.statusCode
         code = failure?.code

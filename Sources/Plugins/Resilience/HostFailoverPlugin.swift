@@ -86,14 +86,14 @@ public struct HostFailoverPlugin: Plugin {
     public var place: PluginPlace { .failover }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .didFinish] }
+    public var hooks: PluginHooks { [.prepare, .willSend, .exchange, .didReceive, .retry, .didFinish] }
 
     /// Replaces the host of the request.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard isMeant(context.target) else { return request }
         if let problem { throw problem }
         guard !hosts.isEmpty else { return request }
-        let (isAvailable, time, mayProbe) = (availability(for: context), elapsedTime.current, request.isRepeatable())
+        let (isAvailable, time, mayProbe) = (availability, elapsedTime.current, request.isRepeatable())
         let last = context[calls] ?? HostPool.Call()
         let call = change { $0.nextAttempt(of: last, mayProbe: mayProbe, isAvailable: isAvailable, at: time) }
         context[calls] = call
@@ -114,6 +114,27 @@ public struct HostFailoverPlugin: Plugin {
         if context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current }
     }
 
+    /// Sends a request that a ``CircuitBreakerPlugin`` refuses to the next host.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        do {
+            return try await next(request)
+        } catch let error as TargetKitError {
+            guard let refusal = error.underlying as? CircuitOpenError, var call = context[calls],
+                request.urlRequest.url.flatMap(ServerOrigin.init) == ServerOrigin(hosts[call.host].url)
+            else { throw error }
+            if call.isProbe { context[probes]?.end(.failed) }
+            call.refused()
+            context[calls] = call
+            guard move(call, isSafe: true, context) else { throw error }
+            // Not the end of the call: `retry` sends it to the next host.
+            throw refusal
+        }
+    }
+
     /// Leaves a host that has failed, and returns to the first one when it has answered.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let call = context[calls] else { return }
@@ -125,18 +146,23 @@ public struct HostFailoverPlugin: Plugin {
 
     /// Asks for another attempt, with the next host.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+        guard let call = context[calls] else { return .doNotRetry }
+        if result.isRefused { return call.isMoved ? .retry(after: .zero) : .doNotRetry }
         let outcome = AttemptOutcome(result)
-        guard let call = context[calls], verdict(on: outcome, of: call) == .failed else {
-            return .doNotRetry
-        }
+        guard verdict(on: outcome, of: call) == .failed else { return .doNotRetry }
         let wasUnsent =
             outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
             ?? policy.movesNonIdempotentCallsOnStatus
-        let (isSafe, isAvailable) = (wasUnsent || context.isRepeatable, availability(for: context))
+        return move(call, isSafe: wasUnsent || context.isRepeatable, context) ? .retry(after: .zero) : .doNotRetry
+    }
+
+    /// Chooses the host of the next attempt; returns `false` if there is none.
+    private func move(_ call: HostPool.Call, isSafe: Bool, _ context: RequestContext) -> Bool {
+        let isAvailable = availability
         let moved = pool.update { pool, _ in pool.moved(call, isSafe: isSafe, isAvailable: isAvailable) }
-        guard let moved else { return .doNotRetry }
+        guard let moved else { return false }
         context[calls] = moved
-        return .retry(after: .zero)
+        return true
     }
 
     /// Leaves a host at which the body of a stream has failed, and lets another call try the first host again if this
@@ -155,9 +181,7 @@ public struct HostFailoverPlugin: Plugin {
         policy.verdict(on: outcome, of: hosts[call.host].url)
     }
 
-    private func availability(for context: RequestContext) -> [Bool] {
-        hosts.map { policy.isAvailable?($0.url) != false && context.admits($0.url) }
-    }
+    private var availability: [Bool] { hosts.map { policy.isAvailable?($0.url) != false } }
 
     /// Changes the pool, and reports a new host.
     @discardableResult
@@ -168,6 +192,13 @@ public struct HostFailoverPlugin: Plugin {
             if pool.current != before { moves.append(pool.current) }
             return value
         }
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    /// Whether a circuit breaker has refused the call.
+    fileprivate var isRefused: Bool {
+        if case .failure(let error) = self { error.underlying is CircuitOpenError } else { false }
     }
 }
 

@@ -12,8 +12,20 @@ struct HostPool: Sendable {
         /// The number of the choice that the current attempt follows; `nil` if it goes to another host than the chosen one.
         fileprivate var choice: Int?
         fileprivate var failed: Set<Int> = []
+        /// Whether a circuit breaker has refused an attempt.
+        fileprivate var wasRefused = false
         /// The host of the next attempt, after a failed one.
         fileprivate var next: Int?
+
+        /// Whether the next attempt goes to another host.
+        var isMoved: Bool { next != nil }
+
+        /// Notes that a circuit breaker has refused the current attempt. The call may go to another host; others may be
+        /// sent to this one again before that has answered.
+        mutating func refused() {
+            failed.insert(host)
+            wasRefused = true
+        }
     }
 
     private let count: Int
@@ -59,6 +71,10 @@ struct HostPool: Sendable {
             call.failed.insert(call.host)
             if call.host == 0 { firstFailedAt = now }
             if call.choice == choice { choose((current + 1) % count) }
+        }
+        if call.wasRefused, verdict == .worked, call.host != current {
+            if call.failed.contains(0) { firstFailedAt = now }
+            choose(call.host)
         }
         if call.isProbe, verdict == .worked {
             choose(0)

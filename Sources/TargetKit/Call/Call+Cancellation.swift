@@ -18,13 +18,7 @@ extension Call {
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if hook != nil, let clock = configuration.countingClock {
-            let result: Result<Value, any Error> = await counted(
-                hook: {
-                    do { return .success(try await work()) } catch { return .failure(error) }
-                },
-                on: clock
-            )
-            return try result.get()
+            return try await counted(hook: { await Result.of(work) }, on: clock).get()
         }
         guard needsTask(in: hook) else { return try await work() }
         return try await context.cancellable(work)
@@ -67,6 +61,11 @@ extension Call {
 extension Result<Response, TargetKitError> {
     var isSuccess: Bool {
         if case .success = self { true } else { false }
+    }
+
+    /// Whether a plugin has ended the call in its `exchange`.
+    var isEndedByPlugin: Bool {
+        if case .failure(let error) = self { error.isOfPlugin } else { false }
     }
 
     /// Whether the response comes from a cache without the server.

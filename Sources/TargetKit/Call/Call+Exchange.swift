@@ -13,7 +13,8 @@ struct ExchangeResult: Sendable {
 }
 
 extension Call {
-    /// Sends a prepared request: signing → cookies → `willSend` → transport and redirects → validation → `didReceive`.
+    /// Sends a prepared request: signing → cookies → `willSend` → redirects → plugins' `exchange` → transport →
+    /// validation → `didReceive`.
     ///
     /// - Throws: The error of a signing plugin, before `willSend`.
     func exchange(
@@ -93,8 +94,10 @@ extension Call {
                 return .success(try response(await transfer(request, to: target), validation))
             }
             if let resumable {
-                let result = try await download(request, with: resumable, from: target) { segment in
-                    await self.requestSegment(segment, prepared, from: target)
+                // A segment is a request of its own, with what plugins have stored for its preparation.
+                let stored = handle.storedEntries
+                let result = try await download(request, with: resumable, from: target) { [stored] segment in
+                    await self.requestSegment(segment, prepared, from: target, stored)
                 }
                 if let result {
                     return .success(try response(result, resumable.isFirst ? validation.ofDownload : .successCodes))
@@ -127,46 +130,18 @@ extension Call {
         to target: Resolved,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> ExchangeResult {
-        // A stub applies its delay and timeout itself.
-        guard target.stub == .never, !delivery.isStream, let timeout = request.timeout,
-            let clock = configuration.exchangeClock
-        else {
-            let result = try await follow(request, to: target)
-            meter?.responseArrived()
-            return if let receive { try await receive(result) } else { result }
-        }
         var request = request
-        request.timeout = nil
-        return try await transfer(request, to: target, within: timeout, on: clock, receive: receive)
-    }
-
-    /// Applies the timeout on a clock other than the continuous one, which transports do not support.
-    private func transfer(
-        _ request: TransportRequest,
-        to target: Resolved,
-        within timeout: Duration,
-        on clock: any Clock<Duration>,
-        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
-    ) async throws -> ExchangeResult {
-        let timer = timer()
-        defer { timer.end() }
-        return try await withThrowingTaskGroup(of: ExchangeResult?.self) { group in
-            group.addTask {
-                let result = try await self.follow(request, to: target)
-                self.meter?.responseArrived()
-                return if let receive { try await receive(result) } else { result }
-            }
-            group.addTask {
-                try await timer.run { try await clock.wait(for: timeout) }
-                return nil
-            }
-            defer { group.cancelAll() }
-            if let result = try await group.next() ?? nil { return result }
-            group.cancelAll()
-            // The file may have been put in place at the same moment.
-            if let result = try? await group.next() ?? nil, handle.isCommitted { return result }
-            throw URLError(.timedOut)
+        // A stub applies its delay and timeout itself.
+        if target.stub == .never, !delivery.isStream, let timeout = request.timeout,
+            let clock = configuration.exchangeClock
+        {
+            request.timeout = nil
+            request.limit = ExchangeLimit(timeout, by: clock, configuration.elapsedTime)
         }
+        let result = try await follow(request, to: target)
+        meter?.responseArrived()
+        guard let receive else { return result }
+        return try await within(request.limit) { try await receive(result) }
     }
 
     private func follow(_ first: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
@@ -176,7 +151,7 @@ extension Call {
         while true {
             let step: RedirectFollower.Step
             do {
-                let response = try await send(request, to: target, after: redirects, before: deadline)
+                let response = try await response(to: request, of: target, after: redirects, before: deadline)
                 // A redirect in a sample response is not followed.
                 guard target.stub == .never, context.options.followsRedirects,
                     let next = try configuration.redirects.step(after: response.head, to: request)
@@ -186,47 +161,91 @@ extension Call {
             redirects.append(step.redirect)
             try configuration.redirects.check(redirects)
             request = step.request
+            if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
             if let cookies = configuration.cookies { cookies.add(to: &request) }
         }
     }
 
-    /// Sends one request. An error after a redirect records the redirects.
-    private func send(
-        _ request: TransportRequest,
-        to target: Resolved,
+    /// Performs one exchange. An error after a redirect records the redirects.
+    private func response(
+        to request: TransportRequest,
+        of target: Resolved,
         after redirects: [Redirect],
         before deadline: ContinuousClock.Instant?
     ) async throws -> TransportResponse {
-        if redirects.isEmpty { return try await send(request, to: target) }
+        if redirects.isEmpty { return try await response(to: request, of: target) }
         do {
             var request = request
             request.timeout = try deadline?.remainingTime
-            return try await send(request, to: target)
+            return try await response(to: request, of: target)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
         }
     }
 
-    /// Performs one exchange, and stores the cookies of the response.
+    /// Performs one exchange, through the plugins that surround it.
+    private func response(to request: TransportRequest, of target: Resolved) async throws -> TransportResponse {
+        // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
+        try checkCancellation()
+        guard plugins.exchanges, target.stub == .never else {
+            return try await send(request, to: target, inTask: hasOwnTask)
+        }
+        return try await surrounded(request, to: target)
+    }
+
+    /// It keeps the plugins off the frame of calls without them.
+    @inline(never)
+    private func surrounded(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
+        var context = context
+        context.attempt = handle.attempt
+        let isInTask = hasOwnTask || plugins.waitingHooks.contains(.exchange)
+        let chain = ExchangeChain(call: self, target: target, context: context, end: .transport(inTask: isInTask))
+        do {
+            return try await cancellable(in: .exchange) { try await chain.response(to: request, from: 0) }
+        } catch var error as TargetKitError {
+            error.isOfPlugin = true
+            throw error
+        }
+    }
+
+    /// Sends a request over the transport, and stores the cookies of the response.
     ///
-    /// - Parameters:
-    ///   - isFromPlugin: Whether the exchange plugin sends it.
-    ///   - isInBackground: Whether it has a task of its own, which ends after the call.
+    /// - Parameter isInTask: Whether cancelling the task is enough; otherwise the handle cancels the exchange.
     func send(
         _ request: TransportRequest,
         to target: Resolved,
-        isFromPlugin: Bool = false,
-        isInBackground: Bool = false
+        inTask isInTask: Bool
     ) async throws -> TransportResponse {
-        // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
-        if !isInBackground { try checkCancellation() }
-        if plugins.exchanges, !isFromPlugin, target.stub == .never { return try await exchange(request, to: target) }
         let transport = transport(for: target)
         let response =
-            hasOwnTask || isInBackground
-            ? try await transport.send(request) : try await transport.send(request, cancelledBy: handle)
+            isInTask
+            ? try await within(request.limit) { try await transport.send(request) }
+            : try await transport.send(request, cancelledBy: handle)
         if target.stub == .never, let cookies = configuration.cookies { cookies.store(response.head, of: request) }
         return response
+    }
+
+    /// Runs a part of the exchange, until the limit is reached.
+    private func within<Value: Sendable>(
+        _ limit: ExchangeLimit?,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let limit else { return try await work() }
+        let timer = timer()
+        defer { timer.end() }
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await work() }
+            group.addTask {
+                try await timer.run { try await limit.wait() }
+                return nil
+            }
+            defer { group.cancelAll() }
+            if let value = try await group.next() ?? nil { return value }
+            group.cancelAll()
+            // The file may have been put in place at the same moment.
+            if let value = try? await group.next() ?? nil, handle.isCommitted { return value }
+            throw URLError(.timedOut)
+        }
     }
 
     private func transport(for target: Resolved) -> any Transport {

@@ -16,7 +16,7 @@ extension Call {
             let hasBody = if case .none = body { false } else { true }
             try RequestCheck(of: request, hasBody: hasBody).check(request)
         }
-        return TransportRequest(
+        var transportRequest = TransportRequest(
             of: context,
             urlRequest: request,
             givenHeaders: endpoint.headers,
@@ -28,6 +28,8 @@ extension Call {
             transferID: step == nil && endpoint.task.download?.isResumable != true ? context.options.transferID : nil,
             progress: step.map { $0.progress(progress) } ?? progress
         )
+        if step?.isCrossOrigin == true { transportRequest.isCrossOrigin = true }
+        return transportRequest
     }
 
     private func destination(of task: HTTPTask) throws -> TransportRequest.Destination {

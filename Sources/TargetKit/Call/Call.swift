@@ -108,12 +108,10 @@ final class Call: Sendable {
     func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
         var context = context
         var result: Result<Response, TargetKitError>
-        var recovery: Recovery?
         do {
             try context.options.timeout.check()
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
-            if plugins.exchanges { recovery = Recovery(self, target, request) }
             result =
                 if let upload = target.resumableUpload {
                     await attempts(of: request, to: target, resuming: upload, &context)
@@ -124,7 +122,6 @@ final class Call: Sendable {
         } catch {
             result = .failure(failure(error, at: .request))
         }
-        if let recovery { result = await recovered(result, recovery, context) }
         return await process(mapped(ended(result)), context)
     }
 
@@ -170,7 +167,7 @@ final class Call: Sendable {
                     let result = decoded(received)
                     if shared != nil || !resumptions.continues(after: result) {
                         // A shared exchange asks the plugins about its own failures.
-                        let isAsked = shared == nil || received.isSuccess && !result.isSuccess
+                        let isAsked = shared == nil ? !result.isEndedByPlugin : received.isSuccess && !result.isSuccess
                         guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
                             return (isSharedExchange ? received : result).after(failed)
                         }

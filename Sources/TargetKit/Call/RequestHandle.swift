@@ -117,7 +117,7 @@ public final class RequestHandle: Sendable {
             return (state.interruption != nil, outer)
         }
         if isInterrupted { task.cancel() }
-        let value = await task.value
+        let value = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
         // The action is released outside the lock.
         _ = state.withLock { state in
             defer {
@@ -226,9 +226,11 @@ extension RequestHandle {
         }
     }
 
-    func copyStorage(of other: RequestHandle) {
-        let storage = other.state.withLock(\.storage) ?? []
-        state.withLock { $0.storage = storage }
+    /// What plugins have stored.
+    var storedEntries: [StoredEntry] { state.withLock(\.storage) ?? [] }
+
+    func store(_ entries: [StoredEntry]) {
+        state.withLock { $0.storage = entries }
     }
 
     /// Releases the plugins' stored values, and the tasks with their results, at the end of the call: the caller may

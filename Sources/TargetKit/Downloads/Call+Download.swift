@@ -67,11 +67,18 @@ extension Call {
 
     /// Requests a segment of the file that a call is downloading, in an exchange of its own. If it fails, the next
     /// attempt of the call requests the rest of the segment.
-    func requestSegment(_ download: ResumableDownload, _ prepared: TransportRequest, from target: Resolved) async {
+    ///
+    /// - Parameter stored: What plugins had stored before the exchange of the call.
+    func requestSegment(
+        _ download: ResumableDownload,
+        _ prepared: TransportRequest,
+        from target: Resolved,
+        _ stored: [StoredEntry]
+    ) async {
         let call = Call(
             configuration,
             plugins: plugins,
-            context: context.ofExchange(RequestHandle(deadline: handle.deadline), copiesStorage: false),
+            context: context.ofExchange(RequestHandle(deadline: handle.deadline), stored: stored),
             isSharedExchange: true,
             exchangeTimeout: exchangeTimeout
         )

@@ -27,7 +27,8 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     public enum Stage: Sendable, Hashable, CaseIterable {
         /// The endpoint could not be built from the target: its path, or the endpoint closure.
         case endpoint
-        /// The request could not be built from the endpoint: an encoding, the request closure, or a plugin's `prepare`.
+        /// The request could not be built from the endpoint, or was not sent: an encoding, the request closure, a
+        /// plugin's `prepare`, or a plugin that has refused it.
         case request
         /// The exchange failed: there is no response, or it is incomplete.
         case transport
@@ -53,6 +54,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var unreadable: UnreadableBody?
         var isHandled = false
         var isContinuedUpload = false
+        var isOfPlugin = false
         var previousAttempts: [FailedAttempt] = []
     }
 
@@ -107,6 +109,11 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     package internal(set) var isContinuedUpload: Bool {
         get { fields.value.isContinuedUpload }
         set { fields.value.isContinuedUpload = newValue }
+    }
+    /// Whether a plugin has thrown it in its `exchange`, to end the call: it says nothing about the server of the call.
+    package internal(set) var isOfPlugin: Bool {
+        get { fields.value.isOfPlugin }
+        set { fields.value.isOfPlugin = newValue }
     }
     /// The reason the body is unreadable, when it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {

@@ -11,23 +11,25 @@ import FoundationNetworking
 /// The hooks of one call, in order:
 ///
 /// 1. ``prepare(_:context:)`` changes the request. An error that it throws ends the call; nothing is sent.
-/// 2. ``willSend(_:context:)`` receives the request as it is sent.
-/// 3. ``didReceive(_:context:)`` receives the response or the error. Each `willSend` is followed by **exactly one**
+/// 2. ``willSend(_:context:)`` receives the prepared request.
+/// 3. ``exchange(_:context:next:)`` surrounds each exchange with the server: what needs the network, or may make the
+///    call wait, belongs here. It is called again for each redirect that is followed, and not for stubbed calls.
+/// 4. ``didReceive(_:context:)`` receives the response or the error. Each `willSend` is followed by **exactly one**
 ///    `didReceive`, even if the call is cancelled.
-/// 4. ``retry(_:context:)`` may ask for another attempt, even if the response could not be decoded. The first plugin
+/// 5. ``retry(_:context:)`` may ask for another attempt, even if the response could not be decoded. The first plugin
 ///    that returns a decision other than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
 ///    ``RequestContext/attempt`` is one higher. A cancelled call is not retried.
-/// 5. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, including calls that
+/// 6. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, including calls that
 ///    failed before they were sent.
-/// 6. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
+/// 7. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
 ///    ends.
 ///
 /// The ``place`` of a plugin determines its position among the others. Hooks of one call never run at the same time;
-/// those of different calls do. Stubbed calls run the same hooks. Store what a plugin keeps between the hooks of a call
+/// those of different calls do. Stubbed calls run the same hooks, but for `exchange`. Store what a plugin keeps between the hooks of a call
 /// in the context: `context[Key.self]`.
 ///
 /// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`.
-/// The exchange has a context of its own for `willSend`, `didReceive` and `retry`; its storage starts as a copy of the
+/// The exchange has a context of its own for `willSend`, `exchange`, `didReceive` and `retry`; its storage starts as a copy of the
 /// first call's.
 ///
 /// ```swift
@@ -56,8 +58,25 @@ public protocol Plugin: Sendable {
     /// - Throws: Any error, which ends the call with stage `.request`. A ``TargetKitError`` ends the call unchanged.
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
 
-    /// Called with the request as it is sent.
+    /// Called with the prepared request, before the exchange.
     func willSend(_ request: URLRequest, context: RequestContext)
+
+    /// Performs one exchange: passes the request on, changed or not, once, several times or never.
+    ///
+    /// The plugins surround each other in the order of ``PluginPlace``, from the cache to the signature, and the
+    /// innermost `next` is the transport.
+    ///
+    /// - Parameters:
+    ///   - request: The request, or that of a redirect.
+    ///   - context: The context of the attempt.
+    ///   - next: The other plugins and the transport.
+    /// - Throws: The error of the attempt, with stage `.transport`. A ``TargetKitError`` keeps its stage and ends the
+    ///   call: no plugin is asked to retry it.
+    func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse
 
     /// Called with the result of one attempt, after the target's validation and before decoding.
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext)
@@ -92,6 +111,15 @@ extension Plugin {
 
     /// Does nothing.
     public func willSend(_ request: URLRequest, context: RequestContext) {}
+
+    /// Passes the request on.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        try await next(request)
+    }
 
     /// Does nothing.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {}
@@ -143,8 +171,12 @@ public struct PluginHooks: OptionSet, Sendable, Hashable {
     /// The asynchronous hooks may wait, for example for a file or a server. The provider then calls them in a task that
     /// is cancelled with the call. Without it, they wait only in ``RequestContext/cancellable(_:)``.
     public static let waiting = PluginHooks(rawValue: 1 << 6)
+    /// ``Plugin/exchange(_:context:next:)``.
+    public static let exchange = PluginHooks(rawValue: 1 << 7)
     /// All hooks, which may wait.
-    public static let all: PluginHooks = [.prepare, .willSend, .didReceive, .retry, .process, .didFinish, .waiting]
+    public static let all: PluginHooks = [
+        .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting,
+    ]
 }
 
 /// A plugin's decision about another attempt.

@@ -16,19 +16,20 @@ final class PluginChain: Sendable {
     private let rounds: Rounds
     /// The hooks in which a plugin may wait.
     let waitingHooks: PluginHooks
-    private let admitting: [any AdmittingPlugin]
-    /// The plugin that takes part in each exchange, if there is one.
-    let exchange: (any ExchangePlugin)?
-    /// Whether there is such a plugin.
+    /// The plugins around each exchange, from the outermost to the innermost.
+    let exchanging: [any Plugin]
+    /// Whether there are any.
     let exchanges: Bool
 
     /// The plugins that a hook visits.
     private struct Rounds: Sendable {
         var preparing: [any Plugin]
-        /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/rateLimit`` on.
+        /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
         var signing: [any Plugin]
         var sending: [any Plugin]
         var receiving: [any Plugin]
+        /// From the outermost to the innermost.
+        var exchanging: [any Plugin]
         /// In the order in which they are asked to retry.
         var retrying: [any Plugin]
         var processing: [any Plugin]
@@ -36,27 +37,30 @@ final class PluginChain: Sendable {
     }
 
     convenience init(_ plugins: [any Plugin]) {
-        // `sort` is stable, but its documentation does not promise it.
-        let sorted = plugins.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
-        let inOrder = sorted.map(\.element)
-        let retrying = inOrder.enumerated().sorted {
-            ($0.element.place.retryPosition, $0.offset) < ($1.element.place.retryPosition, $1.offset)
+        func visited(in hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
+            // `sort` is stable, but its documentation does not promise it.
+            plugins.enumerated().filter { $0.element.hooks.contains(hook) }
+                .sorted { left, right in
+                    let (first, second) = (left.element.place, right.element.place)
+                    return (position(first), first, left.offset) < (position(second), second, right.offset)
+                }
+                .map(\.element)
         }
+        let preparing = visited(in: .prepare)
         self.init(
             Rounds(
-                preparing: inOrder.filter { $0.hooks.contains(.prepare) && $0.place < .rateLimit },
-                signing: inOrder.filter { $0.hooks.contains(.prepare) && $0.place >= .rateLimit },
-                sending: inOrder.filter { $0.hooks.contains(.willSend) },
-                receiving: inOrder.filter { $0.hooks.contains(.didReceive) },
-                retrying: retrying.map(\.element).filter { $0.hooks.contains(.retry) },
-                processing: inOrder.filter { $0.hooks.contains(.process) },
-                finishing: inOrder.filter { $0.hooks.contains(.didFinish) }
+                preparing: preparing.filter { $0.place < .signing },
+                signing: preparing.filter { $0.place >= .signing },
+                sending: visited(in: .willSend),
+                receiving: visited(in: .didReceive),
+                exchanging: visited(in: .exchange, by: \.exchangePosition),
+                retrying: visited(in: .retry, by: \.retryPosition),
+                processing: visited(in: .process),
+                finishing: visited(in: .didFinish)
             ),
             isEmpty: plugins.isEmpty,
             repeatedType: Self.repeatedType(in: plugins),
-            secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) },
-            admitting: inOrder.compactMap { $0 as? any AdmittingPlugin },
-            exchange: inOrder.lazy.compactMap { $0 as? any ExchangePlugin }.first
+            secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
         )
     }
 
@@ -64,19 +68,17 @@ final class PluginChain: Sendable {
         _ rounds: Rounds,
         isEmpty: Bool,
         repeatedType: String?,
-        secretHeaders: Set<HTTPHeaderName>,
-        admitting: [any AdmittingPlugin],
-        exchange: (any ExchangePlugin)?
+        secretHeaders: Set<HTTPHeaderName>
     ) {
         self.rounds = rounds
-        self.exchange = exchange
-        exchanges = exchange != nil
-        self.admitting = admitting
+        exchanging = rounds.exchanging
+        exchanges = !exchanging.isEmpty
         self.isEmpty = isEmpty
         self.repeatedType = repeatedType
         self.secretHeaders = secretHeaders
         var waitingHooks: PluginHooks = []
         if rounds.preparing.canWait || rounds.signing.canWait { waitingHooks.insert(.prepare) }
+        if rounds.exchanging.canWait { waitingHooks.insert(.exchange) }
         if rounds.retrying.canWait { waitingHooks.insert(.retry) }
         if rounds.processing.canWait { waitingHooks.insert(.process) }
         self.waitingHooks = waitingHooks
@@ -90,9 +92,6 @@ final class PluginChain: Sendable {
         return repeated.map { "\(type(of: $0))" }
     }
 
-    /// Whether no plugin would refuse a call to a URL's server now.
-    func admits(_ url: URL) -> Bool { admitting.allSatisfy { $0.admits(url) } }
-
     /// Returns this chain for a request that is not sent: without the plugins that only count, delay, admit or observe
     /// calls.
     func withoutObservers() -> PluginChain {
@@ -102,6 +101,7 @@ final class PluginChain: Sendable {
             signing: changing(rounds.signing),
             sending: [],
             receiving: [],
+            exchanging: changing(rounds.exchanging),
             retrying: [],
             processing: [],
             finishing: changing(rounds.finishing)
@@ -110,9 +110,7 @@ final class PluginChain: Sendable {
             rounds,
             isEmpty: isEmpty,
             repeatedType: repeatedType,
-            secretHeaders: secretHeaders,
-            admitting: admitting,
-            exchange: exchange
+            secretHeaders: secretHeaders
         )
     }
 
@@ -127,21 +125,6 @@ final class PluginChain: Sendable {
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
         for plugin in rounds.preparing { request = try await plugin.prepare(request, context: context) }
-        return request
-    }
-
-    /// Prepares and signs a request without the network, as far as the plugins can.
-    func prepareOffline(_ request: URLRequest, context: RequestContext) async -> URLRequest {
-        var request = request
-        for plugin in rounds.preparing + rounds.signing where plugin.place.changesRequests {
-            let prepared =
-                if let plugin = plugin as? any OfflinePreparingPlugin {
-                    try? await plugin.prepareOffline(request, context: context)
-                } else {
-                    try? await plugin.prepare(request, context: context)
-                }
-            request = prepared ?? request
-        }
         return request
     }
 
@@ -186,17 +169,11 @@ final class PluginChain: Sendable {
 /// type.
 package protocol SinglePlugin: Plugin {}
 
-/// A plugin that refuses calls to some servers, so that another plugin can choose a server that it does not refuse.
-package protocol AdmittingPlugin: Plugin {
-    /// Whether a call to a URL's server would be sent now.
-    func admits(_ url: URL) -> Bool
-}
-
 extension PluginPlace {
     /// Whether plugins at this place can change a request, instead of counting, delaying, admitting or observing calls.
     fileprivate var changesRequests: Bool {
         switch self {
-        case .start, .connectivity, .admission, .rateLimit, .concurrencyLimit: false
+        case .start, .caching, .connectivity, .admission, .rateLimit, .concurrencyLimit: false
         default: self < .errorHandling
         }
     }

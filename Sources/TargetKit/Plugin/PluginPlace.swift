@@ -5,22 +5,27 @@
 /// A provider sorts its plugins by place; plugins of the same place keep the order of the array. Each hook visits the
 /// places in its own order:
 ///
-/// | place | plugins | `prepare`, `willSend`, `didReceive`, `process`, `didFinish` | `retry` |
-/// |---|---|---|---|
-/// | ``start`` | count and measure whole calls | 1st | 7th |
-/// | ``environment`` | choose the server | 2nd | 8th |
-/// | ``connectivity`` | wait for the network | 3rd | 4th |
-/// | ``failover`` | choose among the hosts of a server | 4th | 2nd |
-/// | ``admission`` | let a call start, delay it or refuse it | 5th | 5th |
-/// | ``standard`` | everything else | 6th | 6th |
-/// | ``retrying`` | repeat failed calls | 7th | 3rd |
-/// | ``authentication`` | add credentials | 8th | 1st |
-/// | ``signing`` | sign what the others have made | 9th | 9th |
-/// | ``errorHandling`` | replace errors | 10th | 10th |
-/// | ``observation`` | record what is sent and received | 11th | 11th |
+/// | place | plugins | `prepare`, `willSend`, `didReceive`, `process`, `didFinish` | `exchange` | `retry` |
+/// |---|---|---|---|---|
+/// | ``start`` | count and measure whole calls | 1st | 1st | 7th |
+/// | ``environment`` | choose the server | 2nd | 2nd | 8th |
+/// | ``connectivity`` | wait for the network | 3rd | 4th | 4th |
+/// | ``failover`` | choose among the hosts of a server | 4th | 5th | 2nd |
+/// | ``admission`` | let a call start, delay it or refuse it | 5th | 6th | 5th |
+/// | ``standard`` | everything else | 6th | 7th | 6th |
+/// | ``retrying`` | repeat failed calls | 7th | 8th | 3rd |
+/// | ``authentication`` | add credentials | 8th | 9th | 1st |
+/// | ``caching`` | answer without the server | 9th | 3rd | 10th |
+/// | ``signing`` | sign what the others have made | 10th | 10th | 9th |
+/// | ``errorHandling`` | replace errors | 11th | 11th | 11th |
+/// | ``observation`` | record what is sent and received | 12th | 12th | 12th |
 ///
-/// A failed call is therefore retried with a new credential first, then with another host, then after a delay, and last
-/// after waiting for the network. A place between two of them is between them in both orders.
+/// Each `exchange` surrounds those of the later places. A stored response is therefore used without waiting for the
+/// network, without being refused or counted, and without a refresh of the credential.
+///
+/// A failed call is retried with a new credential first, then with another host, then after a delay, and last after
+/// waiting for the network. A place between two of them is between them in all orders, next to the one with the smaller
+/// raw value.
 ///
 /// The plugins of TargetKitPlugins have these places, some of which are between two of those above:
 ///
@@ -35,8 +40,8 @@
 /// | `DefaultHeadersPlugin` | ``standard`` |
 /// | `RetryPlugin` | ``retrying`` |
 /// | `AccessTokenPlugin`, `AuthenticationPlugin`, `CredentialsPlugin` | ``authentication``, in this order |
-/// | `ResponseCachePlugin` | after ``authentication``, to set the request's cache policy; it answers after all places |
-/// | `RateLimitPlugin`, `ConcurrencyLimitPlugin` | before ``signing``, in this order, once for each exchange |
+/// | `ResponseCachePlugin` | ``caching`` |
+/// | `RateLimitPlugin`, `ConcurrencyLimitPlugin` | between ``admission`` and ``standard``, in this order |
 /// | `RequestSigningPlugin` | ``signing`` |
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
 /// | `ErrorHandlingPlugin` | ``errorHandling`` |
@@ -78,6 +83,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     public static let retrying = PluginPlace(rawValue: 450)
     /// Adds credentials. 500.
     public static let authentication = PluginPlace(rawValue: 500)
+    /// Answers without the server. 585.
+    public static let caching = PluginPlace(rawValue: 585)
     /// Signs the request that the preceding plugins have prepared. 600.
     ///
     /// From this place on, `prepare` belongs to the exchange: calls that share an exchange share its changes.
@@ -95,14 +102,11 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Adds credentials to a request that has none. 510.
     package static let missingCredentials = PluginPlace(rawValue: 510)
 
-    /// Sets the cache policy of the request, after the plugins that prepare it. 585.
-    package static let caching = PluginPlace(rawValue: 585)
-    /// Waits until the rate of requests allows another one, after everything that may take long and before a signature,
-    /// whose time stamp would become outdated. 590. From this place on, `prepare` belongs to the exchange.
-    package static let rateLimit = PluginPlace(rawValue: 590)
+    /// Waits until the rate of requests allows another one. 310.
+    package static let rateLimit = PluginPlace(rawValue: 310)
     /// Waits until few enough calls are in flight; after ``rateLimit``, so that a call does not hold a slot while it
-    /// waits for that. 595.
-    package static let concurrencyLimit = PluginPlace(rawValue: 595)
+    /// waits for that. 320.
+    package static let concurrencyLimit = PluginPlace(rawValue: 320)
 
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -111,13 +115,25 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// attempt, and after waiting for the network last.
     private static let retryOrder: [PluginPlace] = [
         .authentication, .failover, .retrying, .connectivity, .admission, .standard, .start, .environment, .signing,
-        .errorHandling, .observation,
+        .caching, .errorHandling, .observation,
     ]
 
-    /// The place's position in the order of `retry`. A place between two of the above is asked between them, next to the
-    /// one with the smaller raw value.
-    var retryPosition: Int {
-        let order = Self.retryOrder
+    /// The order in which plugins surround an exchange: what answers without the network first, then what waits for it,
+    /// what refuses or delays the request, and last what makes it.
+    private static let exchangeOrder: [PluginPlace] = [
+        .start, .environment, .caching, .connectivity, .failover, .admission, .standard, .retrying, .authentication,
+        .signing, .errorHandling, .observation,
+    ]
+
+    /// The place's position in the order of `retry`.
+    var retryPosition: Int { position(in: Self.retryOrder) }
+
+    /// The place's position in the order of `exchange`.
+    var exchangePosition: Int { position(in: Self.exchangeOrder) }
+
+    /// The place's position in an order. A place between two of its places is between them, next to the one with the
+    /// smaller raw value.
+    private func position(in order: [PluginPlace]) -> Int {
         if let index = order.firstIndex(of: self) { return 2 * index }
         let lower = order.indices.filter { order[$0] < self }.max { order[$0] < order[$1] }
         let upper = order.indices.filter { order[$0] > self }.min { order[$0] < order[$1] }

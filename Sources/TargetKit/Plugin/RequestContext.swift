@@ -44,7 +44,6 @@ public struct RequestContext: Sendable {
         let scope: RequestScope
         let options: CallOptions
         let secretHeaders: Set<HTTPHeaderName>
-        let plugins: PluginChain?
         let handle: RequestHandle
 
         init(
@@ -52,14 +51,12 @@ public struct RequestContext: Sendable {
             scope: RequestScope,
             options: CallOptions,
             secretHeaders: Set<HTTPHeaderName>,
-            plugins: PluginChain?,
             handle: RequestHandle
         ) {
             self.target = target
             self.scope = scope
             self.options = options
             self.secretHeaders = secretHeaders
-            self.plugins = plugins
             self.handle = handle
         }
     }
@@ -106,9 +103,6 @@ public struct RequestContext: Sendable {
         continuesUpload || (sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method))
     }
 
-    /// Whether the provider's plugins would send a call to a URL's server now.
-    package func admits(_ url: URL) -> Bool { fixed.plugins?.admits(url) ?? true }
-
     var handle: RequestHandle { fixed.handle }
 
     /// Creates the context of a call's first attempt. `target` must not be a ``MultiTarget``.
@@ -117,7 +111,6 @@ public struct RequestContext: Sendable {
         scope: RequestScope,
         options: CallOptions,
         secretHeaders: Set<HTTPHeaderName>,
-        plugins: PluginChain? = nil,
         handle: RequestHandle
     ) {
         fixed = Fixed(
@@ -125,7 +118,6 @@ public struct RequestContext: Sendable {
             scope: scope,
             options: options,
             secretHeaders: secretHeaders,
-            plugins: plugins,
             handle: handle
         )
         attempt = 0
@@ -165,24 +157,19 @@ public struct RequestContext: Sendable {
     public func cancellable<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let result = await handle.runInTask { () async -> Result<Value, any Error> in
-            do { return .success(try await work()) } catch { return .failure(error) }
-        }
-        return try result.get()
+        try await handle.runInTask { await Result.of(work) }.get()
     }
 
     /// Returns the context of an exchange that this call begins.
     ///
-    /// - Parameter copiesStorage: Whether it starts with what plugins have stored. Otherwise only the plugins that
-    ///   prepare each exchange store something for it.
-    func ofExchange(_ handle: RequestHandle, copiesStorage: Bool = true) -> RequestContext {
-        if copiesStorage { handle.copyStorage(of: fixed.handle) }
+    /// - Parameter stored: What plugins have stored when it starts; default `nil`: what they have stored by now.
+    func ofExchange(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> RequestContext {
+        handle.store(stored ?? fixed.handle.storedEntries)
         var context = RequestContext(
             inner: target,
             scope: scope,
             options: options,
             secretHeaders: secretHeaders,
-            plugins: fixed.plugins,
             handle: handle
         )
         context.attempt = attempt

@@ -23,7 +23,6 @@ extension Provider {
             scope: scope,
             options: resolved,
             secretHeaders: plugins.secretHeaders,
-            plugins: plugins,
             handle: handle
         )
         let isShared = !delivery.isStream && resolved.sharesInFlight

@@ -12,7 +12,8 @@ package struct UnsentRequest: Sendable {
 }
 
 extension Provider {
-    /// Builds the request of a target as it would be sent: closures → plugins' `prepare` → cookies.
+    /// Builds the request of a target as it would be sent: closures → plugins' `prepare` → cookies → plugins'
+    /// `exchange`.
     ///
     /// Nothing is sent, shared or retried, and the scope does not know of it. Plugins that count, delay, admit or
     /// observe calls, by their place, are not called. The other ones that prepare the request end with `didFinish` and
@@ -69,7 +70,21 @@ extension Call {
         let target = try resolved { Resolved(endpoint: try endpoint(), stub: .never) }
         let original = try await originalRequest(of: target.endpoint)
         let prepared = try await prepare(original, for: target, context)
-        return UnsentRequest(endpoint: target.endpoint, request: try await signed(prepared, to: target, context))
+        let signed = try await signed(prepared, to: target, context)
+        return UnsentRequest(endpoint: target.endpoint, request: try await passed(signed, to: target))
+    }
+
+    /// The request as the plugins pass it on to the transport.
+    private func passed(_ request: TransportRequest, to target: Resolved) async throws -> TransportRequest {
+        guard plugins.exchanges else { return request }
+        let result = Locked<TransportRequest?>(nil)
+        let chain = ExchangeChain(call: self, target: target, context: context, end: .request(result))
+        do {
+            _ = try await chain.response(to: request, from: 0)
+        } catch {
+            guard result.withLock(\.self) != nil else { throw error }
+        }
+        return result.withLock(\.self) ?? request
     }
 
     fileprivate func endUnsent() {

@@ -87,6 +87,14 @@ public struct Response: Sendable {
         )
     }
 
+    /// Creates the response of a call from a transport's, for a plugin that answers a call which has failed.
+    ///
+    /// - Throws: `URLError(.cannotParseResponse)` if the body is a stream.
+    public init(_ response: TransportResponse, to request: TransportRequest, of context: RequestContext) throws {
+        let result = ExchangeResult(response: response, request: request, redirects: [])
+        try self.init(result, target: context.target, decoder: context.options.decoder)
+    }
+
     private func with(_ change: (inout Fields) -> Void) -> Response {
         var (response, fields) = (self, fields)
         change(&fields)
@@ -116,7 +124,8 @@ public struct Response: Sendable {
     /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
     package var httpVersion: String { fields.head.httpVersion }
 
-    /// The request as it was sent: the last one if redirects were followed.
+    /// The request that was sent, without what plugins have changed in `exchange`: the last one if redirects were
+    /// followed.
     public var request: URLRequest? { fields.request }
 
     /// The redirects that were followed.

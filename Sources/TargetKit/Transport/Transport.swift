@@ -69,10 +69,7 @@ extension Transport {
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
-        let result = await handle.runInTask { () async -> Result<TransportResponse, any Error> in
-            do { return .success(try await send(request)) } catch { return .failure(error) }
-        }
-        return try result.get()
+        try await handle.runInTask { await Result.of { try await send(request) } }.get()
     }
 }
 

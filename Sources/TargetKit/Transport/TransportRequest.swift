@@ -47,6 +47,8 @@ public struct TransportRequest: Sendable {
         var secretHeaders: Set<HTTPHeaderName> = []
         var transferID: String?
         var givenHeaders = HTTPHeaders()
+        var limit: ExchangeLimit?
+        var isCrossOrigin = false
     }
 
     private var fields: Boxed<Fields>
@@ -81,6 +83,11 @@ public struct TransportRequest: Sendable {
         get { fields.value.target }
         set { fields.value.target = newValue }
     }
+    /// Whether a redirect from another origin has led to this request. It must not get the credentials of the call.
+    public internal(set) var isCrossOrigin: Bool {
+        get { fields.value.isCrossOrigin }
+        set { fields.value.isCrossOrigin = newValue }
+    }
     /// The scope of the call; `nil` for a request that was not made by a provider.
     package internal(set) var scope: RequestScope? {
         get { fields.value.scope }
@@ -101,6 +108,11 @@ public struct TransportRequest: Sendable {
     var givenHeaders: HTTPHeaders {
         get { fields.value.givenHeaders }
         set { fields.value.givenHeaders = newValue }
+    }
+    /// The timeout by a test's clock, in place of ``timeout``.
+    var limit: ExchangeLimit? {
+        get { fields.value.limit }
+        set { fields.value.limit = newValue }
     }
     /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
     var hasStoredCookies: Bool {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The response that a ``Transport`` returns: its head and its body.
 public struct TransportResponse: Sendable {
     /// The body of the response.
@@ -18,6 +22,7 @@ public struct TransportResponse: Sendable {
         var body: Body
         var metrics: TransportMetrics?
         var isSample = false
+        var request: URLRequest?
         var origin = Response.Origin.network
     }
 
@@ -38,14 +43,20 @@ public struct TransportResponse: Sendable {
         get { fields.value.metrics }
         set { fields.value.metrics = newValue }
     }
+    /// The request as it was sent, after all plugins; `nil` if none of them surrounds the exchange.
+    public internal(set) var request: URLRequest? {
+        get { fields.value.request }
+        set { fields.value.request = newValue }
+    }
     /// Whether it is a stub's sample response.
     var isSample: Bool {
         get { fields.value.isSample }
         set { fields.value.isSample = newValue }
     }
 
-    /// Whether the response is from the network or from a cache.
-    package var origin: Response.Origin {
+    /// Whether the response is from the network or from a cache; default: from the network. A plugin that answers from
+    /// a cache sets it.
+    public var origin: Response.Origin {
         get { fields.value.origin }
         set { fields.value.origin = newValue }
     }

@@ -47,6 +47,8 @@ public struct RecordingPlugin: Plugin {
         case process(Outcome)
     }
 
+    /// The hooks that it records.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .process, .didFinish, .waiting] }
     /// The place of the plugin.
     public let place: PluginPlace
     /// The requests that were passed to `willSend`. A body is included if it is in memory.

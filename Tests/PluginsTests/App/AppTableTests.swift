@@ -23,11 +23,7 @@ struct AppTableTests {
             let cell = AppCell(state: state, history: history, operation: operation)
             let result = try await cell.result()
             let expected = try #require(table.results[cell.name], "the table has no line \(cell.name)")
-            if table.knownIssues.contains(cell.name) {
-                withKnownIssue("\(cell.name)") { #expect(result == expected) }
-            } else {
-                #expect(result == expected, "\(cell.name)")
-            }
+            #expect(result == expected, "\(cell.name)")
         }
     }
 
@@ -39,21 +35,16 @@ struct AppTableTests {
     }
 }
 
-/// The fixture `app-table.txt`: a name, and what the user, the server and the disk have, between bars. A line that
-/// begins with `known` has the right result, which the app does not have yet.
+/// The fixture `app-table.txt`: a name, and what the user, the server and the disk have, between bars.
 private struct AppTable {
     private(set) var results: [String: String] = [:]
-    private(set) var knownIssues: Set<String> = []
 
     init() throws {
         let text = try Fixture(shared: "app-table.txt").text()
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let parts = line.split(separator: "|", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             guard parts.count == 2 else { throw CocoaError(.fileReadCorruptFile) }
-            let isKnown = parts[0].hasPrefix("known ")
-            let name = isKnown ? String(parts[0].dropFirst("known ".count)) : parts[0]
-            results[name] = parts[1]
-            if isKnown { knownIssues.insert(name) }
+            results[parts[0]] = parts[1]
         }
     }
 }

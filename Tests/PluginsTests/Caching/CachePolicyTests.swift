@@ -174,9 +174,24 @@ struct CachePolicyTests {
     private struct WaitingPlugin: Plugin {
         let isOnline = Locked(true)
 
-        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
             if !isOnline.withLock(\.self) { try await Gate().waitUnlessCancelled() }
-            return request
+            return try await next(request)
+        }
+    }
+
+    @Test("A fresh response is used without what the other plugins wait for")
+    func freshWithoutWaiting() async throws {
+        let plugin = WaitingPlugin()
+        let world = CacheWorld(plugins: [plugin])
+        _ = try await world.provider.request(CachedTarget())
+        plugin.isOnline.withLock { $0 = false }
+        for policy in [CachePolicy.useProtocol, .staleOnFailure, .onlyCached, .cachedElseLoad] {
+            #expect(try await world.provider.request(CachedTarget().with(policy)).origin == .cache(age: .zero))
         }
     }
 
@@ -185,10 +200,11 @@ struct CachePolicyTests {
         let plugin = WaitingPlugin()
         let world = CacheWorld(plugins: [plugin])
         _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
         plugin.isOnline.withLock { $0 = false }
         var target = CachedTarget().with(.staleOnFailure)
         target.options.timeout = .wholeCall(.milliseconds(20))
-        #expect(try await world.provider.request(target).origin == .cache(age: .zero))
+        #expect(try await world.provider.request(target).origin == .stale(age: .seconds(70)))
     }
 
     @Test("A value is decoded from the cached response of a call that fails")
@@ -206,15 +222,19 @@ struct CachePolicyTests {
         let refuses: Locked<Bool>
         let place: PluginPlace
 
-        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-            if refuses.withLock({ $0 }) { throw URLError(.notConnectedToInternet) }
-            return request
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            guard refuses.withLock({ $0 }) else { return try await next(request) }
+            throw TargetKitError(stage: .request, underlying: URLError(.notConnectedToInternet))
         }
     }
 
     @Test(
         "A cached response answers a call that fails before it is sent, with the changes of the other plugins",
-        arguments: [PluginPlace.connectivity, .admission, .signing, .init(rawValue: 590)]
+        arguments: [PluginPlace.connectivity, .admission, .standard, .signing, .init(rawValue: 590)]
     )
     func unsent(_ place: PluginPlace) async throws {
         let refuses = Locked(false)
@@ -225,9 +245,11 @@ struct CachePolicyTests {
         let target = CachedTarget().with(.staleOnFailure)
         _ = try await world.provider.request(target)
         refuses.withLock { $0 = true }
+        #expect(try await world.provider.request(target).origin == .cache(age: .zero))
+        world.pass(70)
         let response = try await world.provider.request(target)
         #expect(response.body == "first")
-        #expect(response.origin == .cache(age: .zero))
+        #expect(response.origin == .stale(age: .seconds(70)))
         #expect(world.requests.count == 1)
         #expect(await world.provider.result(CachedTarget()).failure != nil)
     }

@@ -86,7 +86,11 @@ struct WaitsForConnectivityPluginTests {
                 == TargetKitError(stage: .transport, underlying: URLError(.notConnectedToInternet)).localizedDescription
         )
         #expect(sent.count == 0)
-        #expect(log.events == [.process(.failure(.request))])
+        let events: [RecordingPlugin.Event] = [
+            .prepare(attempt: 0), .willSend(attempt: 0), .didReceive(attempt: 0, .failure(.request)),
+            .process(.failure(.request)),
+        ]
+        #expect(log.events == events)
     }
 
     @Test("After the timeout the call is sent, if the plugin says so")

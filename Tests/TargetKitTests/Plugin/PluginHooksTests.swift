@@ -59,6 +59,14 @@ struct PluginHooksTests {
 
         func willSend(_ request: URLRequest, context: RequestContext) { inner.willSend(request, context: context) }
 
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            try await inner.exchange(request, context: context, next: next)
+        }
+
         func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
             inner.didReceive(result, context: context)
         }
@@ -80,12 +88,12 @@ struct PluginHooksTests {
     @Test(
         "A provider calls the hooks that a plugin names, and no others",
         arguments: [
-            [], .prepare, .willSend, .didReceive, .retry, .process, .didFinish, .waiting, .all,
+            [], .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting, .all,
             [.prepare, .process, .waiting],
         ] as [PluginHooks]
     )
     func named(hooks: PluginHooks) async throws {
-        let all: [PluginHooks] = [.prepare, .willSend, .didReceive, .retry, .process, .didFinish]
+        let all: [PluginHooks] = [.prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish]
         let expected = zip(all, PluginHookTests.hooks).filter { hooks.contains($0.0) }.map(\.1)
         let seen = Recorder<String>()
         let plugin = Named(hooks: hooks, inner: PluginHookTests.Wrapper(inner: Idle(), seen: seen))

@@ -27,6 +27,15 @@ struct PluginPlaceTests {
 
         func willSend(_ request: URLRequest, context: RequestContext) { log.append("willSend \(name)") }
 
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            log.append("exchange \(name)")
+            return try await next(request)
+        }
+
         func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
             log.append("didReceive \(name)")
         }
@@ -53,14 +62,21 @@ struct PluginPlaceTests {
     private static let places: [(name: String, place: PluginPlace)] = [
         ("start", .start), ("environment", .environment), ("connectivity", .connectivity), ("failover", .failover),
         ("admission", .admission), ("standard", .standard), ("retrying", .retrying),
-        ("authentication", .authentication), ("compression", compression), ("signing", .signing),
+        ("authentication", .authentication), ("compression", compression), ("caching", .caching),
+        ("signing", .signing),
         ("errorHandling", .errorHandling), ("observation", .observation),
     ]
 
     /// The order in which the plugins are asked to retry.
     private static let retryOrder = [
         "authentication", "compression", "failover", "retrying", "connectivity", "admission", "standard", "start",
-        "environment", "signing", "errorHandling", "observation",
+        "environment", "signing", "caching", "errorHandling", "observation",
+    ]
+
+    /// The order in which they surround an exchange.
+    private static let exchangeOrder = [
+        "start", "environment", "caching", "connectivity", "failover", "admission", "standard", "retrying",
+        "compression", "authentication", "signing", "errorHandling", "observation",
     ]
 
     private func log(of plugins: [(name: String, place: PluginPlace)], isShared: Bool) async throws -> [String] {
@@ -81,10 +97,10 @@ struct PluginPlaceTests {
     @Test("The places are at the positions of the documentation, which leave room between them")
     func positions() {
         let places: [PluginPlace] = [
-            .start, .environment, .connectivity, .failover, .admission, .standard, .retrying, .authentication, .signing,
-            .errorHandling, .observation,
+            .start, .environment, .connectivity, .failover, .admission, .standard, .retrying, .authentication, .caching,
+            .signing, .errorHandling, .observation,
         ]
-        #expect(places.map(\.rawValue) == [50, 100, 150, 200, 300, 400, 450, 500, 600, 650, 700])
+        #expect(places.map(\.rawValue) == [50, 100, 150, 200, 300, 400, 450, 500, 585, 600, 650, 700])
     }
 
     @Test("Every hook visits the plugins by place, whatever their order in the array", arguments: [false, true])
@@ -92,8 +108,8 @@ struct PluginPlaceTests {
         var random = SeededGenerator(seed: 8)
         let names = Self.places.map(\.name)
         let expected =
-            names.map { "prepare \($0)" } + names.map { "willSend \($0)" } + names.map { "didReceive \($0)" }
-            + Self.retryOrder.map { "retry \($0)" } + names.map { "process \($0)" }
+            names.map { "prepare \($0)" } + names.map { "willSend \($0)" }
+            + Self.exchangeOrder.map { "exchange \($0)" } + names.map { "didReceive \($0)" } + Self.retryOrder.map { "retry \($0)" } + names.map { "process \($0)" }
             + names.map { "didFinish \($0)" } + [names.joined(separator: " ")]
         for _ in 0..<300 {
             let plugins = Self.places.shuffled(using: &random)
@@ -102,13 +118,13 @@ struct PluginPlaceTests {
         }
     }
 
-    @Test("A place between two neighbors is between them in the order of retry")
-    func between() async throws {
+    @Test("A place between two neighbors is between them in each order", arguments: ["exchange", "retry"])
+    func between(hook: String) async throws {
         for (lower, upper) in zip(Self.documented, Self.documented.dropFirst()) {
             let middle = PluginPlace(rawValue: (lower.place.rawValue + upper.place.rawValue) / 2)
             let log = try await log(of: [("middle", middle), upper, lower], isShared: false)
-            let order = log.filter { $0.hasPrefix("retry ") }
-            #expect(order[1] == "retry middle", "\(lower.name), \(upper.name)")
+            let order = log.filter { $0.hasPrefix(hook) }
+            #expect(order[1] == "\(hook) middle", "\(lower.name), \(upper.name)")
         }
     }
 
@@ -119,7 +135,7 @@ struct PluginPlaceTests {
         let names = ["c", "a", "d", "b"]
         for place in [PluginPlace.standard, .signing, .authentication] {
             let log = try await log(of: names.map { ($0, place) }, isShared: false)
-            let hooks = ["prepare", "willSend", "didReceive", "retry", "process", "didFinish"]
+            let hooks = PluginHookTests.hooks
             #expect(log == hooks.flatMap { hook in names.map { "\(hook) \($0)" } } + ["c a d b"])
         }
     }

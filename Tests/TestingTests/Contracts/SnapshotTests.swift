@@ -109,7 +109,7 @@ struct SnapshotTests {
     @Test("Plugins that count or observe calls are not called; the other ones see the end")
     func plugins() async throws {
         let places: [PluginPlace] = [
-            .start, .connectivity, .admission, .standard, .rateLimit, .signing, .observation,
+            .start, .connectivity, .admission, .standard, .caching, .signing, .observation,
         ]
         let plugins = places.map { RecordingPlugin(place: $0) }
         let provider = Provider<TeaShop>(transport: NoTransport(), plugins: plugins)

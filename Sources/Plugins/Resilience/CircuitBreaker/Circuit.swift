@@ -60,7 +60,7 @@ struct Circuit: Sendable {
     }
 
     /// Whether an attempt would be admitted.
-    func admits(at now: Duration) -> Bool {
+    private func admits(at now: Duration) -> Bool {
         switch phase {
         case .closed: true
         case .open: remaining(at: now) == .zero

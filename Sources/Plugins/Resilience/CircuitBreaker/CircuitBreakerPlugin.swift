@@ -19,15 +19,15 @@ import FoundationNetworking
 ///
 /// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that takes
 ///   longer than the policy's `slowCallThreshold`. A call does not count if it was cancelled, exceeded a
-///   `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is then admitted. Nor does
-///   a failure after a redirect to another server count: the first server has answered.
-/// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
+///   `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is then admitted.
+/// - A request to which a redirect leads counts for its own server. Calls that share an exchange count once, when it
+///   ends, and stored responses do not count. A stream whose body fails counts as a failure when it ends.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that
 ///   waits for it may be the only one that is allowed.
 /// - Calls that were sent before the circuit last changed do not count when they end, except for a stream whose body
 ///   fails.
-/// - ``CircuitOpenError`` is thrown in `prepare`, before the call is sent, so no plugin's `retry` is asked: a call that
-///   a ``RetryPlugin`` repeats ends if the circuit has opened during its delay.
+/// - A call that is refused ends, and is not retried: also one that a ``RetryPlugin`` repeats, if the circuit has opened
+///   during its delay. A ``HostFailoverPlugin`` sends it to another host.
 ///
 /// You can also open a circuit yourself, for example while the server is being maintained, and close it again:
 ///
@@ -37,7 +37,7 @@ import FoundationNetworking
 /// ```
 ///
 /// One plugin can be used by any number of providers; its copies share their circuits.
-public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin {
+public struct CircuitBreakerPlugin: Plugin {
     /// The admission of an attempt to the circuit with a key.
     private struct Admission: Sendable {
         let key: String
@@ -130,53 +130,52 @@ public struct CircuitBreakerPlugin: Plugin, AdmittingPlugin {
         ServerOrigin(url).map { state(of: $0.description) } ?? .closed
     }
 
-    /// Whether a call to a URL's server would be sent now.
-    package func admits(_ url: URL) -> Bool {
-        guard let origin = ServerOrigin(url) else { return true }
-        let time = elapsedTime.current
-        return registry.update { registry, _ in registry.circuit(origin.description).admits(at: time) }
-    }
-
     /// `PluginPlace.admission`.
     public var place: PluginPlace { .admission }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
+    public var hooks: PluginHooks { [.exchange, .didReceive, .didFinish] }
 
-    /// Allows or rejects the call.
+    /// Allows or refuses the request.
     ///
-    /// - Throws: ``CircuitOpenError``.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard let key = key(request, context.target) else { return request }
+    /// - Throws: `TargetKitError` with ``CircuitOpenError``.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        // The server of a redirect has answered.
+        context[permits]?.end(.worked)
+        guard let key = key(request.urlRequest, context.target) else { return try await next(request) }
         let (time, isRefresh) = (elapsedTime.current, !RefreshTask.current.isEmpty)
         let decision = registry.update { registry, changes in
             registry.admit(to: key, isRefresh: isRefresh, at: time, changes: &changes)
         }
         switch decision {
         case .admitted(let admission):
-            context[permits] = permit(Admission(key: key, url: request.url, admission: admission))
+            let permit = permit(Admission(key: key, url: request.urlRequest.url, admission: admission))
+            if policy.slowCallThreshold != nil { permit.sentAt = time }
+            context[permits] = permit
         case .exempt: break
         case .refused(let remaining):
-            throw CircuitOpenError(key: key, remaining: remaining, isIsolated: state(of: key) == .isolated)
+            let error = CircuitOpenError(key: key, remaining: remaining, isIsolated: state(of: key) == .isolated)
+            throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
-        return request
-    }
-
-    /// Records when the attempt is sent.
-    public func willSend(_ request: URLRequest, context: RequestContext) {
-        if policy.slowCallThreshold != nil { context[permits]?.sentAt = elapsedTime.current }
+        return try await next(request)
     }
 
     /// Counts the result of the attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let permit = context[permits] else { return }
         let verdict = policy.verdict(on: AttemptOutcome(result), of: permit.value.url)
-        permit.end(verdict == .worked && isSlow(permit) ? .failed : verdict)
+        permit.end(verdict == .worked && isSlow(permit, result.parts.response) ? .failed : verdict)
     }
 
-    private func isSlow(_ permit: Permit<Admission>) -> Bool {
+    /// Whether the server has taken too long. The time for which other plugins wait counts only if the transport does
+    /// not measure its own.
+    private func isSlow(_ permit: Permit<Admission>, _ response: Response?) -> Bool {
         guard let limit = policy.slowCallThreshold, let start = permit.sentAt else { return false }
-        return elapsedTime.current - start > limit
+        return response?.metrics?.total ?? (elapsedTime.current - start) > limit
     }
 
     /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the

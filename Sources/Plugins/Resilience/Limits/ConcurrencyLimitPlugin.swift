@@ -12,8 +12,8 @@ import FoundationNetworking
 /// let provider = Provider<Photos>(plugins: [ConcurrencyLimitPlugin(4)])
 /// ```
 ///
-/// - An attempt counts from the moment at which it is sent until it has ended; a stream until the end of its body. A
-///   call that waits for a retry, a token or another plugin does not count, nor does one that shares an exchange.
+/// - A request counts until its attempt has ended; a stream until the end of its body. A call that waits for the
+///   network or for a retry does not count, nor does one that shares an exchange or gets a stored response.
 /// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
 ///   waited longest. Every eighth turn goes to the call that has waited longest of all.
 /// - A waiting call can be cancelled, and its `CallTimeout.wholeCall` includes the wait.
@@ -40,11 +40,11 @@ public struct ConcurrencyLimitPlugin: Plugin {
         limits = ConcurrencyLimits(limit)
     }
 
-    /// Just before `PluginPlace.signing`, after the rate limit.
+    /// After `PluginPlace.admission` and the rate limit.
     public var place: PluginPlace { .concurrencyLimit }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .didReceive, .waiting] }
+    public var hooks: PluginHooks { [.exchange, .didReceive, .waiting] }
 
     /// The number of keys with calls in flight, and of calls that wait.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
@@ -52,17 +52,23 @@ public struct ConcurrencyLimitPlugin: Plugin {
     /// Waits for the call's turn.
     ///
     /// - Throws: `CancellationError`.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
         let isLimited = RefreshTask.current.isEmpty && !SigningTask.isRunning
-        let key = isLimited ? key(request, context.target) : nil
+        let key = isLimited ? key(request.urlRequest, context.target) : nil
         // The body of a stream may still be open when the call is repeated.
-        if let key, context[permits]?.value == key { return request }
-        context[permits] = nil
-        guard let key else { return request }
-        try await limits.wait(for: key)
-        // Stored at once: it is released with the context.
-        context[permits] = Permit(key) { [limits] key, _ in limits.release(key) }
-        return request
+        if key == nil || context[permits]?.value != key {
+            context[permits] = nil
+            if let key {
+                try await limits.wait(for: key)
+                // Stored at once: it is released with the context.
+                context[permits] = Permit(key) { [limits] key, _ in limits.release(key) }
+            }
+        }
+        return try await next(request)
     }
 
     /// Lets the next call be sent, unless the body of a stream is still to come.

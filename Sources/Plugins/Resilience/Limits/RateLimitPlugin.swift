@@ -13,7 +13,7 @@ import FoundationNetworking
 /// ```
 ///
 /// The requests are counted by a token bucket: up to `burst` are sent at once, and the others at equal intervals, in
-/// order of arrival. Each attempt counts; a redirect does not.
+/// order of arrival. Each request counts, also one to which a redirect leads; a stored response does not.
 ///
 /// The plugin learns from responses: after `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), and when
 /// `RateLimit`, `RateLimit-Remaining` or `X-RateLimit-Remaining` says that no requests are left, the next one is sent
@@ -59,24 +59,32 @@ public struct RateLimitPlugin: Plugin {
         limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock)
     }
 
-    /// Just before `PluginPlace.signing` and the concurrency limit.
+    /// After `PluginPlace.admission`, before the concurrency limit.
     public var place: PluginPlace { .rateLimit }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .didReceive, .waiting] }
+    public var hooks: PluginHooks { [.exchange, .didReceive, .waiting] }
 
     /// The number of keys that are remembered, and of calls that wait.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 
     /// Waits until the request may be sent.
     ///
-    /// - Throws: ``RateLimitError``; `CancellationError`.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        let key = key(request, context.target)
+    /// - Throws: `TargetKitError` with ``RateLimitError``; `CancellationError`.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        let key = key(request.urlRequest, context.target)
         context[keys] = key
-        guard let key else { return request }
-        try await limits.wait(for: key, atMost: min(maximumWait, context.remainingTime ?? maximumWait))
-        return request
+        guard let key else { return try await next(request) }
+        do {
+            try await limits.wait(for: key, atMost: min(maximumWait, context.remainingTime ?? maximumWait))
+        } catch let error as RateLimitError {
+            throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
+        }
+        return try await next(request)
     }
 
     /// Learns the server's limits.

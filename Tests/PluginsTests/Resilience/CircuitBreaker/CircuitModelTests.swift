@@ -98,7 +98,10 @@ struct CircuitModelTests {
             case 0..<4 where running.count < 6:
                 number += 1
                 let context = RequestContext(target: target, attempt: 0)
-                let isAdmitted = (try? await breaker.prepare(URLRequest(url: target.baseURL), context: context)) != nil
+                let request = TransportRequest(urlRequest: URLRequest(url: target.baseURL))
+                let answer = TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+                let exchange = Exchange { _ in answer }
+                let isAdmitted = (try? await breaker.exchange(request, context: context, next: exchange)) != nil
                 try #require(isAdmitted == model.admits(number, at: now), "step \(step)")
                 if isAdmitted { running.append((number, context)) }
             case 0..<6 where !running.isEmpty:

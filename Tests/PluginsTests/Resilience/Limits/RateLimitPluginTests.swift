@@ -210,14 +210,9 @@ struct RateLimitPluginTests {
 
     @Test("A signature is made after the wait", arguments: [0, 1])
     func place(_ order: Int) async {
-        let signing = RecordingPlugin(
-            place: .signing,
-            prepare: { [clock] request, _ in
-                var request = request
-                request.setValue("\(clock.now.offset / .seconds(1))", forHTTPHeaderField: "X-Time")
-                return request
-            }
-        )
+        let signing = RequestSigningPlugin(fields: ["X-Time"]) { [clock] _, _ in
+            ["X-Time": "\(clock.now.offset / .seconds(1))"]
+        }
         let script = ScriptedTransport(.status(200))
         let plugins: [any Plugin] = [signing, plugin(1)]
         let provider = Provider<SturdyTarget>(

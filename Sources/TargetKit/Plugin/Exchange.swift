@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What follows a plugin in its ``Plugin/exchange(_:context:next:)``: the other plugins, and the transport.
+///
+/// ```swift
+/// func exchange(
+///     _ request: TransportRequest,
+///     context: RequestContext,
+///     next: Exchange
+/// ) async throws -> TransportResponse {
+///     let start = ContinuousClock.now
+///     let response = try await next(request)
+///     log(context.id, start.duration(to: .now))
+///     return response
+/// }
+/// ```
+public struct Exchange: Sendable {
+    private enum Rest: Sendable {
+        case chain(ExchangeChain, position: Int)
+        /// Of a test.
+        case closure(@Sendable (TransportRequest) async throws -> TransportResponse)
+    }
+
+    private let rest: Rest
+
+    /// Creates an exchange, to test a plugin.
+    ///
+    /// - Parameter respond: Returns the response to a request.
+    public init(_ respond: @escaping @Sendable (TransportRequest) async throws -> TransportResponse) {
+        rest = .closure(respond)
+    }
+
+    init(_ chain: ExchangeChain, position: Int) {
+        rest = .chain(chain, position: position)
+    }
+
+    /// Passes on a request, and returns its response. It may be called once, several times or never.
+    ///
+    /// - Throws: The error of a following plugin or of the transport: a `URLError`, or a `CancellationError`.
+    public func callAsFunction(_ request: TransportRequest) async throws -> TransportResponse {
+        switch rest {
+        case .chain(let chain, let position): try await chain.response(to: request, from: position)
+        case .closure(let respond): try await respond(request)
+        }
+    }
+
+    /// Passes on a request in a task of its own, which does not end with the call. It belongs to the call's scope, which
+    /// can cancel it, and waits for it when it is shut down.
+    ///
+    /// - Parameters:
+    ///   - request: The request; its progress is not reported.
+    ///   - finish: Receives the result, and the context of this exchange, since that of the call may have ended.
+    /// - Returns: Whether the exchange begins; otherwise the scope is shut down, and `finish` is not called.
+    @discardableResult
+    public func inBackground(
+        _ request: TransportRequest,
+        finish: @escaping @Sendable (Result<TransportResponse, any Error>, RequestContext) async -> Void
+    ) -> Bool {
+        switch rest {
+        case .chain(let chain, let position):
+            return chain.begin(request, from: position, finish)
+        case .closure(let respond):
+            let context = RequestContext(target: URLTarget(request.urlRequest.url ?? URL(filePath: "/")))
+            Task { await finish(await Result.of { try await respond(request) }, context) }
+            return true
+        }
+    }
+}
+
+/// The plugins around the exchanges of a call.
+struct ExchangeChain: Sendable {
+    /// What performs the exchange in the end.
+    enum End: Sendable {
+        /// The transport. Cancelling the task cancels the exchange, or else the handle of the call.
+        case transport(inTask: Bool)
+        /// Nothing: the request is only wanted.
+        case request(Locked<TransportRequest?>)
+    }
+
+    let call: Call
+    let target: Call.Resolved
+    let context: RequestContext
+    let end: End
+
+    func response(to request: TransportRequest, from position: Int) async throws -> TransportResponse {
+        let plugins = call.plugins.exchanging
+        if position < plugins.count {
+            let next = Exchange(self, position: position + 1)
+            return try await plugins[position].exchange(request, context: context, next: next)
+        }
+        let hasBody = if case .none = request.body { false } else { true }
+        do {
+            try RequestCheck(of: request.urlRequest, hasBody: hasBody).check(request.urlRequest)
+        } catch {
+            throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
+        }
+        switch end {
+        case .transport(let isInTask):
+            // The plugins no longer wait.
+            call.configuration.countingClock?.setWaiting(false, context.id)
+            var response = try await call.send(request, to: target, inTask: isInTask)
+            response.request = request.urlRequest
+            return response
+        case .request(let result):
+            result.withLock { $0 = request }
+            throw CancellationError()
+        }
+    }
+
+    /// Begins an exchange that does not end with the call. Returns whether the scope accepts it.
+    func begin(
+        _ request: TransportRequest,
+        from position: Int,
+        _ finish: @escaping @Sendable (Result<TransportResponse, any Error>, RequestContext) async -> Void
+    ) -> Bool {
+        let handle = RequestHandle(deadline: nil)
+        let context = context.ofExchange(handle)
+        let scope = context.scope
+        guard scope.insert(context, owner: handle, handle: handle) else { return false }
+        var request = request
+        request.progress = nil
+        // A limit of the call ends with it.
+        request.limit = nil
+        let chain = ExchangeChain(call: call, target: target, context: context, end: .transport(inTask: true))
+        let task = Task { [request] in
+            await finish(await Result.of { try await chain.response(to: request, from: position) }, context)
+            handle.releaseAtEnd()
+            scope.remove(context.id)
+        }
+        handle.attach(task)
+        return true
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The result of work that may throw.
+    static func of(_ work: () async throws -> Success) async -> Self {
+        do { return .success(try await work()) } catch { return .failure(error) }
+    }
+}
