@@ -49,6 +49,8 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
+        // A cache and a cookie jar, with the public API only.
+        .target(name: "SmallPlugins", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
         .testTarget(
             name: "ShopTests",
             dependencies: [
@@ -67,6 +69,15 @@ let package = Package(
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
+        .testTarget(
+            name: "SmallPluginsTests",
+            dependencies: [
+                "SmallPlugins",
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
             ]
         ),
         .testTarget(

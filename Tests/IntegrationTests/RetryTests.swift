@@ -21,10 +21,10 @@ struct RetryTests {
         _ engine: Engine,
         _ plugins: any Plugin...
     ) async -> (sent: Int, status: Int?, error: TargetKitError?, waits: Int) {
-        let recorder = RecordingPlugin()
+        let sent = SentRequests()
         let provider = Provider<ServerCall>(
             transport: engine.ownTransport,
-            plugins: plugins + [recorder],
+            plugins: plugins + [sent],
             clock: clock
         )
         // The timeout of an exchange would be one more sleep on the clock.
@@ -45,8 +45,24 @@ struct RetryTests {
             failure = error
         }
         stepper.cancel()
-        let sent = recorder.events.count { if case .willSend = $0 { true } else { false } }
-        return (sent, status ?? failure?.response?.statusCode, failure, await stepper.value)
+        return (sent.count.withLock(\.self), status ?? failure?.response?.statusCode, failure, await stepper.value)
+    }
+
+    /// Counts the requests that reach the transport.
+    private struct SentRequests: Plugin {
+        let count = Locked(0)
+
+        var place: PluginPlace { .observation }
+        var hooks: PluginHooks { .exchange }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            count.withLock { $0 += 1 }
+            return try await next(request)
+        }
     }
 
     @Test(

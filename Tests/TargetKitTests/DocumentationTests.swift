@@ -235,6 +235,40 @@ struct DocumentationTests {
         }
     }
 
+    struct SecondServer: Plugin {
+        let host: String
+
+        var hooks: PluginHooks { .exchange }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            do {
+                return try await next(request)
+            } catch let error as URLError where error.code == .cannotConnectToHost {
+                guard let url = request.urlRequest.url,
+                    var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+                else { throw error }
+                parts.host = host
+                var second = request
+                second.urlRequest.url = parts.url
+                return try await next(second)
+            }
+        }
+    }
+
+    @Test("Writing a plugin: a second server answers")
+    func exchangePlugin() async throws {
+        let transport = StubTransport { request in
+            request.urlRequest.url?.host() == "second.example"
+                ? .response(status: 201, data: Data()) : .failure(URLError(.cannotConnectToHost))
+        }
+        let provider = Provider<Orders>(transport: transport, plugins: [SecondServer(host: "second.example")])
+        #expect(try await provider.request(.latest).statusCode == 201)
+    }
+
     @Test("Writing a plugin: the trace is put into the request")
     func plugin() async throws {
         let provider = Provider<Orders>(stubClosure: { _ in .immediate }, plugins: [TracePlugin()])

@@ -124,7 +124,12 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         guard authorizes(context) else { return request }
         do {
             guard let lease = try await knownLease(for: context) else { return request }
-            return try applying(lease, to: request, context)
+            let (changed, applied) = try applying(lease, to: request)
+            context[AppliedCredentialKey.self] = applied
+            context[CredentialOwnerKey.self] = lease.owner.id.map {
+                CredentialOwner(identifier: $0, fields: Set(applied.fields.keys))
+            }
+            return changed
         } catch let failure as RefreshFailure {
             throw callError(for: failure, request, context)
         }
@@ -136,20 +141,22 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
-        guard !request.isCrossOrigin, authorizes(context), let call = context[calls], call.applied != nil,
-            !currentCredential.isRefreshingHere, let applied = context[AppliedCredentialKey.self],
-            applied.isCarried(by: request.urlRequest)
+        guard !request.isCrossOrigin, authorizes(context), let call = context[calls], let generation = call.prepared,
+            !currentCredential.isRefreshingHere, let prepared = context[AppliedCredentialKey.self],
+            prepared.isCarried(by: request.urlRequest)
         else { return try await next(request) }
         var request = request
         do {
             let lease = try await currentCredential.lease(in: call.session)
-            if let lease, lease.generation != call.applied {
+            if let lease, lease.generation != generation {
                 note(lease, of: call, context)
-                request.urlRequest = try applying(lease, to: applied.removed(from: request.urlRequest), context)
+                let (changed, applied) = try applying(lease, to: prepared.removed(from: request.urlRequest))
+                request.urlRequest = changed
+                context[RefreshedCredentialKey.self] = applied
             }
         } catch let failure as RefreshFailure {
             throw callError(for: failure, request.urlRequest, context)
-        } catch where !error.isCancellation {
+        } catch  where !error.isCancellation {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
         return try await next(request)
@@ -166,21 +173,11 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 
     private func applying(
         _ lease: CurrentCredential<A>.Lease,
-        to original: URLRequest,
-        _ context: RequestContext
-    ) throws -> URLRequest {
+        to original: URLRequest
+    ) throws -> (URLRequest, AppliedCredential) {
         var request = original
         try authenticator.apply(lease.credential, to: &request)
-        let applied = AppliedCredential(
-            of: lease.owner,
-            before: original,
-            after: request
-        )
-        context[AppliedCredentialKey.self] = applied
-        context[CredentialOwnerKey.self] = lease.owner.id.map {
-            CredentialOwner(identifier: $0, fields: Set(applied.fields.keys))
-        }
-        return request
+        return (request, AppliedCredential(of: lease.owner, before: original, after: request))
     }
 
     /// Retries a call whose credential the server has rejected, once there is a newer one.
@@ -269,7 +266,9 @@ private struct AuthenticatedCall: Sendable {
     let session: Int
     /// The credential's generation when the call began.
     var first: Int
-    /// The generation of the latest attempt; `nil` without a credential.
+    /// The generation that the latest attempt was prepared with; `nil` without a credential.
+    var prepared: Int?
+    /// The generation that the latest request was sent with, after a refresh; `nil` without a credential.
     var applied: Int?
     /// Whether a credential of another process has become the first one.
     var hasAdopted = false
@@ -296,8 +295,9 @@ extension AuthenticationPlugin {
         // A call that is part of the refresh would wait for itself.
         if currentCredential.isRefreshingHere { return currentCredential.lease }
         let now = try await currentCredential.position()
-        let call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
+        var call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
         let lease = try currentCredential.knownLease(in: call.session)
+        call.prepared = lease?.generation
         note(lease, of: call, context)
         return lease
     }

@@ -118,5 +118,7 @@ struct AppliedCredential: Sendable {
     }
 }
 
-/// The credential that a call carries.
+/// The credential with which an attempt was prepared.
 enum AppliedCredentialKey: RequestContextKey { typealias Value = AppliedCredential }
+/// The credential that has replaced it in the exchange, after a refresh.
+enum RefreshedCredentialKey: RequestContextKey { typealias Value = AppliedCredential }

@@ -19,7 +19,7 @@ extension CacheExchange {
             let response = try await network(request)
             return await received(response, context, requestTime, directives, stored, isOwnCondition: true)
         } catch {
-            guard let stored, !error.isCancellation,
+            guard let stored, error.allowsCachedResponse,
                 stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
             else { throw error }
             return serve(stored)
@@ -41,9 +41,8 @@ extension CacheExchange {
             }
             return await received(response, context, requestTime, directives, stored)
         } catch {
-            guard !error.isCancellation, stored.freshness.allowsStaleIfError(for: directives, at: cache.now()) else {
-                throw error
-            }
+            guard error.allowsCachedResponse, stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
+            else { throw error }
             return serve(stored)
         }
     }

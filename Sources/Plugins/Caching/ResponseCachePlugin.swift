@@ -30,8 +30,9 @@ import FoundationNetworking
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential: `Authorization`,
 ///   `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an ``AuthenticationPlugin``
 ///   keeps its responses when its credential is refreshed, and between launches; when it ends, all responses to requests
-///   with credentials are removed. For other credentials that change, pass `user`. Without it, responses to requests
-///   whose only credential is a signature, or is added by another plugin's `exchange`, are not stored.
+///   with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose only
+///   credential is a signature do not use the cache, and a response to a request that gets its credential in another
+///   plugin's `exchange` is not stored.
 ///
 /// A provider can have only one of these plugins.
 public struct ResponseCachePlugin: Plugin, SinglePlugin {
@@ -107,7 +108,7 @@ public struct ResponseCachePlugin: Plugin, SinglePlugin {
             let response = try await exchange.response()
             guard response.head.statusCode.isOfServerThatCannotAnswer else { return response }
             return await exchange.storedRedirect() ?? response
-        } catch where error.allowsCachedResponse {
+        } catch  where error.allowsCachedResponse {
             guard let redirect = await exchange.storedRedirect() else { throw error }
             return redirect
         }
@@ -148,7 +149,7 @@ public struct ResponseCachePlugin: Plugin, SinglePlugin {
         guard method == "GET" || method == "HEAD" else { return nil }
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
         if !fields.isEmpty, fields.keys.contains(where: \.bypassesCache) { return nil }
-        if user == nil, Self.hasUnknownCredential(fields, context) { return nil }
+        if user == nil, Self.hasUnknownCredential(fields, isSigned: network?.isSigned == true, context) { return nil }
         let credential = context[AppliedCredentialKey.self]
         let id = context[UserKey.self] ?? user?(context)
         let key = CacheKey(url: url, user: self.user(id, fields, context, credential, storage.salt))
@@ -166,6 +167,8 @@ public struct ResponseCachePlugin: Plugin, SinglePlugin {
             isOfUser: { [user] response, context in
                 if credential?.session.isEnded == true { return false }
                 if let user { return user(context) == id }
+                let refreshed = context[RefreshedCredentialKey.self]
+                if let credential, let refreshed, refreshed.session !== credential.session { return false }
                 return !Self.hasUnknownCredential(response.request?.allHTTPHeaderFields ?? [:], after: fields, context)
             },
             generation: cache.generation,
@@ -173,13 +176,18 @@ public struct ResponseCachePlugin: Plugin, SinglePlugin {
         )
     }
 
-    /// Whether the only credential is one that a plugin has added after this one has seen the request: a signature,
-    /// which differs for each request, with a key that may identify the user.
-    private static func hasUnknownCredential(_ fields: [String: String], _ context: RequestContext) -> Bool {
-        if fields.isEmpty { return false }
+    /// Whether the only credential is one that a plugin has added after this one has seen the request, or will add: a
+    /// signature, which differs for each request, with a key that may identify the user.
+    private static func hasUnknownCredential(
+        _ fields: [String: String],
+        isSigned: Bool,
+        _ context: RequestContext
+    ) -> Bool {
+        if fields.isEmpty { return isSigned }
         let known = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
         let names = fields.keys.map(HTTPHeaderName.init(rawValue:))
-        return names.contains(where: context.secretHeaders.contains) && !names.contains(where: known.contains)
+        let hasSignature = isSigned || names.contains(where: context.secretHeaders.contains)
+        return hasSignature && !names.contains(where: known.contains)
     }
 
     /// Whether other plugins have added or replaced a credential after this one has seen the request, unless it is that
@@ -190,11 +198,11 @@ public struct ResponseCachePlugin: Plugin, SinglePlugin {
         _ context: RequestContext
     ) -> Bool {
         let identifying = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
-        let applied = context[AppliedCredentialKey.self]
+        let refreshed = context[RefreshedCredentialKey.self]
         var isSigned = false
         for (field, value) in sent where fields[field] != value {
             let name = HTTPHeaderName(rawValue: field)
-            if applied?.fields[name]?.new == value { continue }
+            if refreshed?.fields[name]?.new == value { continue }
             if identifying.contains(name) { return true }
             isSigned = isSigned || context.secretHeaders.contains(name) || name.isCredential
         }
@@ -285,7 +293,7 @@ extension String {
 
 extension Error {
     /// Whether a cached response may be used instead of an exchange that has failed.
-    fileprivate var allowsCachedResponse: Bool {
+    var allowsCachedResponse: Bool {
         if isCancellation { return false }
         let error = self as? TargetKitError ?? TargetKitError(stage: .transport, underlying: self)
         return error.allowsCachedResponse

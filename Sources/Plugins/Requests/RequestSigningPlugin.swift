@@ -64,7 +64,7 @@ public struct RequestSigningPlugin: Plugin {
         var request = request
         do {
             try await sign(&request, context)
-        } catch where !error.isCancellation {
+        } catch  where !error.isCancellation {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
         return try await next(request)

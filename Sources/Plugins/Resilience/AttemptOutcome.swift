@@ -23,8 +23,11 @@ struct AttemptOutcome {
 
     init(_ result: Result<Response, TargetKitError>) {
         var (response, error) = result.parts
-        if error?.isOfPlugin == true { response = nil }
-        let failure = response == nil && error?.stage == .transport ? error?.underlying as? URLError : nil
+        // Neither a stored response nor another plugin's error says anything about the server.
+        let isOfPlugin = error?.isOfPlugin == true
+        if isOfPlugin || response?.isFromCache == true { response = nil }
+        let isOfTransport = response == nil && !isOfPlugin && error?.stage == .transport
+        let failure = isOfTransport ? error?.underlying as? URLError : nil
         status = response?.statusCode
         code = failure?.code
         let isOverdue = (error?.underlying as? URLError)?.userInfo[FailureMark.wholeCall] != nil
@@ -47,6 +50,16 @@ struct AttemptOutcome {
     func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
+    }
+}
+
+extension Response {
+    /// Whether a cache has answered without the server.
+    fileprivate var isFromCache: Bool {
+        switch origin {
+        case .cache, .stale: true
+        case .network, .revalidated: false
+        }
     }
 }
 

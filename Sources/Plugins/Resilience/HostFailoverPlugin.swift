@@ -86,7 +86,7 @@ public struct HostFailoverPlugin: Plugin {
     public var place: PluginPlace { .failover }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .willSend, .exchange, .didReceive, .retry, .didFinish] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .didReceive, .retry, .didFinish] }
 
     /// Replaces the host of the request.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
@@ -109,20 +109,19 @@ public struct HostFailoverPlugin: Plugin {
         return request
     }
 
-    /// Records that a call that tries the first host again was sent.
-    public func willSend(_ request: URLRequest, context: RequestContext) {
-        if context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current }
-    }
-
     /// Sends a request that a ``CircuitBreakerPlugin`` refuses to the next host.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
+        // An error of another plugin means that it was not sent.
+        var isSent = true
+        defer { if isSent, context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current } }
         do {
             return try await next(request)
         } catch let error as TargetKitError {
+            isSent = false
             guard let refusal = error.underlying as? CircuitOpenError, var call = context[calls],
                 request.urlRequest.url.flatMap(ServerOrigin.init) == ServerOrigin(hosts[call.host].url)
             else { throw error }
@@ -140,8 +139,8 @@ public struct HostFailoverPlugin: Plugin {
         guard let call = context[calls] else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: call), elapsedTime.current)
         context[calls] = change { $0.ended(call, verdict, at: time) }
-        // The pool has counted the failure.
-        if call.isProbe { context[probes]?.end(.nothing) }
+        // The pool has counted the failure. One that was not sent ends with the call.
+        if call.isProbe, context[probes]?.sentAt != nil { context[probes]?.end(.nothing) }
     }
 
     /// Asks for another attempt, with the next host.
@@ -173,8 +172,10 @@ public struct HostFailoverPlugin: Plugin {
             change { _ = $0.ended(attempt, .failed, at: time) }
         }
         guard let probe = context[probes], probe.sentAt == nil else { return }
-        // Unless this call was cancelled, others would end in the same way if they tried at once.
-        probe.end(AttemptOutcome(call.result).isInterrupted ? .nothing : .failed)
+        // Unless this call was cancelled or got a stored response, others would end in the same way if they tried at
+        // once.
+        let isUndecided = if case .success = call.result { true } else { AttemptOutcome(call.result).isInterrupted }
+        probe.end(isUndecided ? .nothing : .failed)
     }
 
     private func verdict(on outcome: AttemptOutcome, of call: HostPool.Call) -> Verdict {

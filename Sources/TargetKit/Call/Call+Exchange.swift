@@ -41,7 +41,7 @@ extension Call {
         download?.addFields(to: &request.urlRequest)
         request = try await signed(request, to: target, context)
         if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
-        download?.note(sent: request.urlRequest)
+        if let download { request.onSend = { download.note(sent: $0) } }
         plugins.willSend(request.urlRequest, context: context)
         let result = await result(of: request, with: target, download, prepared)
         if let count = download?.storedByteCount { context.continuedByteCount = count }
@@ -145,13 +145,29 @@ extension Call {
     }
 
     private func follow(_ first: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
-        let deadline = first.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
         var request = first
         var redirects: [Redirect] = []
+        // What plugins wait for before the first request does not count.
+        let start = Locked(ContinuousClock.now)
+        if plugins.exchanges, first.timeout != nil {
+            let isFirst = Locked(true)
+            request.onSend = { [onSend = first.onSend] sent in
+                if isFirst.withLock({ isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }) {
+                    start.withLock { $0 = .now }
+                }
+                onSend?(sent)
+            }
+        }
         while true {
             let step: RedirectFollower.Step
             do {
-                let response = try await response(to: request, of: target, after: redirects, before: deadline)
+                if !redirects.isEmpty, let timeout = first.timeout {
+                    request.timeout = try (start.withLock(\.self) + LongestWait.limited(timeout)).remainingTime
+                }
+                let response = try await response(to: request, of: target, after: redirects)
                 // A redirect in a sample response is not followed.
                 guard target.stub == .never, context.options.followsRedirects,
                     let next = try configuration.redirects.step(after: response.head, to: request)
@@ -170,13 +186,10 @@ extension Call {
     private func response(
         to request: TransportRequest,
         of target: Resolved,
-        after redirects: [Redirect],
-        before deadline: ContinuousClock.Instant?
+        after redirects: [Redirect]
     ) async throws -> TransportResponse {
         if redirects.isEmpty { return try await response(to: request, of: target) }
         do {
-            var request = request
-            request.timeout = try deadline?.remainingTime
             return try await response(to: request, of: target)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
@@ -217,6 +230,7 @@ extension Call {
         inTask isInTask: Bool
     ) async throws -> TransportResponse {
         let transport = transport(for: target)
+        request.onSend?(request.urlRequest)
         let response =
             isInTask
             ? try await within(request.limit) { try await transport.send(request) }

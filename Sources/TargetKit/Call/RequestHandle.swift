@@ -117,7 +117,11 @@ public final class RequestHandle: Sendable {
             return (state.interruption != nil, outer)
         }
         if isInterrupted { task.cancel() }
-        let value = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        let value = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
         // The action is released outside the lock.
         _ = state.withLock { state in
             defer {

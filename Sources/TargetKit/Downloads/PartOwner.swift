@@ -34,7 +34,10 @@ struct DownloadRequester: Sendable {
     mutating func note(sent request: URLRequest) {
         let sent = request.lowercasedFields
         fields["cookie"] = sent["cookie"]
-        signedNames = Set(sent.keys.filter { sent[$0] != fields[$0] })
+        // A credential that was refreshed meanwhile belongs to the same owner.
+        signedNames = Set(
+            sent.keys.filter { sent[$0] != fields[$0] && owner?.fields.contains(HTTPHeaderName(rawValue: $0)) != true }
+        )
     }
 
     /// Notes the last request after redirects. Its other fields follow from those of the first one.

@@ -39,6 +39,15 @@ public struct Exchange: Sendable {
         rest = .chain(chain, position: position)
     }
 
+    /// Whether a plugin at ``PluginPlace/signing`` or later adds secrets to requests that are passed on. The response
+    /// may then belong to a user whom the request does not identify yet. `false` for an exchange of a test.
+    public var isSigned: Bool {
+        switch rest {
+        case .chain(let chain, _): chain.call.plugins.signsExchanges
+        case .closure: false
+        }
+    }
+
     /// Passes on a request, and returns its response. It may be called once, several times or never.
     ///
     /// - Throws: The error of a following plugin or of the transport: a `URLError`, or a `CancellationError`.

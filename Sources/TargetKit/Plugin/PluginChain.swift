@@ -20,6 +20,8 @@ final class PluginChain: Sendable {
     let exchanging: [any Plugin]
     /// Whether there are any.
     let exchanges: Bool
+    /// Whether one of them adds secrets, from ``PluginPlace/signing`` on.
+    let signsExchanges: Bool
 
     /// The plugins that a hook visits.
     private struct Rounds: Sendable {
@@ -73,6 +75,7 @@ final class PluginChain: Sendable {
         self.rounds = rounds
         exchanging = rounds.exchanging
         exchanges = !exchanging.isEmpty
+        signsExchanges = exchanging.contains { $0.place >= .signing && !$0.secretHeaders.isEmpty }
         self.isEmpty = isEmpty
         self.repeatedType = repeatedType
         self.secretHeaders = secretHeaders

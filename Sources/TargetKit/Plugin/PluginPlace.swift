@@ -41,7 +41,8 @@
 /// | `RetryPlugin` | ``retrying`` |
 /// | `AccessTokenPlugin`, `AuthenticationPlugin`, `CredentialsPlugin` | ``authentication``, in this order |
 /// | `ResponseCachePlugin` | ``caching`` |
-/// | `RateLimitPlugin`, `ConcurrencyLimitPlugin` | between ``admission`` and ``standard``, in this order |
+/// | `RateLimitPlugin` | after ``admission`` |
+/// | `ConcurrencyLimitPlugin` | before ``signing``, also in `exchange` |
 /// | `RequestSigningPlugin` | ``signing`` |
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
 /// | `ErrorHandlingPlugin` | ``errorHandling`` |
@@ -104,9 +105,9 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
 
     /// Waits until the rate of requests allows another one. 310.
     package static let rateLimit = PluginPlace(rawValue: 310)
-    /// Waits until few enough calls are in flight; after ``rateLimit``, so that a call does not hold a slot while it
-    /// waits for that. 320.
-    package static let concurrencyLimit = PluginPlace(rawValue: 320)
+    /// Waits until few enough calls are in flight; after everything else that waits, so that no call holds a slot
+    /// meanwhile. 595.
+    package static let concurrencyLimit = PluginPlace(rawValue: 595)
 
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -122,7 +123,7 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// what refuses or delays the request, and last what makes it.
     private static let exchangeOrder: [PluginPlace] = [
         .start, .environment, .caching, .connectivity, .failover, .admission, .standard, .retrying, .authentication,
-        .signing, .errorHandling, .observation,
+        .concurrencyLimit, .signing, .errorHandling, .observation,
     ]
 
     /// The place's position in the order of `retry`.

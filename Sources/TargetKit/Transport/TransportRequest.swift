@@ -48,6 +48,7 @@ public struct TransportRequest: Sendable {
         var transferID: String?
         var givenHeaders = HTTPHeaders()
         var limit: ExchangeLimit?
+        var onSend: (@Sendable (URLRequest) -> Void)?
         var isCrossOrigin = false
     }
 
@@ -108,6 +109,11 @@ public struct TransportRequest: Sendable {
     var givenHeaders: HTTPHeaders {
         get { fields.value.givenHeaders }
         set { fields.value.givenHeaders = newValue }
+    }
+    /// Called with the request when it is sent, after all plugins.
+    var onSend: (@Sendable (URLRequest) -> Void)? {
+        get { fields.value.onSend }
+        set { fields.value.onSend = newValue }
     }
     /// The timeout by a test's clock, in place of ``timeout``.
     var limit: ExchangeLimit? {

@@ -54,11 +54,24 @@ extension Call {
     /// Sends a step of a resumable upload.
     func upload(_ request: TransportRequest, _ step: UploadStep, to target: Resolved) async throws -> ExchangeResult {
         let session = step.session
-        session.note(request.urlRequest, of: step)
         // An interim response can make it possible.
         handle.setPausing(isPossible: session.isRepeatable)
         var request = request
-        if step.isCompleting, step.kind != .plain, !step.range.isEmpty { request.body = session.watched(request.body) }
+        let isSent = Locked(false)
+        let isCompleting = step.isCompleting && step.kind != .plain && !step.range.isEmpty
+        var isReadLater = false
+        if isCompleting {
+            // A signature may read the body before it is sent.
+            isReadLater = request.body.reportsReading { if isSent.withLock(\.self) { session.noteSentCompletely() } }
+        }
+        request.onSend = { [isReadLater] sent in
+            let isFirst = isSent.withLock { isSent in
+                defer { isSent = true }
+                return !isSent
+            }
+            if isFirst { session.note(sent, of: step) }
+            if isCompleting, !isReadLater { session.noteSentCompletely() }
+        }
         if session.isOneRequest(step) || step.kind == .append {
             request.interimResponse = { head, url in session.receiveInterim(head, to: step, from: url) }
         }
@@ -100,14 +113,15 @@ extension UploadSession {
         state.withLock { $0.lastRequest = request }
     }
 
-    /// The body of a request that completes the upload, which records when all of it was read: the server can then have
-    /// it without a response.
-    fileprivate func watched(_ body: TransportRequest.Body) -> TransportRequest.Body {
-        guard case .stream(let source) = body, var part = source as? FilePartSource else {
-            noteSentCompletely()
-            return body
-        }
-        part.didReadAll = { self.noteSentCompletely() }
-        return .stream(part)
+}
+
+extension TransportRequest.Body {
+    /// Reports when all of the body of a request that completes an upload was read: the server can then have it without
+    /// a response. Returns `false` if that is not known, because the body is in memory.
+    fileprivate mutating func reportsReading(_ report: @escaping @Sendable () -> Void) -> Bool {
+        guard case .stream(let source) = self, var part = source as? FilePartSource else { return false }
+        part.didReadAll = report
+        self = .stream(part)
+        return true
     }
 }

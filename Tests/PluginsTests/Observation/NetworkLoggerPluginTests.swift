@@ -204,10 +204,19 @@ struct NetworkLoggerPluginTests {
         #expect(lines == ["[.0] ← 200 PluginTarget, 2 bytes, \(text)"])
     }
 
+    private struct Signing: Plugin {
+        let secretHeaders: Set<HTTPHeaderName> = ["X-Signature"]
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            var request = request
+            request.setValue("hunter2", forHTTPHeaderField: "X-Signature")
+            return request
+        }
+    }
+
     @Test("The fields in which plugins put secrets are redacted, unless no field is", arguments: [true, false])
     func pluginSecrets(isRedacted: Bool) async {
-        let signing = RequestSigningPlugin(fields: ["X-Signature"]) { _, _ in ["X-Signature": "hunter2"] }
-        let lines = LoggedLines(plugins: [signing], redaction: isRedacted ? Redaction() : .none)
+        let lines = LoggedLines(plugins: [Signing()], redaction: isRedacted ? Redaction() : .none)
         let value = isRedacted ? "<redacted>" : "hunter2"
         #expect(await lines(.requestHeaders, PluginTarget()) == ["[.0]   X-Signature: \(value)"])
         #expect(await lines(.curl, PluginTarget()).first?.contains("'X-Signature: \(value)'") == true)

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -52,7 +53,11 @@ struct SigningPageTests {
             headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
             data: Data()
         )
-        let transport = StubTransport(sample)
+        let requests = Recorder<URLRequest>()
+        let transport = StubTransport { request in
+            requests.append(request.urlRequest)
+            return sample
+        }
         let key: UInt64 = 7
         let clock = ServerClockPlugin()
         do {
@@ -69,10 +74,11 @@ struct SigningPageTests {
             return ["X-Date": date, "X-Signature": signature.text]
         }
         let provider = Provider<Bank>(transport: transport, plugins: [signing, clock])
-        let response = try await provider.request(.transfer(12))
-        let date = try #require(response.request?.value(forHTTPHeaderField: "X-Date"))
+        _ = try await provider.request(.transfer(12))
+        let sent = try #require(requests.elements.last)
+        let date = try #require(sent.value(forHTTPHeaderField: "X-Date"))
         var expected = Signature(key: key)
         expected.update("POST\nhttps://shop.example/api/transfers\n\(date)\n{\"amount\":12}")
-        #expect(response.request?.value(forHTTPHeaderField: "X-Signature") == expected.text)
+        #expect(sent.value(forHTTPHeaderField: "X-Signature") == expected.text)
     }
 }

@@ -106,7 +106,11 @@ struct HostModelTests {
         var request = URLRequest(url: .shop)
         request.httpMethod = context.target.method.rawValue
         let prepared = try await plugin.prepare(request, context: context)
-        plugin.willSend(prepared, context: context)
+        _ = try await plugin.exchange(
+            TransportRequest(urlRequest: prepared),
+            context: context,
+            next: Exchange { _ in TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data())) }
+        )
         let name = prepared.url?.host()?.first ?? "?"
         return (prepared, Array(names).firstIndex(of: name) ?? -1)
     }

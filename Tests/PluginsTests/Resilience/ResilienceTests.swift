@@ -292,7 +292,10 @@ struct SharedResilienceTests {
         let script = ScriptedTransport(.status(503))
         #expect(RecordingPlugin.Outcome(await provider(script, breaker, broken).result(target)) == .failure(.request))
         #expect(breaker.state(of: target.baseURL) == .halfOpen)
-        #expect(RecordingPlugin.Outcome(await provider(ScriptedTransport(.status(200)), breaker).result(target)) == .status(200))
+        #expect(
+            RecordingPlugin.Outcome(await provider(ScriptedTransport(.status(200)), breaker).result(target))
+                == .status(200)
+        )
     }
 
     @Test("A call whose envelope explains a status is not repeated again by its own plugins")

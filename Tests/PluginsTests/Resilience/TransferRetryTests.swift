@@ -150,21 +150,31 @@ struct TransferRetryTests {
         #expect(counter.maximum.withLock(\.self) <= maxConcurrent)
     }
 
-    /// Counts the exchanges that are in flight.
+    /// Counts the exchanges that are in flight, from the transport to their end.
     private struct ExchangeCounter: Plugin {
+        private enum SentKey: RequestContextKey { typealias Value = Bool }
+
         let current = Locked(0)
         let maximum = Locked(0)
 
-        func willSend(_ request: URLRequest, context: RequestContext) {
+        var place: PluginPlace { .observation }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            context[SentKey.self] = true
             let count = current.withLock { count in
                 count += 1
                 return count
             }
             maximum.withLock { $0 = max($0, count) }
+            return try await next(request)
         }
 
         func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-            current.withLock { $0 -= 1 }
+            if context[SentKey.self] == true { current.withLock { $0 -= 1 } }
         }
     }
 }

@@ -261,7 +261,11 @@ struct ExchangeTests {
             sent[0].gate.open()
         }
         let result = await ended.waitForCount(1)[0]
-        if isShutDown { #expect(throws: (any Error).self) { try result.get() } } else { #expect(try result.get() == 200) }
+        if isShutDown {
+            #expect(throws: (any Error).self) { try result.get() }
+        } else {
+            #expect(try result.get() == 200)
+        }
         #expect(Set(contexts.elements).count == 2)
         await provider.scope.shutdown(grace: .seconds(10))
         #expect(provider.scope.inFlightCount == 0)

@@ -109,7 +109,8 @@ struct PluginPlaceTests {
         let names = Self.places.map(\.name)
         let expected =
             names.map { "prepare \($0)" } + names.map { "willSend \($0)" }
-            + Self.exchangeOrder.map { "exchange \($0)" } + names.map { "didReceive \($0)" } + Self.retryOrder.map { "retry \($0)" } + names.map { "process \($0)" }
+            + Self.exchangeOrder.map { "exchange \($0)" } + names.map { "didReceive \($0)" }
+            + Self.retryOrder.map { "retry \($0)" } + names.map { "process \($0)" }
             + names.map { "didFinish \($0)" } + [names.joined(separator: " ")]
         for _ in 0..<300 {
             let plugins = Self.places.shuffled(using: &random)

@@ -129,7 +129,7 @@ struct TransportInterruptionTests {
         arguments: [true, false]
     )
     func task(hasPlugin: Bool) async throws {
-        let plugins: [any Plugin] = hasPlugin ? [HookRecorder()] : []
+        let plugins: [any Plugin] = hasPlugin ? [RecordingPlugin()] : []
         let (own, quick) = (Own(isHeld: false), Quick())
         let ownProvider = Provider<TestTarget>(transport: own, plugins: plugins)
         #expect(try await ownProvider.request(TestTarget(.example)).statusCode == 200)

@@ -161,7 +161,16 @@ public struct CircuitBreakerPlugin: Plugin {
             let error = CircuitOpenError(key: key, remaining: remaining, isIsolated: state(of: key) == .isolated)
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
-        return try await next(request)
+        let permit = context[permits]
+        do {
+            let response = try await next(request)
+            // Also if the call gets a stored response instead, or is sent again.
+            if policy.statuses.contains(response.head.statusCode) { permit?.end(.failed) }
+            return response
+        } catch let error as URLError where policy.errorCodes.contains(error.code) {
+            permit?.end(.failed)
+            throw error
+        }
     }
 
     /// Counts the result of the attempt.

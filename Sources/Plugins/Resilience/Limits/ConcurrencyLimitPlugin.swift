@@ -12,8 +12,9 @@ import FoundationNetworking
 /// let provider = Provider<Photos>(plugins: [ConcurrencyLimitPlugin(4)])
 /// ```
 ///
-/// - A request counts until its attempt has ended; a stream until the end of its body. A call that waits for the
-///   network or for a retry does not count, nor does one that shares an exchange or gets a stored response.
+/// - A request counts from when it is about to be sent until its attempt has ended; a stream until the end of its body.
+///   A call that waits for the network, a token or a retry does not count, nor does one that shares an exchange or gets
+///   a stored response.
 /// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
 ///   waited longest. Every eighth turn goes to the call that has waited longest of all.
 /// - A waiting call can be cancelled, and its `CallTimeout.wholeCall` includes the wait.
@@ -40,7 +41,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
         limits = ConcurrencyLimits(limit)
     }
 
-    /// After `PluginPlace.admission` and the rate limit.
+    /// Just before `PluginPlace.signing`.
     public var place: PluginPlace { .concurrencyLimit }
 
     /// The hooks that it implements.

@@ -59,7 +59,7 @@ public struct RateLimitPlugin: Plugin {
         limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock)
     }
 
-    /// After `PluginPlace.admission`, before the concurrency limit.
+    /// Just after `PluginPlace.admission`.
     public var place: PluginPlace { .rateLimit }
 
     /// The hooks that it implements.

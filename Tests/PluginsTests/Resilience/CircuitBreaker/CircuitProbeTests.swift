@@ -113,7 +113,10 @@ struct CircuitProbeTests {
         #expect(breaker.state(of: "others") == .open)
     }
 
-    @Test("A server that redirects to one that fails has answered; the failure counts for the other one", arguments: [true, false])
+    @Test(
+        "A server that redirects to one that fails has answered; the failure counts for the other one",
+        arguments: [true, false]
+    )
     func redirect(_ isStatus: Bool) async throws {
         let other = try #require(URL(string: "https://other.example/x"))
         hosts.set(.status(302, ["Location": other.absoluteString]), "a")
