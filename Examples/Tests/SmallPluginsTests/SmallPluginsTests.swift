@@ -34,27 +34,32 @@ struct SmallPluginsTests {
             return Self.response(to: request)
         }
         let running = Task { try await server.run() }
-        defer { running.cancel() }
         try await server.waitUntilListening()
         guard case .ip4(_, let port) = await server.listeningAddress else {
             Issue.record("the server has no address")
             return
         }
         try await body(try #require(URL(string: "http://127.0.0.1:\(port)")), requests)
+        await server.stop()
+        try await running.value
     }
 
     private static func response(to request: FlyingFox.HTTPRequest) -> FlyingFox.HTTPResponse {
         switch request.path {
         case "/fresh":
-            HTTPResponse(statusCode: .ok, headers: ["Cache-Control": "max-age=60"], body: Data("fresh".utf8))
+            HTTPResponse(
+                statusCode: .ok,
+                headers: [HTTPHeader("Cache-Control"): "max-age=60"],
+                body: Data("fresh".utf8)
+            )
         case "/validated":
-            request.headers["If-None-Match"] == "\"1\""
-                ? HTTPResponse(statusCode: .notModified, headers: ["ETag": "\"1\""])
-                : HTTPResponse(statusCode: .ok, headers: ["ETag": "\"1\""], body: Data("validated".utf8))
+            request.headers[HTTPHeader("If-None-Match")] == "\"1\""
+                ? HTTPResponse(statusCode: .notModified, headers: [HTTPHeader("ETag"): "\"1\""])
+                : HTTPResponse(statusCode: .ok, headers: [HTTPHeader("ETag"): "\"1\""], body: Data("validated".utf8))
         case "/sign-in":
             HTTPResponse(
                 statusCode: .found,
-                headers: ["Set-Cookie": "session=1; Path=/shop", "Location": "/shop/list"]
+                headers: [HTTPHeader("Set-Cookie"): "session=1; Path=/shop", HTTPHeader("Location"): "/shop/list"]
             )
         default: HTTPResponse(statusCode: .ok, body: Data(request.path.utf8))
         }

@@ -303,7 +303,7 @@ struct NetworkTests {
         let call = Call(baseURL: server.baseURL, path: "/unavailable/2", validationType: .successCodes)
         #expect(await provider.result(of: call).response?.statusCode == 200)
         let limited = MoyaProvider<Call>(session: Session(configuration: configuration))
-        let result = await limited.result(of: Call(baseURL: server.baseURL, path: "/slow"))
+        let result = await limited.result(of: Call(baseURL: server.baseURL, path: "/hang"))
         #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
     }
 

@@ -148,6 +148,10 @@ struct AppCell: Sendable {
 
     private func disk(of app: ShopApp, _ file: URL) async throws -> String {
         var things: [String] = []
+        // The time limit of a refresh may end before it has stored the credential.
+        for _ in 0..<10_000 where try await app.store.load()?.number != app.authentication.credential?.number {
+            await Task.yield()
+        }
         if let token = try await app.store.load() { things.append("\(token.user)-\(token.number)") }
         if !app.outbox.entries.isEmpty { things.append("\(app.outbox.entries.count) order") }
         if operation == .download, let data = try? Data(contentsOf: file) {
