@@ -41,7 +41,7 @@ struct SmallPluginsTests {
         }
         try await body(try #require(URL(string: "http://127.0.0.1:\(port)")), requests)
         await server.stop()
-        try await running.value
+        _ = await running.result
     }
 
     private static func response(to request: FlyingFox.HTTPRequest) -> FlyingFox.HTTPResponse {
