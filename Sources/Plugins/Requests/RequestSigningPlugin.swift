@@ -17,7 +17,8 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// - The closure gets the request after the other plugins, with a body of any kind: bytes, a file, a form with files. ``SignableRequest/readBody(_:)`` reads it in pieces.
+/// - The closure gets the request after the other plugins, with a body of any kind: bytes, a file, a form with files.
+///   ``SignableRequest/readBody(_:)`` reads it in pieces.
 /// - Each request that is sent is signed: a call that is repeated has a new date and a new signature, and a redirect
 ///   within the origin is followed with a signature of its own. A redirect to another origin is followed without one.
 /// - Other plugins and loggers do not see the signature, and stored responses need none.

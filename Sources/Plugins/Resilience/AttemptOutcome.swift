@@ -25,7 +25,7 @@ struct AttemptOutcome {
         var (response, error) = result.parts
         // Neither a stored response nor another plugin's error says anything about the server.
         let isOfPlugin = error?.isOfPlugin == true
-        if isOfPlugin || response?.isFromCache == true { response = nil }
+        if isOfPlugin || response?.origin.isCache == true { response = nil }
         let isOfTransport = response == nil && !isOfPlugin && error?.stage == .transport
         let failure = isOfTransport ? error?.underlying as? URLError : nil
         status = response?.statusCode
@@ -50,16 +50,6 @@ struct AttemptOutcome {
     func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
-    }
-}
-
-extension Response {
-    /// Whether a cache has answered without the server.
-    fileprivate var isFromCache: Bool {
-        switch origin {
-        case .cache, .stale: true
-        case .network, .revalidated: false
-        }
     }
 }
 

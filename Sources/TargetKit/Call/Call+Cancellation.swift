@@ -70,11 +70,7 @@ extension Result<Response, TargetKitError> {
 
     /// Whether the response comes from a cache without the server.
     fileprivate var isCached: Bool {
-        guard case .success(let response) = self else { return false }
-        return switch response.origin {
-        case .cache, .stale: true
-        case .network, .revalidated: false
-        }
+        if case .success(let response) = self { response.origin.isCache } else { false }
     }
 }
 

@@ -147,25 +147,22 @@ extension Call {
     private func follow(_ first: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
         var request = first
         var redirects: [Redirect] = []
-        // What plugins wait for before the first request does not count.
-        let start = Locked(ContinuousClock.now)
-        if plugins.exchanges, first.timeout != nil {
-            let isFirst = Locked(true)
+        let begun = first.timeout.map { _ in ContinuousClock.now }
+        var sentAt: Locked<ContinuousClock.Instant?>?
+        if begun != nil, plugins.exchanges {
+            // What plugins wait for before the first request does not count.
+            let time = Locked<ContinuousClock.Instant?>(nil)
+            sentAt = time
             request.onSend = { [onSend = first.onSend] sent in
-                if isFirst.withLock({ isFirst in
-                    defer { isFirst = false }
-                    return isFirst
-                }) {
-                    start.withLock { $0 = .now }
-                }
+                time.withLock { $0 = $0 ?? .now }
                 onSend?(sent)
             }
         }
         while true {
             let step: RedirectFollower.Step
             do {
-                if !redirects.isEmpty, let timeout = first.timeout {
-                    request.timeout = try (start.withLock(\.self) + LongestWait.limited(timeout)).remainingTime
+                if !redirects.isEmpty, let timeout = first.timeout, let start = sentAt?.withLock(\.self) ?? begun {
+                    request.timeout = try (start + LongestWait.limited(timeout)).remainingTime
                 }
                 let response = try await response(to: request, of: target, after: redirects)
                 // A redirect in a sample response is not followed.
@@ -177,6 +174,7 @@ extension Call {
             redirects.append(step.redirect)
             try configuration.redirects.check(redirects)
             request = step.request
+            request.onSend = nil
             if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
             if let cookies = configuration.cookies { cookies.add(to: &request) }
         }

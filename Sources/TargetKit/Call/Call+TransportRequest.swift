@@ -13,8 +13,7 @@ extension Call {
         let body = try step?.body(of: request, endpoint) ?? endpoint.body(of: request)
         // A request that no closure or plugin has changed was checked by its endpoint.
         if plugins.prepares || plugins.signs || configuration.requestClosure != nil {
-            let hasBody = if case .none = body { false } else { true }
-            try RequestCheck(of: request, hasBody: hasBody).check(request)
+            try RequestCheck(of: request, hasBody: body.isBody).check(request)
         }
         var transportRequest = TransportRequest(
             of: context,

@@ -130,9 +130,6 @@ extension Call {
         _ exchange: @escaping @Sendable () async throws -> ExchangeResult
     ) async throws -> ExchangeResult {
         guard hasOwnTask else { return try await exchange() }
-        let result = await handle.runUntilPaused { () async -> Result<ExchangeResult, any Error> in
-            do { return .success(try await exchange()) } catch { return .failure(error) }
-        }
-        return try result.get()
+        return try await handle.runUntilPaused { await Result.of(exchange) }.get()
     }
 }

@@ -137,11 +137,10 @@ final class ResumableDownload: Sendable {
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
     }
 
-    /// Notes the request that is sent, not those of redirects.
     func note(sent request: URLRequest) {
         var requester = requester
         requester.note(sent: request)
-        sent.withLock { [requester] sent in sent = sent ?? requester }
+        sent.withLock { $0 = requester }
     }
 
     /// Whose request a response is for.

@@ -102,9 +102,8 @@ struct ExchangeChain: Sendable {
             let next = Exchange(self, position: position + 1)
             return try await plugins[position].exchange(request, context: context, next: next)
         }
-        let hasBody = if case .none = request.body { false } else { true }
         do {
-            try RequestCheck(of: request.urlRequest, hasBody: hasBody).check(request.urlRequest)
+            try RequestCheck(of: request.urlRequest, hasBody: request.body.isBody).check(request.urlRequest)
         } catch {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
@@ -143,12 +142,5 @@ struct ExchangeChain: Sendable {
         }
         handle.attach(task)
         return true
-    }
-}
-
-extension Result where Failure == any Error {
-    /// The result of work that may throw.
-    static func of(_ work: () async throws -> Success) async -> Self {
-        do { return .success(try await work()) } catch { return .failure(error) }
     }
 }

@@ -12,6 +12,14 @@ extension Response {
         case cache(age: Duration)
         /// A cache: a response that is no longer fresh (RFC 9111 §4.2.4).
         case stale(age: Duration)
+
+        /// Whether a cache has answered without the server.
+        package var isCache: Bool {
+            switch self {
+            case .cache, .stale: true
+            case .network, .revalidated: false
+            }
+        }
     }
 }
 

@@ -110,7 +110,7 @@ public struct TransportRequest: Sendable {
         get { fields.value.givenHeaders }
         set { fields.value.givenHeaders = newValue }
     }
-    /// Called with the request when it is sent, after all plugins.
+    /// Called with the request when it is sent, after all plugins; not with those of redirects.
     var onSend: (@Sendable (URLRequest) -> Void)? {
         get { fields.value.onSend }
         set { fields.value.onSend = newValue }
@@ -183,6 +183,11 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest.Body {
+    /// Whether there is one.
+    var isBody: Bool {
+        if case .none = self { false } else { true }
+    }
+
     /// Whether the body is read while it is sent, instead of being in memory.
     var isStreamed: Bool {
         switch self {

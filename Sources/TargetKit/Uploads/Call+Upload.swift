@@ -65,11 +65,8 @@ extension Call {
             isReadLater = request.body.reportsReading { if isSent.withLock(\.self) { session.noteSentCompletely() } }
         }
         request.onSend = { [isReadLater] sent in
-            let isFirst = isSent.withLock { isSent in
-                defer { isSent = true }
-                return !isSent
-            }
-            if isFirst { session.note(sent, of: step) }
+            isSent.withLock { $0 = true }
+            session.note(sent, of: step)
             if isCompleting, !isReadLater { session.noteSentCompletely() }
         }
         if session.isOneRequest(step) || step.kind == .append {
@@ -112,7 +109,6 @@ extension UploadSession {
         guard step.kind == .create || step.kind == .query || step.kind == .append else { return }
         state.withLock { $0.lastRequest = request }
     }
-
 }
 
 extension TransportRequest.Body {

@@ -93,9 +93,8 @@ struct RedirectFollower: Sendable {
             next.body = .none
             next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { !$0.key.describesBody }
         }
-        let hasBody = if case .none = next.body { false } else { true }
         do {
-            try RequestCheck(of: decided, hasBody: hasBody).check(decided)
+            try RequestCheck(of: decided, hasBody: next.body.isBody).check(decided)
         } catch {
             throw TargetKitError(stage: .request, request: decided, underlying: error)
         }
