@@ -65,7 +65,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestingTests",
-            dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"],
+            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]
         ),

@@ -106,7 +106,7 @@ extension CacheExchange {
             cache.report(.revalidated(url))
             var answer = serve(updated, isValidated: true)
             answer.metrics = response.metrics
-            return answer
+            return answer.settingCookies(of: response)
         case 500, 502, 503, 504:
             if let stored, stored.freshness.allowsStaleIfError(for: directives, at: responseTime) {
                 return serve(stored)
@@ -211,6 +211,19 @@ extension CacheExchange {
     private func current(_ stored: CachedResponse?) async -> CachedResponse? {
         if let stored { return stored }
         return await cache.response(for: key, fields, in: storage)
+    }
+}
+
+extension TransportResponse {
+    /// This response with the cookies that another one sets. Stored responses set none.
+    fileprivate func settingCookies(of other: TransportResponse) -> TransportResponse {
+        let fields = other.head.headers.values(for: .setCookie)
+        if fields.isEmpty { return self }
+        var headers = head.headers
+        for field in fields { headers.add(.setCookie, value: field) }
+        var response = self
+        response.head = ResponseHead(statusCode: head.statusCode, headers: headers, httpVersion: head.httpVersion)
+        return response
     }
 }
 

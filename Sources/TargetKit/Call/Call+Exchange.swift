@@ -13,8 +13,8 @@ struct ExchangeResult: Sendable {
 }
 
 extension Call {
-    /// Sends a prepared request: signing → cookies → `willSend` → redirects → plugins' `exchange` → transport →
-    /// validation → `didReceive`.
+    /// Sends a prepared request: signing → `willSend` → redirects → plugins' `exchange` → transport → validation →
+    /// `didReceive`.
     ///
     /// - Throws: The error of a signing plugin, before `willSend`.
     func exchange(
@@ -50,22 +50,13 @@ extension Call {
         return result
     }
 
-    /// The request as it is sent: with the changes of signing plugins, and with cookies.
+    /// The request with the changes of signing plugins.
     func signed(
-        _ prepared: TransportRequest,
-        to target: Resolved,
-        _ context: RequestContext
-    ) async throws -> TransportRequest {
-        var request = plugins.signs ? try await sign(prepared, to: target, context) : prepared
-        if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
-        return request
-    }
-
-    private func sign(
         _ request: TransportRequest,
         to target: Resolved,
         _ context: RequestContext
     ) async throws -> TransportRequest {
+        guard plugins.signs else { return request }
         do {
             let signed = try await cancellable(in: .prepare) { [plugins] in
                 try await plugins.sign(request.urlRequest, context: context)
@@ -176,7 +167,6 @@ extension Call {
             request = step.request
             request.onSend = nil
             if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
-            if let cookies = configuration.cookies { cookies.add(to: &request) }
         }
     }
 
@@ -219,7 +209,7 @@ extension Call {
         }
     }
 
-    /// Sends a request over the transport, and stores the cookies of the response.
+    /// Sends a request over the transport.
     ///
     /// - Parameter isInTask: Whether cancelling the task is enough; otherwise the handle cancels the exchange.
     func send(
@@ -229,12 +219,9 @@ extension Call {
     ) async throws -> TransportResponse {
         let transport = transport(for: target)
         request.onSend?(request.urlRequest)
-        let response =
-            isInTask
+        return isInTask
             ? try await within(request.limit) { try await transport.send(request) }
             : try await transport.send(request, cancelledBy: handle)
-        if target.stub == .never, let cookies = configuration.cookies { cookies.store(response.head, of: request) }
-        return response
     }
 
     /// Runs a part of the exchange, until the limit is reached.
@@ -262,12 +249,7 @@ extension Call {
 
     private func transport(for target: Resolved) -> any Transport {
         switch target.stub {
-        case .never:
-            if let limit = context.options.bandwidthLimit {
-                BandwidthLimitedTransport(limit: limit, transport: configuration.transport)
-            } else {
-                configuration.transport
-            }
+        case .never: configuration.transport
         case .immediate: StubTransport(target.endpoint.sampleResponse, clock: configuration.clock)
         case .delayed(let delay):
             StubTransport(target.endpoint.sampleResponse, delay: delay, clock: configuration.clock)
@@ -299,24 +281,5 @@ extension ContinuousClock.Instant {
             guard left > .zero else { throw URLError(.timedOut) }
             return left
         }
-    }
-}
-
-extension CookieStore {
-    /// Adds the cookies for the request's URL, unless the request has a `Cookie` field of its own.
-    func add(to request: inout TransportRequest) {
-        let urlRequest = request.urlRequest
-        guard let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
-            let field = header(for: url)
-        else { return }
-        request.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
-        request.hasStoredCookies = true
-    }
-
-    /// Stores the cookies of a response.
-    fileprivate func store(_ head: ResponseHead, of request: TransportRequest) {
-        let fields = head.headers.values(for: .setCookie)
-        guard !fields.isEmpty, let url = request.urlRequest.url else { return }
-        store(fields, from: url)
     }
 }

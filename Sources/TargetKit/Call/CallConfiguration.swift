@@ -11,7 +11,6 @@ final class CallConfiguration: Sendable {
     let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
     let transport: any Transport
     let redirects: RedirectFollower
-    let cookies: CookieStore?
     let clock: any Clock<Duration>
     /// The clock of a test that counts calls; `nil` for any other clock.
     let countingClock: (any CallCountingClock)?
@@ -30,14 +29,12 @@ final class CallConfiguration: Sendable {
         transport: any Transport,
         plugins: PluginChain,
         redirects: RedirectPolicy,
-        cookies: CookieStore?,
         clock: any Clock<Duration>
     ) {
         self.requestClosure = requestClosure
         self.transport = transport
         self.plugins = plugins
         self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
-        self.cookies = cookies
         self.clock = clock
         countingClock = clock as? any CallCountingClock
         elapsedTime = ElapsedTime(clock)

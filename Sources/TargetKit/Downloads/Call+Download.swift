@@ -59,10 +59,7 @@ extension Call {
         _ context: RequestContext
     ) -> ResumableDownload? {
         guard prepared.download?.isResumable == true else { return nil }
-        var request = prepared
-        if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
-        let requester = DownloadRequester(request.urlRequest, context)
-        return ResumableDownload(prepared, by: requester, in: context)
+        return ResumableDownload(prepared, by: DownloadRequester(prepared.urlRequest, context), in: context)
     }
 
     /// Requests a segment of the file that a call is downloading, in an exchange of its own. If it fails, the next
@@ -84,10 +81,6 @@ extension Call {
         )
         var (context, request) = (call.context, prepared)
         request.progress = nil
-        if let cookies = download.pinnedCookies, request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil {
-            request.urlRequest.setValue(cookies, forHTTPHeaderField: "Cookie")
-            request.hasStoredCookies = true
-        }
         context.scope.beginExchange()
         _ = try? await call.exchange(request, with: target, download, &context)
         call.handle.releaseAtEnd()

@@ -22,7 +22,7 @@ struct DownloadRequester: Sendable {
     private let redaction: HeaderRedaction
     private let owner: CredentialOwner?
 
-    /// - Parameter request: The prepared request, with the cookies of the store.
+    /// - Parameter request: The prepared request.
     init(_ request: URLRequest, _ context: RequestContext) {
         fields = request.lowercasedFields
         if fields["accept-encoding"] == nil { fields["accept-encoding"] = ResumableDownload.acceptedEncoding }
@@ -62,9 +62,6 @@ struct DownloadRequester: Sendable {
             return isCompared ? [name, value] : []
         }
     }
-
-    /// The cookies that were sent.
-    var cookies: String? { fields["cookie"] }
 
     /// The text of the cookies after redirects.
     var redirectedText: [String] { redirectedCookies.map { [$0] } ?? [] }

@@ -42,9 +42,6 @@ final class ResumableDownload: Sendable {
     private let requester: DownloadRequester
     /// Whether the call has written what is stored.
     private let isOwnPart: Bool
-    /// The cookies of the first request, which those for the segments have, too: its response may have changed the
-    /// store's.
-    let pinnedCookies: String?
     /// The segments to which the request belongs; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
@@ -83,7 +80,6 @@ final class ResumableDownload: Sendable {
         let isAdmitted = record?.owner.admits(requester, isSameCall: isOwnPart) == true
         if isOwnPart, !isAdmitted { handle.state.withLock { $0.droppedPartCount += 1 } }
         stored = isAdmitted ? record.flatMap { Self.stored($0, in: part, of: url) } : nil
-        pinnedCookies = nil
     }
 
     /// Another request of the same attempt, for a segment.
@@ -94,7 +90,6 @@ final class ResumableDownload: Sendable {
         handle = first.handle
         requester = first.requester
         isOwnPart = true
-        pinnedCookies = first.sent.withLock { $0?.cookies }
         self.segments = segments
         stored = segments.record.map { record in
             var stored = Stored(record, segments.segments)
@@ -146,7 +141,9 @@ final class ResumableDownload: Sendable {
     /// Whose request a response is for.
     private func requester(of result: ExchangeResult) -> DownloadRequester {
         var requester = sent.withLock(\.self) ?? requester
-        if !result.redirects.isEmpty { requester.note(redirected: result.request.urlRequest) }
+        if !result.redirects.isEmpty {
+            requester.note(redirected: result.response.request ?? result.request.urlRequest)
+        }
         return requester
     }
 

@@ -7,10 +7,10 @@ import FoundationNetworking
 
 /// An underlying error in one line. Only errors whose texts are known to contain no values of the caller are shown in
 /// full.
-struct ErrorDescription: CustomStringConvertible {
-    let description: String
+package struct ErrorDescription: CustomStringConvertible {
+    package let description: String
 
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         let text =
             switch error {
             // Written by the package. The `errorDescription` of some is for the person who uses the app.

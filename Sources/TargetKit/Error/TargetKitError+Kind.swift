@@ -144,7 +144,7 @@ package enum FailureMark {
     /// `true` if the timeout of the whole call was exceeded. The caller sets it, so it says nothing about the server.
     package static let wholeCall = "TargetKit.wholeCall"
     /// `true` if the transport cannot stream a response. Nothing was sent.
-    static let cannotStream = "TargetKit.cannotStream"
+    package static let cannotStream = "TargetKit.cannotStream"
     /// A sentence written by TargetKit, a `String` without quoted content.
     package static let words = "TargetKitWords"
 }

@@ -27,7 +27,7 @@ package final class PartialFile: Sendable {
     /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
     ///
     /// - Parameter isNamed: Whether the file has a name, even where the system has files without one.
-    convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
+    package convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
         guard url.isFileURL else {
             throw URLError(.cannotCreateFile, "\(url.scheme ?? "") is not the scheme of a file URL")
         }
@@ -146,7 +146,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Appends bytes.
-    func append(_ bytes: Data) throws(URLError) {
+    package func append(_ bytes: Data) throws(URLError) {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
@@ -230,7 +230,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Moves the file to its final place, replacing an existing file.
-    func move(to place: URL) throws(URLError) {
+    package func move(to place: URL) throws(URLError) {
         // A link cannot replace a file.
         guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, place) }
         guard rename(url.path, place.path) == 0 else {

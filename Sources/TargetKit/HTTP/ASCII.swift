@@ -10,7 +10,7 @@ extension UInt8 {
     }
 
     /// Whether the byte is one of A–Z, a–z and 0–9.
-    var isLetterOrDigit: Bool {
+    package var isLetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -51,7 +51,7 @@ extension StringProtocol {
 
 extension Substring {
     /// The text without the spaces and tabs around it.
-    var trimmingSpaces: Substring {
+    package var trimmingSpaces: Substring {
         let start = utf8.drop(while: \.isSpaceOrTab)
         guard let last = start.lastIndex(where: { !$0.isSpaceOrTab }) else { return "" }
         return Substring(start[...last])

@@ -49,7 +49,7 @@ package enum HTTPDate {
 
 /// The date of an `Expires` attribute, parsed as leniently as RFC 6265 §5.1.1 specifies: time, day, month and year in any
 /// order, with almost any delimiters.
-struct CookieDate {
+package struct CookieDate {
     private var time: (hour: Int, minute: Int, second: Int)?
     private var day: Int?
     private var month: Int?
@@ -60,7 +60,7 @@ struct CookieDate {
     /// - Parameters:
     ///   - fullYear: Returns the full year for a two-digit one; default: 1970 to 2069, as in RFC 6265.
     ///   - lastSecond: The highest second of a minute; 60 to accept a leap second, as the first second of the next minute.
-    static func parse(
+    package static func parse(
         _ text: some StringProtocol,
         fullYear: (Int) -> Int = { $0 < 70 ? $0 + 2000 : $0 + 1900 },
         lastSecond: Int = 59

@@ -61,6 +61,9 @@ public struct Exchange: Sendable {
     /// Passes on a request in a task of its own, which does not end with the call. It belongs to the call's scope, which
     /// can cancel it, and waits for it when it is shut down.
     ///
+    /// The plugins before this one surround the exchange as well, so that they see, for example, the cookies that its
+    /// response sets.
+    ///
     /// - Parameters:
     ///   - request: The request; its progress is not reported.
     ///   - finish: Receives the result, and the context of this exchange, since that of the call may have ended.
@@ -72,7 +75,7 @@ public struct Exchange: Sendable {
     ) -> Bool {
         switch rest {
         case .chain(let chain, let position):
-            return chain.begin(request, from: position, finish)
+            return chain.begin(request, behind: position - 1, finish)
         case .closure(let respond):
             let context = RequestContext(target: URLTarget(request.urlRequest.url ?? URL(filePath: "/")))
             Task { await finish(await Result.of { try await respond(request) }, context) }
@@ -95,10 +98,13 @@ struct ExchangeChain: Sendable {
     let target: Call.Resolved
     let context: RequestContext
     let end: End
+    /// The position of the plugin that has begun the exchange in the background, which does not surround it.
+    var skipped: Int?
 
     func response(to request: TransportRequest, from position: Int) async throws -> TransportResponse {
         let plugins = call.plugins.exchanging
         if position < plugins.count {
+            if position == skipped { return try await response(to: request, from: position + 1) }
             let next = Exchange(self, position: position + 1)
             return try await plugins[position].exchange(request, context: context, next: next)
         }
@@ -121,9 +127,11 @@ struct ExchangeChain: Sendable {
     }
 
     /// Begins an exchange that does not end with the call. Returns whether the scope accepts it.
+    ///
+    /// - Parameter position: That of the plugin that begins it.
     func begin(
         _ request: TransportRequest,
-        from position: Int,
+        behind position: Int,
         _ finish: @escaping @Sendable (Result<TransportResponse, any Error>, RequestContext) async -> Void
     ) -> Bool {
         let handle = RequestHandle(deadline: nil)
@@ -134,9 +142,15 @@ struct ExchangeChain: Sendable {
         request.progress = nil
         // A limit of the call ends with it.
         request.limit = nil
-        let chain = ExchangeChain(call: call, target: target, context: context, end: .transport(inTask: true))
+        let chain = ExchangeChain(
+            call: call,
+            target: target,
+            context: context,
+            end: .transport(inTask: true),
+            skipped: position
+        )
         let task = Task { [request] in
-            await finish(await Result.of { try await chain.response(to: request, from: position) }, context)
+            await finish(await Result.of { try await chain.response(to: request, from: 0) }, context)
             handle.releaseAtEnd()
             scope.remove(context.id)
         }

@@ -176,7 +176,7 @@ extension PluginPlace {
     /// Whether plugins at this place can change a request, instead of counting, delaying, admitting or observing calls.
     fileprivate var changesRequests: Bool {
         switch self {
-        case .start, .caching, .connectivity, .admission, .rateLimit, .concurrencyLimit: false
+        case .start, .caching, .connectivity, .admission, .rateLimit, .concurrencyLimit, .hedging, .bandwidth: false
         default: self < .errorHandling
         }
     }

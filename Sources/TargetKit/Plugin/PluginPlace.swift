@@ -9,16 +9,17 @@
 /// |---|---|---|---|---|
 /// | ``start`` | count and measure whole calls | 1st | 1st | 7th |
 /// | ``environment`` | choose the server | 2nd | 2nd | 8th |
-/// | ``connectivity`` | wait for the network | 3rd | 4th | 4th |
-/// | ``failover`` | choose among the hosts of a server | 4th | 5th | 2nd |
-/// | ``admission`` | let a call start, delay it or refuse it | 5th | 6th | 5th |
-/// | ``standard`` | everything else | 6th | 7th | 6th |
-/// | ``retrying`` | repeat failed calls | 7th | 8th | 3rd |
-/// | ``authentication`` | add credentials | 8th | 9th | 1st |
-/// | ``caching`` | answer without the server | 9th | 3rd | 10th |
-/// | ``signing`` | sign what the others have made | 10th | 10th | 9th |
-/// | ``errorHandling`` | replace errors | 11th | 11th | 11th |
-/// | ``observation`` | record what is sent and received | 12th | 12th | 12th |
+/// | ``connectivity`` | wait for the network | 3rd | 5th | 4th |
+/// | ``failover`` | choose among the hosts of a server | 4th | 6th | 2nd |
+/// | ``admission`` | let a call start, delay it or refuse it | 5th | 7th | 5th |
+/// | ``standard`` | everything else | 6th | 8th | 6th |
+/// | ``retrying`` | repeat failed calls | 7th | 9th | 3rd |
+/// | ``authentication`` | add credentials | 8th | 10th | 1st |
+/// | ``cookies`` | add cookies | 9th | 3rd | 10th |
+/// | ``caching`` | answer without the server | 10th | 4th | 11th |
+/// | ``signing`` | sign what the others have made | 11th | 11th | 9th |
+/// | ``errorHandling`` | replace errors | 12th | 12th | 12th |
+/// | ``observation`` | record what is sent and received | 13th | 13th | 13th |
 ///
 /// Each `exchange` surrounds those of the later places. A stored response is therefore used without waiting for the
 /// network, without being refused or counted, and without a refresh of the credential.
@@ -40,10 +41,12 @@
 /// | `DefaultHeadersPlugin` | ``standard`` |
 /// | `RetryPlugin` | ``retrying`` |
 /// | `AccessTokenPlugin`, `AuthenticationPlugin`, `CredentialsPlugin` | ``authentication``, in this order |
+/// | `CookiePlugin` | ``cookies`` |
 /// | `ResponseCachePlugin` | ``caching`` |
 /// | `RateLimitPlugin` | after ``admission`` |
 /// | `ConcurrencyLimitPlugin` | before ``signing``, also in `exchange` |
 /// | `RequestSigningPlugin` | ``signing`` |
+/// | `HedgingPlugin`, `BandwidthLimitPlugin` | after ``signing``, in this order |
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
 /// | `ErrorHandlingPlugin` | ``errorHandling`` |
 /// | `NetworkLoggerPlugin`, `EventLogPlugin`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
@@ -84,6 +87,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     public static let retrying = PluginPlace(rawValue: 450)
     /// Adds credentials. 500.
     public static let authentication = PluginPlace(rawValue: 500)
+    /// Adds cookies. They surround the exchange of a ``caching`` plugin, which must know whose response it stores. 580.
+    public static let cookies = PluginPlace(rawValue: 580)
     /// Answers without the server. 585.
     public static let caching = PluginPlace(rawValue: 585)
     /// Signs the request that the preceding plugins have prepared. 600.
@@ -108,6 +113,10 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Waits until few enough calls are in flight; after everything else that waits, so that no call holds a slot
     /// meanwhile. 595.
     package static let concurrencyLimit = PluginPlace(rawValue: 595)
+    /// Sends a signed request a second time. 620.
+    package static let hedging = PluginPlace(rawValue: 620)
+    /// Limits the rate of bytes, next to the transport. 630.
+    package static let bandwidth = PluginPlace(rawValue: 630)
 
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -116,13 +125,13 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// attempt, and after waiting for the network last.
     private static let retryOrder: [PluginPlace] = [
         .authentication, .failover, .retrying, .connectivity, .admission, .standard, .start, .environment, .signing,
-        .caching, .errorHandling, .observation,
+        .cookies, .caching, .errorHandling, .observation,
     ]
 
     /// The order in which plugins surround an exchange: what answers without the network first, then what waits for it,
     /// what refuses or delays the request, and last what makes it.
     private static let exchangeOrder: [PluginPlace] = [
-        .start, .environment, .caching, .connectivity, .failover, .admission, .standard, .retrying, .authentication,
+        .start, .environment, .cookies, .caching, .connectivity, .failover, .admission, .standard, .retrying, .authentication,
         .concurrencyLimit, .signing, .errorHandling, .observation,
     ]
 

@@ -38,8 +38,6 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - plugins: The plugins, which run in the order of their places (``PluginPlace``).
     ///   - options: The options of all calls, which targets and calls can override; default: none.
     ///   - redirects: The redirects to follow; default: up to 10, by the rules of ``RedirectPolicy``.
-    ///   - cookies: Stores the cookies that servers set, and sends them back; default `nil`: none. Providers share
-    ///     cookies if they have the same store. Stubbed calls neither read nor write it.
     ///   - scope: The scope of the calls; default: a new scope for this provider.
     ///   - clock: Measures delayed stubs, retry delays and timeouts; default: the continuous clock. The transport
     ///     measures the exchange timeout, unless this is another clock.
@@ -51,7 +49,6 @@ public final class Provider<Target: TargetType>: Sendable {
         plugins: [any Plugin] = [],
         options: CallOptions = CallOptions(),
         redirects: RedirectPolicy = .follow(),
-        cookies: CookieStore? = nil,
         scope: RequestScope = RequestScope(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -65,7 +62,6 @@ public final class Provider<Target: TargetType>: Sendable {
             transport: transport,
             plugins: PluginChain(plugins),
             redirects: redirects,
-            cookies: cookies,
             clock: clock
         )
     }

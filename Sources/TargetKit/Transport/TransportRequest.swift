@@ -39,11 +39,9 @@ public struct TransportRequest: Sendable {
         var destination: Destination
         var timeout: Duration?
         var progress: (@Sendable (TransferProgress) -> Void)?
-        var hasStoredCookies = false
         var download: DownloadDestination?
         var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)?
         var target: (any TargetType)?
-        var scope: RequestScope?
         var secretHeaders: Set<HTTPHeaderName> = []
         var transferID: String?
         var givenHeaders = HTTPHeaders()
@@ -89,11 +87,6 @@ public struct TransportRequest: Sendable {
         get { fields.value.isCrossOrigin }
         set { fields.value.isCrossOrigin = newValue }
     }
-    /// The scope of the call; `nil` for a request that was not made by a provider.
-    package internal(set) var scope: RequestScope? {
-        get { fields.value.scope }
-        set { fields.value.scope = newValue }
-    }
     /// The header fields in which the plugins of the provider put secrets; empty for a request that was not made by a
     /// provider.
     package internal(set) var secretHeaders: Set<HTTPHeaderName> {
@@ -119,11 +112,6 @@ public struct TransportRequest: Sendable {
     var limit: ExchangeLimit? {
         get { fields.value.limit }
         set { fields.value.limit = newValue }
-    }
-    /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
-    var hasStoredCookies: Bool {
-        get { fields.value.hasStoredCookies }
-        set { fields.value.hasStoredCookies = newValue }
     }
 
     /// The final destination of a download; ``destination`` is that of one exchange.
@@ -173,7 +161,6 @@ public struct TransportRequest: Sendable {
                 progress: progress,
                 download: download,
                 target: context.target,
-                scope: context.scope,
                 secretHeaders: context.secretHeaders,
                 transferID: transferID,
                 givenHeaders: givenHeaders

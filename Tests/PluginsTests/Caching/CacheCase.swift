@@ -105,8 +105,7 @@ final class CacheWorld: Sendable {
                 requests.append(request.urlRequest)
                 return try await answers.withLock { $0 }(request.urlRequest)
             },
-            plugins: [ResponseCachePlugin(cache, user: identify)] + plugins,
-            cookies: cookies,
+            plugins: [ResponseCachePlugin(cache, user: identify)] + plugins + [cookies.map(CookiePlugin.init)].compactMap(\.self),
             scope: scope
         )
     }

@@ -338,6 +338,27 @@ struct CachePolicyTests {
         let world = CacheWorld(cookies: cookies) { _ in .cacheable("first", ["Set-Cookie": "id=1"]) }
         _ = try await world.provider.request(CachedTarget())
         #expect(cookies.header(for: URL.shop) == "id=1")
+        cookies.removeAll()
+        #expect(try await world.provider.request(CachedTarget()).origin == .cache(age: .zero))
+        #expect(cookies.cookies.isEmpty)
+    }
+
+    @Test("The cookies of a 304 are stored, in the background as well", arguments: [false, true])
+    func validationCookies(isInBackground: Bool) async throws {
+        let cookies = CookieStore()
+        let lifetime = isInBackground ? "max-age=60, stale-while-revalidate=600" : "max-age=60"
+        let world = CacheWorld(cookies: cookies) { _ in
+            .cacheable("first", ["Cache-Control": lifetime, "ETag": "\"1\""])
+        }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in
+            .response(status: 304, headers: ["ETag": "\"1\"", "Set-Cookie": "id=2; Path=/"], data: Data())
+        }
+        _ = try await world.provider.request(CachedTarget())
+        await world.provider.scope.shutdown(grace: .seconds(60))
+        #expect(world.requests.count == 2)
+        #expect(cookies.header(for: URL.shop) == "id=2")
     }
 
     @Test("Requests with a body, downloads and streams go past the cache")

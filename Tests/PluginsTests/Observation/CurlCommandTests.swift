@@ -128,7 +128,7 @@ struct CurlCommandTests {
             let lines = Recorder<String>()
             let logger = NetworkLoggerPlugin(level: .curl, redaction: redaction) { lines.append($0) }
             let transport = StubTransport(.response(status: 200, data: Data()))
-            let provider = Provider<PluginTarget>(transport: transport, plugins: [logger], cookies: store)
+            let provider = Provider<PluginTarget>(transport: transport, plugins: [logger, CookiePlugin(store)])
             _ = try await provider.request(PluginTarget())
             let command = String(try #require(lines.elements.first).drop { $0 != "c" })
             let value = redaction == .none ? "sid=hunter2; lang=en" : "<redacted>"

@@ -280,8 +280,8 @@ struct SecretsInTextsTests {
                 plugins: [
                     AuthenticationPlugin(authenticator: authenticator, store: store) { _ in },
                     HostFailoverPlugin(hosts: [url]), NetworkLoggerPlugin { _ in },
-                ],
-                cookies: cookies
+                    CookiePlugin(cookies),
+                ]
             )
             _ = try await provider.request(login)
             let handle = provider.request(login) { _ in }

@@ -179,7 +179,7 @@ struct RequestRecipesPageTests {
         let headers: HTTPHeaders = ["Set-Cookie": "sid=1; Path=/; Secure"]
         let transport = StubTransport(.response(status: 200, headers: headers, data: Data()))
         let cookies = CookieStore()
-        let provider = Provider<ShopAPI>(transport: transport, cookies: cookies)
+        let provider = Provider<ShopAPI>(transport: transport, plugins: [CookiePlugin(cookies)])
         _ = try await provider.request(.signIn(user: "anna", password: "tea"))
         let shared = cookies.cookies(for: Servers.api).compactMap(\.forWebView)
         #expect(shared.map(\.name) == ["sid"])

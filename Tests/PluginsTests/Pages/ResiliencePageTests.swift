@@ -111,8 +111,8 @@ struct ResiliencePageTests {
     func hedge() async throws {
         let retry = RetryPlugin(clock: clock)
         let provider = Provider<Shop>(
-            transport: HedgingTransport(transport, after: .milliseconds(300), budgetOf: retry, clock: clock),
-            plugins: [retry]
+            transport: transport,
+            plugins: [retry, HedgingPlugin(after: .milliseconds(300), budgetOf: retry, clock: clock)]
         )
         _ = try await provider.request(.orders)
         #expect(hosts.visits == "a")

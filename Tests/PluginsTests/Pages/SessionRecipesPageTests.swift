@@ -162,8 +162,8 @@ struct SessionRecipesPageTests {
         }
         let calls = RequestScope()
         let cookies = CookieStore()
-        let plugins = [authentication]
-        let provider = Provider<ShopAPI>(transport: transport, plugins: plugins, cookies: cookies, scope: calls)
+        let plugins: [any Plugin] = [authentication, CookiePlugin(cookies)]
+        let provider = Provider<ShopAPI>(transport: transport, plugins: plugins, scope: calls)
 
         func signOut() async throws {
             _ = try? await provider.request(.signOut, options: .setting(\.timeout, .wholeCall(.seconds(3))))

@@ -55,13 +55,9 @@ struct ResilienceStormTests {
         var random = SeededGenerator(seed: seed)
         let providers = (0..<3).map { _ in
             Provider<SturdyTarget>(
-                transport: HedgingTransport(
-                    transport(random.next()),
-                    after: .milliseconds(500),
-                    budgetOf: retry,
-                    clock: clock
-                ),
-                plugins: plugins.shuffled(using: &random),
+                transport: transport(random.next()),
+                plugins: (plugins + [HedgingPlugin(after: .milliseconds(500), budgetOf: retry, clock: clock)])
+                    .shuffled(using: &random),
                 clock: clock
             )
         }

@@ -92,8 +92,8 @@ struct DownloadOwnerTests {
         }
     }
 
-    private func provider(_ plugins: [any Plugin] = [], cookies: CookieStore? = nil) -> Provider<TestTarget> {
-        Provider(transport: SystemTransport.patient, plugins: plugins, cookies: cookies)
+    private func provider(_ plugins: [any Plugin] = []) -> Provider<TestTarget> {
+        Provider(transport: SystemTransport.patient, plugins: plugins)
     }
 
     // MARK: Secrets
@@ -171,65 +171,6 @@ struct DownloadOwnerTests {
             records.insert(try String(contentsOf: folder.url.appendingPathComponent(record), encoding: .utf8))
         }
         #expect(records.count == 2)
-    }
-
-    @Test("A part that was requested with another cookie of the store is dropped")
-    func cookies() async throws {
-        let server = try server("bob")
-        let cookies = CookieStore()
-        let provider = provider(cookies: cookies)
-        for user in ["alice", "bob"] {
-            cookies.store(["org=\(user)"], from: server.baseURL)
-            _ = try? await provider.request(target(server))
-        }
-        #expect(ranges(server).prefix(2) == [nil, nil])
-        #expect(try Data(contentsOf: file) == Self.content(1).data)
-    }
-
-    @Test("A part whose redirected request had another cookie is dropped")
-    func redirectedCookies() async throws {
-        let content = try server("bob", cuts: 1)
-        let first = try TestServer { _ in .redirect(to: content.baseURL.appending(path: "file").absoluteString) }
-        let cookies = CookieStore()
-        let provider = provider(cookies: cookies)
-        for user in ["alice", "bob"] {
-            cookies.store(["org=\(user); path=/file"], from: content.baseURL)
-            _ = try? await provider.request(target(first))
-        }
-        #expect(try Data(contentsOf: file) == Self.content(1).data)
-    }
-
-    @Test("Ranges are requested with the cookies of the first request, although each response sets others")
-    func rollingCookies() async throws {
-        let content = Self.content(0, size: 4 << 20)
-        let server = try TestServer { request in
-            var content = content
-            content.validators.add("Set-Cookie", value: "balancer=\(request.index)")
-            return content.response(to: request)
-        }
-        let cookies = CookieStore()
-        cookies.store(["org=alice"], from: server.baseURL)
-        _ = try await provider(cookies: cookies).request(target(server, segments: 4))
-        // On a busy machine the download sometimes begins again, with the cookies of a later response.
-        withKnownIssue(isIntermittent: true) {
-            #expect(server.requestCount == 4)
-            #expect(server.requests.allSatisfy { $0.headers["Cookie"] == "org=alice" })
-        }
-        #expect(try Data(contentsOf: file) == content.data)
-    }
-
-    @Test("A call whose cookies change with each response does not begin again for ever")
-    func endless() async throws {
-        let content = Self.content(0, size: 4 << 20)
-        let server = try TestServer { request in
-            guard request.headers["Range"] == nil else { return TestServer.Response(status: 503) }
-            var content = content
-            content.validators.add("Set-Cookie", value: "balancer=\(request.index)")
-            return content.response(to: request)
-        }
-        let provider = provider(cookies: CookieStore())
-        _ = await #expect(throws: TargetKitError.self) { try await provider.request(target(server, segments: 4)) }
-        #expect(server.requests.count { $0.headers["Range"] == nil } <= 4)
     }
 
     // MARK: Within a call

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -131,7 +132,7 @@ extension CassetteTests {
         for mode in [CassetteTransport.Mode.record, .replay] {
             let transport = cassette(mode, stub, matching: [.method, .url, .header("Cookie")])
             let cookies = CookieStore()
-            let provider = Provider<URLTarget>(transport: transport, cookies: cookies)
+            let provider = Provider<URLTarget>(transport: transport, plugins: [CookiePlugin(cookies)])
             _ = try await provider.request(URLTarget(try #require(login.urlRequest.url)))
             _ = try await provider.request(me)
         }

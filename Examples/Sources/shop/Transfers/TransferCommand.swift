@@ -54,12 +54,9 @@ struct TransferOptions: ParsableArguments {
 
     func transfer(_ targets: [FileTransfer]) async throws {
         let scope = RequestScope()
-        let provider = Provider<FileTransfer>(plugins: [RetryPlugin()], scope: scope)
-        let queue = try TransferQueue(
-            provider,
-            maxConcurrent: atOnce,
-            options: .setting(\.bandwidthLimit, limit.map { BandwidthLimit(bytesPerSecond: $0) })
-        )
+        let bandwidth = BandwidthLimitPlugin(BandwidthLimit(bytesPerSecond: limit))
+        let provider = Provider<FileTransfer>(plugins: [RetryPlugin(), bandwidth], scope: scope)
+        let queue = try TransferQueue(provider, maxConcurrent: atOnce)
         let console = Console()
         let interruption = Interruption {
             queue.pauseAll()

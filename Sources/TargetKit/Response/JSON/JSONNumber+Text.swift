@@ -55,7 +55,7 @@ extension UInt8 {
 
     /// Whether this is an ASCII digit.
     @inline(__always)
-    var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+    package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 }
 
 /// The significant digits of a decimal number and a power of ten, equal for `1.50`, `1.5` and `15e-1`.

@@ -65,7 +65,6 @@ struct RedirectFollower: Sendable {
     /// The request that the rules of ``RedirectPolicy`` produce.
     private func next(after redirect: Redirect, _ request: TransportRequest) -> TransportRequest {
         var next = request
-        next.hasStoredCookies = false
         next.urlRequest.url = redirect.to
         let method = request.urlRequest.httpMethod ?? "GET"
         let becomesGet = redirect.statusCode == 303 ? method != "HEAD" : redirect.statusCode < 303 && method == "POST"
@@ -76,8 +75,7 @@ struct RedirectFollower: Sendable {
         }
         next.urlRequest.allHTTPHeaderFields = request.urlRequest.allHTTPHeaderFields?.filter { field in
             let isOfBody = becomesGet && field.key.describesBody
-            let isOld = request.hasStoredCookies && HTTPHeaderName(rawValue: field.key) == .cookie
-            return !isOfBody && !isOld && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
+            return !isOfBody && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
         }
         return next
     }

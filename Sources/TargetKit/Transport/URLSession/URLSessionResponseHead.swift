@@ -50,3 +50,25 @@ extension HTTPURLResponse {
         return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
     }
 }
+
+/// Separates the `Set-Cookie` fields of a response, which Foundation joins with commas.
+///
+/// A comma within a field is part of a date (`Expires=Wed, 09 Jun …`) or a value; a comma between fields is followed by
+/// a name and `=` (RFC 6265 §4.1.1).
+struct JoinedSetCookie {
+    let fields: [String]
+
+    init(_ joined: String) {
+        var fields: [Substring] = []
+        var start = joined.startIndex
+        for comma in joined.indices where joined[comma] == "," {
+            let rest = joined[joined.index(after: comma)...].drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
+            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+            fields.append(joined[start..<comma])
+            start = rest.startIndex
+        }
+        fields.append(joined[start...])
+        self.fields = fields.map { String($0.trimmingSpaces) }
+    }
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// The file of a store: JSON with a version and the cookies in the order in which they were first stored.
 struct CookieFile: Sendable {

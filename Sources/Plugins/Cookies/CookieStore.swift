@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Stores the cookies that servers set, and selects those for each request (RFC 6265).
 ///

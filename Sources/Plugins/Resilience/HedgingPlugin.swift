@@ -10,10 +10,7 @@ import FoundationNetworking
 ///
 /// ```swift
 /// let retry = RetryPlugin()
-/// let provider = Provider<Search>(
-///     transport: HedgingTransport(SystemTransport.shared, budgetOf: retry),
-///     plugins: [retry]
-/// )
+/// let provider = Provider<Search>(plugins: [retry, HedgingPlugin(budgetOf: retry)])
 /// ```
 ///
 /// The second request is sent after a fixed delay, or after the 95th percentile of the endpoint's durations: of its
@@ -24,10 +21,10 @@ import FoundationNetworking
 ///   body in memory, a response in memory, and no progress to report. Uploads of files, downloads to files and streams
 ///   are sent once.
 /// - Second requests are limited by a ``RetryBudget``: that of a ``RetryPlugin``, together with its repetitions, or one
-///   of the transport.
-/// - Plugins see one exchange: a second request has the same header fields, and does not count in a
+///   of its own.
+/// - Plugins see one exchange: a second request has the same header fields and signature, and does not count in a
 ///   ``ConcurrencyLimitPlugin`` or ``RateLimitPlugin``.
-public struct HedgingTransport: Transport {
+public struct HedgingPlugin: Plugin {
     /// The durations of an endpoint's exchanges.
     private struct Durations: Sendable {
         /// The minimum number of durations for a percentile.
@@ -58,31 +55,26 @@ public struct HedgingTransport: Transport {
 
     /// More endpoints than this are not hedged, so that names with identifiers do not fill the memory.
     private static let endpointLimit = 200
-    private let transport: any Transport
     private let fixedDelay: Duration?
     private let clock: any Clock<Duration>
     private let elapsedTime: ElapsedTime
     private let counter: RetryCounter
     private let countsCalls: Bool
-    private let scope = RequestScope()
     private let durations = Locked<[String: Durations]>([:])
 
-    /// Creates a transport that sends requests through another one.
+    /// Creates a plugin.
     ///
     /// - Parameters:
-    ///   - transport: Sends the requests; default: the system's.
     ///   - delay: The time after which the second request is sent; default `nil`: the 95th percentile of the endpoint's
-    ///     durations. An endpoint is a case of a target, or for other requests a server, with its method.
-    ///   - retry: The provider's plugin whose budget counts the second requests; default `nil`: a `RetryBudget()` of the
-    ///     transport.
+    ///     durations. An endpoint is a case of a target with its method.
+    ///   - retry: The provider's plugin whose budget counts the second requests; default `nil`: a `RetryBudget()` of
+    ///     its own.
     ///   - clock: Measures delays and durations; default: the continuous clock.
     public init(
-        _ transport: any Transport = SystemTransport.shared,
         after delay: Duration? = nil,
         budgetOf retry: RetryPlugin? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.transport = transport
         fixedDelay = delay
         counter = retry?.counter ?? RetryCounter(RetryBudget(), clock)
         countsCalls = retry == nil
@@ -90,22 +82,30 @@ public struct HedgingTransport: Transport {
         elapsedTime = ElapsedTime(clock)
     }
 
-    /// Whether the transport that sends the requests reports them.
-    public var reportsInterimResponses: Bool { transport.reportsInterimResponses }
+    /// Inside the signature, which both requests have.
+    public var place: PluginPlace { .hedging }
+
+    /// The hook that it implements.
+    public var hooks: PluginHooks { [.exchange, .waiting] }
 
     /// Performs one exchange, with one or two requests.
     ///
-    /// - Throws: The transport's error; of two requests that fail, that of the one that failed first.
-    public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        guard request.isHedgeable else { return try await transport.send(request) }
-        if countsCalls { counter.countCall(in: request.scope ?? scope) }
-        guard fixedDelay == nil else { return try await race(request, after: fixedDelay ?? .zero) }
-        let (endpoint, start) = (request.endpoint, elapsedTime.current)
+    /// - Throws: The error of the exchange; of two requests that fail, that of the one that failed first.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        guard request.isHedgeable else { return try await next(request) }
+        let scope = context.scope
+        if countsCalls { counter.countCall(in: scope) }
+        if let fixedDelay { return try await race(request, after: fixedDelay, in: scope, next) }
+        let (endpoint, start) = ("\(request.urlRequest.method.rawValue) \(context.target.name)", elapsedTime.current)
         let response =
             if let delay = durations.withLock({ $0[endpoint]?.percentile95 }) {
-                try await race(request, after: delay)
+                try await race(request, after: delay, in: scope, next)
             } else {
-                try await transport.send(request)
+                try await next(request)
             }
         note(elapsedTime.current - start, of: endpoint)
         return response
@@ -118,9 +118,14 @@ public struct HedgingTransport: Transport {
         }
     }
 
-    private func race(_ request: TransportRequest, after delay: Duration) async throws -> TransportResponse {
+    private func race(
+        _ request: TransportRequest,
+        after delay: Duration,
+        in scope: RequestScope,
+        _ next: Exchange
+    ) async throws -> TransportResponse {
         let result = await withTaskGroup(of: Event.self) { group -> Result<TransportResponse, any Error> in
-            group.addTask { await ended(request) }
+            group.addTask { await ended(request, next) }
             group.addTask {
                 do { try await clock.wait(for: delay) } catch { return .delayCancelled }
                 return .delayEnded
@@ -136,10 +141,10 @@ public struct HedgingTransport: Transport {
                     failure = failure ?? error
                     if inFlight == 0 { return .failure(failure ?? error) }
                 case .delayEnded:
-                    guard !Task.isCancelled, counter.takeRepetition(in: request.scope ?? scope) else { continue }
+                    guard !Task.isCancelled, counter.takeRepetition(in: scope) else { continue }
                     inFlight += 1
                     let second = request.shortened(by: delay)
-                    group.addTask { await ended(second) }
+                    group.addTask { await ended(second, next) }
                 case .delayCancelled: continue
                 }
             }
@@ -148,8 +153,8 @@ public struct HedgingTransport: Transport {
         return try result.get()
     }
 
-    private func ended(_ request: TransportRequest) async -> Event {
-        do { return .ended(.success(try await transport.send(request))) } catch { return .ended(.failure(error)) }
+    private func ended(_ request: TransportRequest, _ next: Exchange) async -> Event {
+        do { return .ended(.success(try await next(request))) } catch { return .ended(.failure(error)) }
     }
 }
 
@@ -168,11 +173,5 @@ extension TransportRequest {
         var request = self
         request.timeout = timeout.map { max($0 - delay, .milliseconds(1)) }
         return request
-    }
-
-    /// The method and the case of the target, or the server.
-    fileprivate var endpoint: String {
-        let name = target?.name ?? urlRequest.url.flatMap(ServerOrigin.init)?.description ?? ""
-        return "\(urlRequest.method.rawValue) \(name)"
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 import Testing
 
 /// What one response sets, and what a later request sends.

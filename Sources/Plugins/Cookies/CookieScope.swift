@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A host or domain in the form that cookies compare: in lowercase, without brackets (RFC 6265 §5.1.2).
 struct CookieHost: Sendable, Hashable {
@@ -13,11 +14,11 @@ struct CookieHost: Sendable, Hashable {
         if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
             text = text.dropFirst().dropLast()
         }
-        guard !text.isEmpty, Self.characters.containsAll(of: String(text)) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0.isLetterOrDigit || Self.marks.contains($0) }) else { return nil }
         name = text.lowercased()
     }
 
-    private static let characters = ASCIISet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._:~")
+    private static let marks = Array("-._:~".utf8)
 
     /// Whether it is an IP address, which has no parent domains. A numeric last label makes it one: `127.1` and `0x7f.1`
     /// are addresses, too.

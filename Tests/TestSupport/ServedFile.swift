@@ -4,15 +4,15 @@ import TargetKit
 import TargetKitTesting
 
 /// One version of a file on a server.
-struct ServedFile: Sendable {
-    var data: Data
+public struct ServedFile: Sendable {
+    public var data: Data
     /// `ETag` and `Last-Modified`.
-    var validators: HTTPHeaders
+    public var validators: HTTPHeaders
     /// The time between two pieces of 128 KiB; `nil`: none.
-    var pace: Duration?
+    public var pace: Duration?
 
     /// Bytes that depend on the seed, with a strong entity tag.
-    init(size: Int, seed: UInt64 = 1, validators: HTTPHeaders? = nil) {
+    public init(size: Int, seed: UInt64 = 1, validators: HTTPHeaders? = nil) {
         var random = SeededGenerator(seed: seed)
         var data = Data(capacity: size + 8)
         while data.count < size { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
@@ -24,7 +24,7 @@ struct ServedFile: Sendable {
     ///
     /// - Parameter cut: The number of bytes of the body after which the connection is closed; with a pace, after which nothing
     ///   more is sent.
-    func response(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Response {
+    public func response(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Response {
         let condition = request.headers["if-range"]
         let isCurrent = condition == nil || validators.contains { $0.value == condition }
         guard isCurrent, let field = request.headers["range"], let (first, last) = Self.range(of: field) else {
@@ -38,7 +38,7 @@ struct ServedFile: Sendable {
         return response(status: 206, data[first..<end], ["Content-Range": range], cut: cut)
     }
 
-    func response(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Response {
+    public func response(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Response {
         var headers = validators.merging(fields)
         if let pace {
             headers.add("Content-Length", value: String(body.count))
@@ -54,10 +54,10 @@ struct ServedFile: Sendable {
     }
 
     /// The first position of `bytes=123-`.
-    static func first(of field: String) -> Int? { range(of: field)?.first }
+    public static func first(of field: String) -> Int? { range(of: field)?.first }
 
     /// The positions of `bytes=123-` or `bytes=123-456`.
-    static func range(of field: String) -> (first: Int, last: Int?)? {
+    public static func range(of field: String) -> (first: Int, last: Int?)? {
         guard field.hasPrefix("bytes=") else { return nil }
         let bounds = field.dropFirst("bytes=".count).split(separator: "-")
         guard let first = bounds.first.flatMap({ Int($0) }) else { return nil }

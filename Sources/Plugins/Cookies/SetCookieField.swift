@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A parsed `Set-Cookie` field (RFC 6265 §5.2). `SameSite` and unknown attributes are ignored.
 struct SetCookieField {
@@ -103,27 +104,5 @@ extension SetCookieField {
         guard let parent = CookieHost(bare), host.matches(parent) else { return nil }
         guard parent.isSingleLabel || parent.isAddress else { return (parent, false) }
         return parent == host ? (host, true) : nil
-    }
-}
-
-/// Separates the `Set-Cookie` fields of a response, which Foundation joins with commas.
-///
-/// A comma within a field is part of a date (`Expires=Wed, 09 Jun …`) or a value; a comma between fields is followed by
-/// a name and `=` (RFC 6265 §4.1.1).
-struct JoinedSetCookie {
-    let fields: [String]
-
-    init(_ joined: String) {
-        var fields: [Substring] = []
-        var start = joined.startIndex
-        for comma in joined.indices where joined[comma] == "," {
-            let rest = joined[joined.index(after: comma)...].drop { $0 == " " || $0 == "\t" }
-            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
-            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
-            fields.append(joined[start..<comma])
-            start = rest.startIndex
-        }
-        fields.append(joined[start...])
-        self.fields = fields.map { String($0.trimmingSpaces) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -23,18 +24,18 @@ struct BandwidthLimitTests {
         }
     }
 
-    private func target(_ task: HTTPTask = .plain, _ method: HTTPMethod = .get) -> TestTarget {
-        TestTarget(server.baseURL).with {
+    private func target(_ task: HTTPTask = .plain, _ method: HTTPMethod = .get) -> PluginTarget {
+        PluginTarget(baseURL: server.baseURL).with {
             $0.task = task
             $0.method = method
         }
     }
 
     /// Makes a call whose limit is measured by a clock, and returns the response and the time that the call took on it.
-    private func timed(_ target: TestTarget, bytesPerSecond: Int) async throws -> (Response, Duration) {
+    private func timed(_ target: PluginTarget, bytesPerSecond: Int) async throws -> (Response, Duration) {
         let clock = ManualClock()
         let limit = BandwidthLimit(bytesPerSecond: bytesPerSecond, clock: clock)
-        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let provider = Provider<PluginTarget>(transport: SystemTransport.patient, plugins: [BandwidthLimitPlugin()])
         let handle = provider.request(
             target,
             options: .setting(\.bandwidthLimit, limit),
@@ -83,9 +84,9 @@ struct BandwidthLimitTests {
     @Test("Calls share a limit")
     func shared() async throws {
         let limit = BandwidthLimit(bytesPerSecond: 1_000_000)
-        let provider = Provider<TestTarget>(
+        let provider = Provider<PluginTarget>(
             transport: SystemTransport.patient,
-            options: .setting(\.bandwidthLimit, limit)
+            plugins: [BandwidthLimitPlugin(limit)]
         )
         let (target, start) = (target(), ContinuousClock.now)
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -99,7 +100,7 @@ struct BandwidthLimitTests {
     func unlimited() async throws {
         let limit = BandwidthLimit(bytesPerSecond: 1, clock: ManualClock())
         limit.bytesPerSecond = nil
-        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let provider = Provider<PluginTarget>(transport: SystemTransport.patient, plugins: [BandwidthLimitPlugin()])
         let response = try await provider.request(target(), options: .setting(\.bandwidthLimit, limit))
         #expect(response.data == Self.content)
         limit.bytesPerSecond = -3
@@ -110,7 +111,7 @@ struct BandwidthLimitTests {
     func cancelling() async throws {
         let clock = ManualClock()
         let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock)
-        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let provider = Provider<PluginTarget>(transport: SystemTransport.patient, plugins: [BandwidthLimitPlugin()])
         let target = target()
         let call = Task { try await provider.request(target, options: .setting(\.bandwidthLimit, limit)) }
         try await clock.waitForSleepers()
@@ -122,9 +123,9 @@ struct BandwidthLimitTests {
     @Test("Calls that wait go on when the limit is raised, and those that were cancelled leave no wait behind")
     func raised() async throws {
         let limit = BandwidthLimit(bytesPerSecond: 1)
-        let provider = Provider<TestTarget>(
+        let provider = Provider<PluginTarget>(
             transport: SystemTransport.patient,
-            options: .setting(\.bandwidthLimit, limit)
+            plugins: [BandwidthLimitPlugin(limit)]
         )
         let target = target()
         let cancelled = (1...10).map { _ in Task { try await provider.request(target) } }
@@ -144,7 +145,7 @@ struct BandwidthLimitTests {
     @Test("The timeout of the exchange applies while a body waits for its limit", arguments: [true, false])
     func timeout(isUpload: Bool) async throws {
         let limit = BandwidthLimit(bytesPerSecond: 10)
-        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let provider = Provider<PluginTarget>(transport: SystemTransport.patient, plugins: [BandwidthLimitPlugin()])
         let target = isUpload ? target(.data(Self.content), .post) : target()
         let options = CallOptions.setting(\.bandwidthLimit, limit).setting(\.timeout, .exchange(.milliseconds(300)))
         let error = await #expect(throws: TargetKitError.self) {

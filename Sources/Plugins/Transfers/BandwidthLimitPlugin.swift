@@ -1,27 +1,61 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// A transport whose bodies are sent and received within a limit.
-struct BandwidthLimitedTransport: Transport {
-    let limit: BandwidthLimit
-    let transport: any Transport
+/// Limits the rate at which calls send and receive bytes.
+///
+/// ```swift
+/// let limit = BandwidthLimit(bytesPerSecond: 500_000)
+/// let provider = Provider<Backups>(plugins: [BandwidthLimitPlugin(limit)])
+/// ```
+///
+/// The bodies of requests and responses are transferred within the limit of the call's options
+/// (`CallOptions.bandwidthLimit`), or else that of the plugin. Bodies that the transport can't stream arrive at full
+/// speed: the responses of `URLSessionTransport` on Linux, and all transfers of `BackgroundTransport`. The metrics of
+/// limited calls are `nil`.
+public struct BandwidthLimitPlugin: Plugin {
+    private let limit: BandwidthLimit?
 
-    var reportsInterimResponses: Bool { transport.reportsInterimResponses }
+    /// Creates a plugin.
+    ///
+    /// - Parameter limit: The limit of calls whose options have none; default `nil`: they are not limited.
+    public init(_ limit: BandwidthLimit? = nil) {
+        self.limit = limit
+    }
 
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
+    /// Inside all other plugins that surround an exchange.
+    public var place: PluginPlace { .bandwidth }
+
+    /// The hook that it implements.
+    public var hooks: PluginHooks { [.exchange, .waiting] }
+
+    /// Transfers the bodies within the limit.
+    ///
+    /// - Throws: The error of the exchange; `URLError(.timedOut)` if the exchange's timeout ends a wait.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        guard let limit = context.options.bandwidthLimit ?? limit else { return try await next(request) }
         let isCancelled = Locked(false)
         return try await withTaskCancellationHandler {
-            try await send(request, isCancelled)
+            try await exchange(request, within: limit, isCancelled, next)
         } onCancel: {
             isCancelled.withLock { $0 = true }
         }
     }
 
-    private func send(_ request: TransportRequest, _ isCancelled: Locked<Bool>) async throws -> TransportResponse {
+    private func exchange(
+        _ request: TransportRequest,
+        within limit: BandwidthLimit,
+        _ isCancelled: Locked<Bool>,
+        _ next: Exchange
+    ) async throws -> TransportResponse {
         let deadline = request.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
         let check: @Sendable () throws -> Void = {
             if isCancelled.withLock(\.self) { throw CancellationError() }
@@ -34,11 +68,11 @@ struct BandwidthLimitedTransport: Transport {
         if case .stream = request.destination {} else { sent.destination = .stream(buffer: 64 << 10) }
         var response: TransportResponse
         do {
-            response = try await transport.send(sent)
+            response = try await next(sent)
         } catch let error as URLError where error.userInfo[FailureMark.cannotStream] != nil {
             // The response arrives at full speed.
             sent.destination = request.destination
-            return try await transport.send(sent)
+            return try await next(sent)
         }
         guard case .stream(let body) = response.body else { return response }
         let pieces = LimitedPieces(body: body, limit: limit, check: check)

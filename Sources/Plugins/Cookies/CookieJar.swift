@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// The cookies of a store, by domain.
 struct CookieJar: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -9,8 +10,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cookies of a provider", .throttled, .timeLimit(.minutes(2)))
-struct ProviderCookieTests {
+@Suite("Cookies of providers", .throttled, .timeLimit(.minutes(2)))
+struct CookiePluginTests {
     private func server(_ backend: Backend) throws -> RunningBackend {
         try RunningBackend(backend) { request in
             guard request.target == "/login" else { return .response(status: 200, data: Data()) }
@@ -23,14 +24,14 @@ struct ProviderCookieTests {
         }
     }
 
-    private func call(_ running: RunningBackend, _ path: RequestPath) -> TestTarget {
-        TestTarget(running.baseURL).with { $0.path = path }
+    private func call(_ running: RunningBackend, _ path: RequestPath) -> PluginTarget {
+        PluginTarget(baseURL: running.baseURL).with { $0.path = path }
     }
 
     @Test("Without a store none are kept", arguments: Backend.allCases)
     func off(_ backend: Backend) async throws {
         let running = try server(backend)
-        let provider = Provider<TestTarget>(transport: running.transport)
+        let provider = Provider<PluginTarget>(transport: running.transport)
         _ = try await provider.request(call(running, "/login"))
         _ = try await provider.request(call(running, "/home"))
         #expect(running.requests.allSatisfy { $0.headers[.cookie] == nil })
@@ -43,10 +44,9 @@ struct ProviderCookieTests {
     func shared(_ backend: Backend) async throws {
         let running = try server(backend)
         let store = CookieStore()
-        let one = Provider<TestTarget>(transport: running.transport, cookies: store)
-        let two = Provider<MultiTarget>(transport: running.transport, cookies: store)
-        let response = try await one.request(call(running, "/login"))
-        #expect(response.request?.value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
+        let one = Provider<PluginTarget>(transport: running.transport, plugins: [CookiePlugin(store)])
+        let two = Provider<MultiTarget>(transport: running.transport, plugins: [CookiePlugin(store)])
+        _ = try await one.request(call(running, "/login"))
         _ = try await two.request(call(running, "/other"))
         #expect(running.requests.map { $0.headers[.cookie] } == [nil, "a=1; b=2", "a=1; b=2"])
         #expect(store.cookies.map(\.name).sorted() == ["a", "b"])
@@ -71,7 +71,7 @@ struct ProviderCookieTests {
             .response(status: 200, headers: ["Set-Cookie": "b=2; Path=/"], data: Data())
         }
         store.store(["a=1; Path=/"], from: running.baseURL)
-        let provider = Provider<TestTarget>(transport: running.transport, plugins: [witness], cookies: store)
+        let provider = Provider<PluginTarget>(transport: running.transport, plugins: [witness, CookiePlugin(store)])
         _ = try await provider.request(call(running, "/x"))
         #expect(running.requests.map { $0.headers[.cookie] } == ["a=1", "a=1; b=2"])
         #expect(witness.seen.elements == ["a=1", "a=1; b=2"])
@@ -93,7 +93,7 @@ struct ProviderCookieTests {
             return .response(status: 307, headers: headers, data: Data())
         }
         store.store(["a=1; Path=/", "b=2; Path=/", "c=3; Path=/a"], from: running.baseURL)
-        let provider = Provider<TestTarget>(transport: running.transport, cookies: store)
+        let provider = Provider<PluginTarget>(transport: running.transport, plugins: [CookiePlugin(store)])
         _ = try await provider.request(call(running, "/a"))
         #expect(running.requests.map { $0.headers[.cookie] } == ["c=3; a=1; b=2", "a=new"])
     }
@@ -103,7 +103,7 @@ struct ProviderCookieTests {
         let running = try server(.stub)
         let store = CookieStore()
         store.store(["a=1; Path=/"], from: running.baseURL)
-        let provider = Provider<TestTarget>(transport: running.transport, cookies: store)
+        let provider = Provider<PluginTarget>(transport: running.transport, plugins: [CookiePlugin(store)])
         _ = try await provider.request(call(running, "/x").with { $0.headers = ["Cookie": "mine=1"] })
         #expect(running.requests.last?.headers[.cookie] == "mine=1")
     }

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 @Suite("Hedged requests", .throttled, .timeLimit(.minutes(3)))
-struct HedgingTransportTests {
+struct HedgingPluginTests {
     private let clock = ManualClock()
     private let cancelled = Recorder<Int>()
 
@@ -29,8 +29,8 @@ struct HedgingTransportTests {
     }
 
     private func provider(_ script: ScriptedTransport, retry: RetryPlugin? = nil) -> Provider<SturdyTarget> {
-        let transport = HedgingTransport(script.transport, after: .seconds(1), budgetOf: retry, clock: clock)
-        return Provider(transport: transport, plugins: retry.map { [$0] } ?? [], clock: clock)
+        let hedging = HedgingPlugin(after: .seconds(1), budgetOf: retry, clock: clock)
+        return Provider(transport: script.transport, plugins: [hedging] + (retry.map { [$0] } ?? []), clock: clock)
     }
 
     @Test("A second request is sent after the delay; its response is the result, and the first request is cancelled")
@@ -112,8 +112,8 @@ struct HedgingTransportTests {
             #expect(clock.sleeperCount == 0)
             return .status(200)
         }
-        let transport = HedgingTransport(script.transport, after: .seconds(1), clock: clock)
-        let provider = Provider<SturdyTarget>(transport: transport)
+        let hedging = HedgingPlugin(after: .seconds(1), clock: clock)
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [hedging])
         let file = folder.url.appendingPathComponent("file")
         try Data("x".utf8).write(to: file)
         let targets = [
@@ -184,8 +184,7 @@ struct HedgingTransportTests {
             }
             return .status(200)
         }
-        let transport = HedgingTransport(script.transport, clock: clock)
-        let provider = Provider<SturdyTarget>(transport: transport)
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [HedgingPlugin(clock: clock)])
         for _ in 0..<20 {
             #expect(clock.sleeperCount == 0)
             _ = await provider.result(SturdyTarget())

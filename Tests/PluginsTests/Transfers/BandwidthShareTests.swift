@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
-
-@testable import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -13,11 +13,17 @@ import FoundationNetworking
 @Suite("Shares of a limit of bandwidth", .throttled, .timeLimit(.minutes(2)))
 struct BandwidthShareTests {
     /// Responds with a number of pieces of a size.
-    private struct PieceTransport: Transport {
+    private struct Pieces {
         let pieceSize: Int
         var count = Int.max
 
-        func send(_ request: TransportRequest) async throws -> TransportResponse {
+        /// Performs an exchange with a plugin.
+        func response(to request: TransportRequest, _ limit: BandwidthLimit) async throws -> TransportResponse {
+            let context = RequestContext(target: URLTarget(request.urlRequest.url ?? .shop))
+            return try await BandwidthLimitPlugin(limit).exchange(request, context: context, next: Exchange { _ in response })
+        }
+
+        private var response: TransportResponse {
             let piece = Data(count: pieceSize)
             let left = Locked(count)
             let body = ResponseBody {
@@ -34,11 +40,11 @@ struct BandwidthShareTests {
 
     /// Reads bodies until the task is cancelled.
     private func read(_ limit: BandwidthLimit, pieceSize: Int) async throws -> Int {
-        let transport = BandwidthLimitedTransport(limit: limit, transport: PieceTransport(pieceSize: pieceSize))
+        let pieces = Pieces(pieceSize: pieceSize)
         let url = try #require(URL(string: "https://example.org"))
         var request = TransportRequest(urlRequest: URLRequest(url: url))
         request.destination = .stream(buffer: 64 << 10)
-        guard case .stream(let body) = try await transport.send(request).body else { return 0 }
+        guard case .stream(let body) = try await pieces.response(to: request, limit).body else { return 0 }
         var count = 0
         do {
             for try await piece in body { count += piece.count }
@@ -119,9 +125,8 @@ struct BandwidthShareTests {
         let start = clock.now
         let calls = Task {
             for _ in 0..<1_000 {
-                let transport = PieceTransport(pieceSize: 1_000, count: 1)
-                let limited = BandwidthLimitedTransport(limit: limit, transport: transport)
-                _ = try await limited.send(TransportRequest(urlRequest: URLRequest(url: url)))
+                let pieces = Pieces(pieceSize: 1_000, count: 1)
+                _ = try await pieces.response(to: TransportRequest(urlRequest: URLRequest(url: url)), limit)
             }
         }
         let isDone = Locked(false)

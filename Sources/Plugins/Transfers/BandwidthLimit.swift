@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A limit on the rate at which calls send and receive bytes.
 ///
 /// ```swift
 /// let limit = BandwidthLimit(bytesPerSecond: 500_000)
+/// let provider = Provider<Backups>(plugins: [BandwidthLimitPlugin()])
 /// try await provider.request(.backup, options: .setting(\.bandwidthLimit, limit))
 /// limit.bytesPerSecond = nil      // as fast as possible from now on
 /// ```
@@ -146,10 +148,8 @@ public final class BandwidthLimit: Sendable {
 }
 
 extension CallOptions {
-    /// The limit of the call's rate, which calls can share; default `nil`: none.
-    ///
-    /// The metrics of such calls are `nil`. It has no effect on stubs, on transfers of `BackgroundTransport`, or on
-    /// responses received by `URLSessionTransport` on Linux.
+    /// The limit of the call's rate, which calls can share; default `nil`: that of the provider's
+    /// ``BandwidthLimitPlugin``. It has no effect without that plugin, and on stubs.
     public var bandwidthLimit: BandwidthLimit? {
         get { self[BandwidthLimitKey.self] }
         set { self[BandwidthLimitKey.self] = newValue }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A cookie, as a ``CookieStore`` keeps it (RFC 6265 §5.3).
 ///

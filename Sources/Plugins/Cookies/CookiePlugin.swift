@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends the cookies of a ``CookieStore``, and stores those that servers set (RFC 6265).
+///
+/// ```swift
+/// let cookies = CookieStore()
+/// let catalog = Provider<Catalog>(plugins: [CookiePlugin(cookies)])
+/// let orders = Provider<Orders>(plugins: [CookiePlugin(cookies)])
+/// ```
+///
+/// Providers share cookies if their plugins have the same store. Each request gets the cookies for its URL, the request
+/// of a redirect as well, unless it has a `Cookie` field of its own. A response from a cache sets no cookies.
+///
+/// Cookies are added once the other plugins have prepared the request, so loggers see them (and redact them), calls
+/// with different cookies don't share an exchange, and a cache or a partial download belongs to the user whose cookies
+/// were sent. Stubbed calls get cookies, and never change the store.
+public struct CookiePlugin: Plugin {
+    /// The cookies that this plugin has added to the request of an attempt.
+    private struct Added: Sendable {
+        /// The value of the field; `nil` if there were none for the URL.
+        let field: String?
+        /// Whether the request was sent. Those that follow in the attempt are for redirects.
+        var isSent = false
+    }
+
+    private let store: CookieStore
+    private let added = PluginStorage<Added>()
+
+    /// Creates a plugin.
+    ///
+    /// - Parameter store: Selects and stores the cookies; default: a new store in memory.
+    public init(_ store: CookieStore = CookieStore()) {
+        self.store = store
+    }
+
+    /// `PluginPlace.cookies`.
+    public var place: PluginPlace { .cookies }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .exchange] }
+
+    /// Adds the cookies for the request's URL.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard request.value(forHTTPHeaderField: "Cookie") == nil else {
+            context[added] = nil
+            return request
+        }
+        let field = request.url.flatMap(store.header)
+        context[added] = Added(field: field)
+        guard let field else { return request }
+        var request = request
+        request.setValue(field, forHTTPHeaderField: "Cookie")
+        return request
+    }
+
+    /// Replaces the cookies in the request of a redirect, and stores the cookies of the response.
+    ///
+    /// - Throws: The error of the exchange.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        let request = updated(request, context)
+        let response = try await next(request)
+        guard !response.origin.isCache, let url = (response.request ?? request.urlRequest).url else { return response }
+        store.store(response.head.headers.values(for: .setCookie), from: url)
+        return response
+    }
+
+    private func updated(_ request: TransportRequest, _ context: RequestContext) -> TransportRequest {
+        let added = context[added]
+        if var added, !added.isSent {
+            added.isSent = true
+            context[self.added] = added
+            return request
+        }
+        let field = request.urlRequest.value(forHTTPHeaderField: "Cookie")
+        guard field == nil || field == added?.field else { return request }
+        var request = request
+        request.urlRequest.setValue(request.urlRequest.url.flatMap(store.header), forHTTPHeaderField: "Cookie")
+        return request
+    }
+}
