@@ -5,6 +5,7 @@ import TargetKitTesting
 
 /// One version of a file on a server.
 public struct ServedFile: Sendable {
+    /// The bytes.
     public var data: Data
     /// `ETag` and `Last-Modified`.
     public var validators: HTTPHeaders
@@ -38,6 +39,9 @@ public struct ServedFile: Sendable {
         return response(status: 206, data[first..<end], ["Content-Range": range], cut: cut)
     }
 
+    /// A response with the validators.
+    ///
+    /// - Parameter cut: As in ``response(to:cut:)``.
     public func response(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Response {
         var headers = validators.merging(fields)
         if let pace {

@@ -38,7 +38,7 @@ public struct RetryPlugin: Plugin, SinglePlugin {
     fileprivate struct Attempts: Sendable {
         var isRepeatable = false
         var repetitions = 0
-        /// `RequestContext.continuedByteCount` when the repetitions were last forgotten.
+        /// `TransferState.continuedByteCount` when the repetitions were last forgotten.
         var byteCount: Int64 = 0
     }
 
@@ -120,7 +120,7 @@ public struct RetryPlugin: Plugin, SinglePlugin {
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
         guard var attempts = context[self.attempts],
-            attempts.isRepeatable && !context.beginsUploadAgain || context.continuesUpload,
+            context.transfer?.isRepeatable ?? attempts.isRepeatable,
             attempts.noteProgress(of: context) + 1 < policy.attempts
         else { return .doNotRetry }
         let delay = delay(before: attempts.repetitions, by: policy, asked: asked)
@@ -142,7 +142,7 @@ public struct RetryPlugin: Plugin, SinglePlugin {
     private func isTransient(_ outcome: AttemptOutcome, _ context: RequestContext, by policy: RetryPolicy) -> Bool {
         if let status = outcome.status {
             // The server still processes the request that was interrupted.
-            let isLocked = status == 423 && context.continuesUpload && !policy.statuses.isEmpty
+            let isLocked = status == 423 && context.transfer?.isRepeatable == true && !policy.statuses.isEmpty
             return isLocked || policy.statuses.contains(status)
         }
         return outcome.code.map(policy.errorCodes.contains) ?? false
@@ -152,7 +152,7 @@ public struct RetryPlugin: Plugin, SinglePlugin {
 extension RetryPlugin.Attempts {
     /// Forgets earlier repetitions if the transfer has advanced since. Returns the number of repetitions.
     fileprivate mutating func noteProgress(of context: RequestContext) -> Int {
-        guard let count = context.continuedByteCount else { return repetitions }
+        guard let count = context.transfer?.continuedByteCount else { return repetitions }
         if count - byteCount >= RetryPlugin.progress {
             repetitions = 0
             byteCount = count

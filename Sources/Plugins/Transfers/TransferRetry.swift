@@ -36,7 +36,7 @@ extension TargetKitError {
 
     /// Whether the server can't have processed the call, or another call is safe, or goes on with what it has.
     fileprivate var isSafeToRepeat: Bool {
-        isUnsent || isContinuedUpload
+        isUnsent || isContinuable
             || request?.isRepeatable() ?? HTTPMethod.idempotent.contains(target?.method ?? .get)
     }
 }

@@ -13,6 +13,9 @@ struct ExchangeResult: Sendable {
 }
 
 extension Call {
+    /// What happens between `willSend` and `didReceive`: ``transfer(_:to:receive:)``, and ``response(_:_:)``.
+    typealias Transfer = @Sendable (Call, TransportRequest) async throws -> Response
+
     /// Sends a prepared request: signing → `willSend` → redirects → plugins' `exchange` → transport → validation →
     /// `didReceive`.
     ///
@@ -20,32 +23,19 @@ extension Call {
     func exchange(
         _ prepared: TransportRequest,
         with target: Resolved,
-        _ context: inout RequestContext
+        _ context: inout RequestContext,
+        _ transfer: Transfer
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
-        guard prepared.download != nil else { return try await exchange(prepared, with: target, nil, &context) }
-        let download = resumableDownload(prepared, to: target, context)
-        defer { download?.end() }
-        if download == nil, prepared.download?.isResumable == true { handle.setPausing(isPossible: false) }
-        return try await exchange(prepared, with: target, download, &context)
-    }
-
-    /// - Parameter download: The part of the file that is requested; `nil` if the call is not a resumable download.
-    func exchange(
-        _ prepared: TransportRequest,
-        with target: Resolved,
-        _ download: ResumableDownload?,
-        _ context: inout RequestContext
-    ) async throws -> Result<Response, TargetKitError> {
-        var request = prepared
-        download?.addFields(to: &request.urlRequest)
-        request = try await signed(request, to: target, context)
-        if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
-        if let download { request.onSend = { download.note(sent: $0) } }
+        let request = try await signed(prepared, to: target, context)
+        if plugins.signs { context.sentRequest = request.urlRequest }
         plugins.willSend(request.urlRequest, context: context)
-        let result = await result(of: request, with: target, download, prepared)
-        if let count = download?.storedByteCount { context.continuedByteCount = count }
-        if let part = download?.partIdentifier { context[PartKey.self] = part }
+        let result: Result<Response, TargetKitError>
+        do {
+            result = .success(try await transfer(self, request))
+        } catch {
+            result = .failure(failure(error, at: .transport, request: request.urlRequest))
+        }
         plugins.didReceive(result, context: context)
         return result
     }
@@ -62,47 +52,14 @@ extension Call {
                 try await plugins.sign(request.urlRequest, context: context)
             }
             try checkCancellation()
-            return try transportRequest(signed, to: target)
+            return try self.request(request, signed: signed, to: target)
         } catch {
             throw failure(error, at: .request, request: request.urlRequest)
         }
     }
 
-    private func result(
-        of request: TransportRequest,
-        with target: Resolved,
-        _ resumable: ResumableDownload?,
-        _ prepared: TransportRequest
-    ) async -> Result<Response, TargetKitError> {
-        do {
-            if let step = target.step {
-                let result = try await upload(request, step, to: target)
-                let isFinal = step.session.isTargetResponse(step)
-                return .success(try response(result, isFinal ? context.target.validation : .successCodes))
-            }
-            let validation = context.target.validation
-            guard let destination = request.download else {
-                return .success(try response(await transfer(request, to: target), validation))
-            }
-            if let resumable {
-                // A segment is a request of its own, with what plugins have stored for its preparation.
-                let stored = handle.storedEntries
-                let result = try await download(request, with: resumable, from: target) { [stored] segment in
-                    await self.requestSegment(segment, prepared, from: target, stored)
-                }
-                if let result {
-                    return .success(try response(result, resumable.isFirst ? validation.ofDownload : .successCodes))
-                }
-            }
-            let result = try await download(request, to: destination, from: target)
-            return .success(try response(result, validation.ofDownload))
-        } catch {
-            return .failure(failure(error, at: .transport, request: request.urlRequest))
-        }
-    }
-
     /// Returns the response if its status code is accepted.
-    private func response(_ result: ExchangeResult, _ validation: StatusValidation) throws -> Response {
+    func response(_ result: ExchangeResult, _ validation: StatusValidation) throws -> Response {
         try checkCancellation()
         let decoder = context.options.decoder
         return try Response(result, target: context.target, decoder: decoder, isStream: delivery.isStream)

@@ -7,39 +7,54 @@ import FoundationNetworking
 
 extension Call {
     /// Creates the transport's request after checking what closures and plugins have changed.
-    func transportRequest(_ prepared: URLRequest, to target: Resolved) throws -> TransportRequest {
-        let (endpoint, step) = (target.endpoint, target.step)
-        let request = step?.restricted(prepared, secretNames: context.secretHeaders) ?? prepared
-        let body = try step?.body(of: request, endpoint) ?? endpoint.body(of: request)
+    ///
+    /// - Parameter body: The body; `nil` for that of the task. The bytes of the request take precedence.
+    func transportRequest(
+        _ request: URLRequest,
+        body: TransportRequest.Body? = nil,
+        to target: Resolved
+    ) throws -> TransportRequest {
+        let endpoint = target.endpoint
+        let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // A request that no closure or plugin has changed was checked by its endpoint.
-        if plugins.prepares || plugins.signs || configuration.requestClosure != nil {
+        if plugins.prepares || configuration.requestClosure != nil || endpoint.task.driver != nil {
             try RequestCheck(of: request, hasBody: body.isBody).check(request)
         }
-        var transportRequest = TransportRequest(
+        let destination =
+            if case .stream(let buffer) = delivery { TransportRequest.Destination.stream(buffer: buffer) } else {
+                endpoint.task.destination
+            }
+        return TransportRequest(
             of: context,
             urlRequest: request,
             givenHeaders: endpoint.headers,
             body: body,
-            destination: try destination(of: endpoint.task),
-            download: endpoint.task.download,
+            destination: destination,
             timeout: try exchangeTimeout(of: request, endpoint),
-            // A resumable transfer sends several requests, each of which is identified by itself.
-            transferID: step == nil && endpoint.task.download?.isResumable != true ? context.options.transferID : nil,
-            progress: step.map { $0.progress(progress) } ?? progress
+            // Of several requests, each is identified by itself.
+            transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
+            progress: progress
         )
-        if step?.isCrossOrigin == true { transportRequest.isCrossOrigin = true }
-        return transportRequest
     }
 
-    private func destination(of task: HTTPTask) throws -> TransportRequest.Destination {
-        guard let download = task.download else {
-            if case .stream(let buffer) = delivery { return .stream(buffer: buffer) }
-            return task.destination
+    /// The request with the changes of a signing plugin.
+    func request(
+        _ request: TransportRequest,
+        signed: URLRequest,
+        to target: Resolved
+    ) throws -> TransportRequest {
+        var next = request
+        next.urlRequest = request.restriction?(signed) ?? signed
+        if let data = next.urlRequest.httpBody {
+            next.body = .data(data)
+        } else if request.urlRequest.httpBody != nil {
+            next.body = .none
         }
-        if delivery.isStream { throw InvalidRequest.streamedDownload }
-        try DownloadPlace(download).check()
-        // Replaced by the part's for the exchange.
-        return .memory()
+        try RequestCheck(of: next.urlRequest, hasBody: next.body.isBody).check(next.urlRequest)
+        if signed.timeoutInterval != request.urlRequest.timeoutInterval {
+            next.timeout = try exchangeTimeout(of: signed, target.endpoint)
+        }
+        return next
     }
 
     /// The call's limit, else that of the endpoint or its request, else that of the target or provider.

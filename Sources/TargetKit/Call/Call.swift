@@ -31,20 +31,6 @@ final class Call: Sendable {
     struct Resolved: Sendable {
         let endpoint: Endpoint
         let stub: StubBehavior
-        /// The next request of a resumable upload.
-        var step: UploadStep? {
-            get { boxedStep?.value }
-            set { boxedStep = newValue.map(Boxed.init) }
-        }
-        private var boxedStep: Boxed<UploadStep>?
-
-        init(endpoint: Endpoint, stub: StubBehavior) {
-            self.endpoint = endpoint
-            self.stub = stub
-        }
-
-        /// How an upload is resumed that is not stubbed; `nil` for other calls.
-        var resumableUpload: ResumableUpload? { stub == .never ? endpoint.task.upload : nil }
     }
 
     /// The provider's configuration.
@@ -104,6 +90,17 @@ final class Call: Sendable {
         self.decoding = decoding
     }
 
+    /// Returns a call for a part of this one, in a context of its own.
+    func part(in context: RequestContext) -> Call {
+        Call(
+            configuration,
+            plugins: plugins,
+            context: context,
+            isSharedExchange: true,
+            exchangeTimeout: exchangeTimeout
+        )
+    }
+
     /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
     func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
         var context = context
@@ -112,12 +109,11 @@ final class Call: Sendable {
             try context.options.timeout.check()
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
-            result =
-                if let upload = target.resumableUpload {
-                    await attempts(of: request, to: target, resuming: upload, &context)
-                } else {
-                    await attempts(of: request, to: target, &context)
-                }
+            result = await attempts(of: request, to: target, &context)
+            if let driver = target.endpoint.task.driver {
+                result = result.afterTransfer(context.transfer)
+                await driver.end(result, over: CallExchanges(self, of: request, to: target, context))
+            }
             if case .success = result { meter?.finish() }
         } catch {
             result = .failure(failure(error, at: .request))
@@ -127,53 +123,25 @@ final class Call: Sendable {
 
     /// Repeats attempts until no plugin asks for a retry.
     ///
-    /// - Parameters:
-    ///   - prepared: The prepared request of the first attempt, if there is one.
-    ///   - upload: Decides which request each attempt sends; `nil` if the call is not a resumable upload.
+    /// - Parameter prepared: The prepared request of the first attempt, if there is one.
     func attempts(
         of original: URLRequest,
-        to resolved: Resolved,
+        to target: Resolved,
         prepared: TransportRequest? = nil,
-        upload: UploadSession? = nil,
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
-        var target = resolved
-        var resumptions = DownloadResumptions(of: target.endpoint.task.download, in: self)
+        var prepared = prepared
         do {
-            var prepared = prepared
             while true {
-                if resumptions.canPause { try await resumptions.waitWhilePaused() }
-                target.step = try await upload?.nextStep()
-                let request =
-                    if let prepared { prepared } else {
-                        try await prepare(target.step?.request ?? original, for: target, context)
-                    }
-                context.sentRequest = request.urlRequest
-                let shared =
-                    isShared && upload == nil
-                    ? try await sharedExchange(request, of: original, with: target, context) : nil
-                let received =
-                    if let shared { shared } else { try await exchange(request, with: target, &context) }
-                if let upload {
-                    context.continuesUpload = upload.isRepeatable
-                    context.continuedByteCount = upload.state.withLock(\.offset)
-                    let processed = upload.state.withLock(\.processedRequest)
-                    context.beginsUploadAgain = processed != nil
-                    if let processed { context.sentRequest = processed }
+                let attempt = try await attempt(original, to: target, prepared, &context)
+                let (received, result) = (attempt.result, decoded(attempt.result))
+                // A shared exchange asks the plugins about its own failures.
+                let isAsked = attempt.isShared ? received.isSuccess && !result.isSuccess : !result.isEndedByPlugin
+                guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
+                    return (isSharedExchange ? received : result).after(failed)
                 }
-                // The response to a step of an upload is not the caller's.
-                if upload?.continues(after: received) != true {
-                    let result = decoded(received)
-                    if shared != nil || !resumptions.continues(after: result) {
-                        // A shared exchange asks the plugins about its own failures.
-                        let isAsked = shared == nil ? !result.isEndedByPlugin : received.isSuccess && !result.isSuccess
-                        guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
-                            return (isSharedExchange ? received : result).after(failed)
-                        }
-                        failed.append(FailedAttempt(result, delay: delay))
-                    }
-                }
+                failed.append(FailedAttempt(result, delay: delay))
                 context.attempt += 1
                 handle.attempt = context.attempt
                 handle.revokeCommit()
@@ -181,6 +149,46 @@ final class Call: Sendable {
             }
         } catch {
             return .failure(failure(error, at: .request)).after(failed)
+        }
+    }
+
+    /// Makes one attempt: in an exchange that it shares, by the driver of the task, or with one exchange.
+    private func attempt(
+        _ original: URLRequest,
+        to target: Resolved,
+        _ prepared: TransportRequest?,
+        _ context: inout RequestContext
+    ) async throws -> (result: Result<Response, TargetKitError>, isShared: Bool) {
+        let driver = target.endpoint.task.driver
+        if let driver, !isShared || !target.endpoint.task.isShareable {
+            return (try await driven(by: driver, original, to: target, prepared, &context), false)
+        }
+        let request = if let prepared { prepared } else { try await prepare(original, for: target, context) }
+        context.sentRequest = request.urlRequest
+        if isShared, let result = try await sharedExchange(request, of: original, with: target, context) {
+            return (result, true)
+        }
+        if let driver { return (try await driven(by: driver, original, to: target, request, &context), false) }
+        let result = try await exchange(request, with: target, &context) { [context] call, request in
+            try call.response(await call.transfer(request, to: target), context.target.validation)
+        }
+        return (result, false)
+    }
+
+    /// Makes one attempt of a call whose task has a driver.
+    private func driven(
+        by driver: any TransferDriver,
+        _ original: URLRequest,
+        to target: Resolved,
+        _ prepared: TransportRequest?,
+        _ context: inout RequestContext
+    ) async throws -> Result<Response, TargetKitError> {
+        let exchanges = CallExchanges(self, of: original, to: target, context, prepared: prepared)
+        defer { context.sentRequest = exchanges.lastRequest ?? original }
+        do {
+            return .success(try await driver.response(to: original, over: exchanges))
+        } catch let error as TargetKitError where error.stage != .request || error.isOfPlugin {
+            return .failure(failure(error, at: .transport))
         }
     }
 }
@@ -218,6 +226,14 @@ extension Call {
         for target: Resolved,
         _ context: RequestContext
     ) async throws -> TransportRequest {
+        try await prepare(original, context) { try self.transportRequest($0, to: target) }
+    }
+
+    func prepare(
+        _ original: URLRequest,
+        _ context: RequestContext,
+        _ transportRequest: (URLRequest) throws -> TransportRequest
+    ) async throws -> TransportRequest {
         do {
             let request =
                 plugins.prepares
@@ -226,7 +242,7 @@ extension Call {
                 }
                 : original
             try checkCancellation()
-            return try transportRequest(request, to: target)
+            return try transportRequest(request)
         } catch {
             throw failure(error, at: .request, request: original)
         }

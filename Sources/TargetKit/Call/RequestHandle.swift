@@ -24,8 +24,6 @@ public final class RequestHandle: Sendable {
         var isCommitted = false
         /// The interruption that came after that.
         var lateInterruption: Interruption?
-        /// How often the call has dropped what it had stored of a download, because its credentials have changed.
-        var droppedPartCount = 0
         /// Whether a resumable upload stays on the server after a cancel.
         var keepsTransfer = false
         var outcome: Outcome?

@@ -64,9 +64,10 @@ struct SharedExchangeKey: Hashable {
         method = urlRequest.httpMethod
         url = urlRequest.url
         headers = urlRequest.allHTTPHeaderFields ?? [:]
-        destination = request.destination
-        download = request.download?.sharingKey
-        if request.download != nil, download == nil { return nil }
+        self.destination = request.destination
+        let destination = target.endpoint.task.download
+        download = destination?.sharingKey
+        if destination != nil, download == nil { return nil }
         timeout = request.timeout
         refusedNetworks = context.options.refusedNetworks
         followsRedirects = context.options.followsRedirects

@@ -42,6 +42,8 @@ final class ResumableDownload: Sendable {
     private let requester: DownloadRequester
     /// Whether the call has written what is stored.
     private let isOwnPart: Bool
+    /// Whether the call has written what was stored, with other credentials.
+    let hasDroppedOwnPart: Bool
     /// The segments to which the request belongs; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
@@ -61,9 +63,13 @@ final class ResumableDownload: Sendable {
     /// part.
     ///
     /// - Parameter requester: Whose request it is.
-    init?(_ request: TransportRequest, by requester: DownloadRequester, in context: RequestContext) {
-        guard let destination = request.download, destination.isResumable, request.isResumable,
-            context.target.validation.accepts(200), let url = request.urlRequest.url
+    init?(
+        _ request: TransportRequest,
+        to destination: DownloadDestination,
+        by requester: DownloadRequester,
+        in context: RequestContext
+    ) {
+        guard request.isResumable, context.target.validation.accepts(200), let url = request.urlRequest.url
         else { return nil }
         let place = DownloadPlace(destination)
         let permissions = place.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
@@ -78,7 +84,7 @@ final class ResumableDownload: Sendable {
         let isOwnPart = record != nil && record?.owner.identifier == context[PartKey.self]
         self.isOwnPart = isOwnPart
         let isAdmitted = record?.owner.admits(requester, isSameCall: isOwnPart) == true
-        if isOwnPart, !isAdmitted { handle.state.withLock { $0.droppedPartCount += 1 } }
+        hasDroppedOwnPart = isOwnPart && !isAdmitted
         stored = isAdmitted ? record.flatMap { Self.stored($0, in: part, of: url) } : nil
     }
 
@@ -90,6 +96,7 @@ final class ResumableDownload: Sendable {
         handle = first.handle
         requester = first.requester
         isOwnPart = true
+        hasDroppedOwnPart = false
         self.segments = segments
         stored = segments.record.map { record in
             var stored = Stored(record, segments.segments)

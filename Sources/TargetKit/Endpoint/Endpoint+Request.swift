@@ -23,6 +23,7 @@ extension Endpoint {
 
     private func makeRequest() throws -> URLRequest {
         guard !task.hasTwoBodies else { throw InvalidRequest.twoBodies }
+        guard !task.hasTwoDrivers else { throw InvalidRequest.twoDrivers }
         let (query, parameters) = try task.query(for: method)
         guard let url = url.appending(escapedQuery: query) else {
             throw InvalidRequest.unreadableURL(url.absoluteString)

@@ -60,8 +60,17 @@ extension HTTPTask {
     ///
     /// The body is a file or data. With any other one the call fails, and nothing is sent.
     public func resumable(_ upload: ResumableUpload) -> HTTPTask {
+        driver(upload)
+    }
+
+    /// Returns this task with a driver, which performs the call with requests of its own.
+    ///
+    /// A task has one driver. ``resumable(_:)`` and ``download(to:)-(DownloadDestination)`` set it too, and with two of
+    /// them the call fails, and nothing is sent.
+    public func driver(_ driver: some TransferDriver) -> HTTPTask {
         var task = self
-        task.upload = upload
+        if let former = task.driver, type(of: former) != type(of: driver) { task.hasTwoDrivers = true }
+        task.driver = driver
         return task
     }
 
@@ -111,16 +120,14 @@ extension HTTPTask {
     /// The place of the file is the response's ``Response/file``. A response that is not an accepted success leaves an
     /// existing file unchanged, and the first mebibyte of its body is the response's ``Response/data``.
     public func download(to destination: DownloadDestination) -> HTTPTask {
-        var task = self
-        task.download = destination
-        return task
+        driver(FileDownload(destination: destination))
     }
 
     /// Returns this task with a limit for a response body in memory, in bytes after content decoding.
     public func limit(bytes: Int) -> HTTPTask {
         var task = self
         task.destination = .memory(limit: bytes)
-        task.download = nil
+        if task.driver is FileDownload { task.driver = nil }
         return task
     }
 

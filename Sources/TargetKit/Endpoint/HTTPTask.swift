@@ -26,10 +26,10 @@ public struct HTTPTask: Sendable {
     var parameters: [EncodedParameters] = []
     /// The destination of the response body.
     var destination = TransportRequest.Destination.memory()
-    /// The final destination of a download.
-    var download: DownloadDestination?
-    /// How an upload continues where it was interrupted; `nil` for other tasks.
-    var upload: ResumableUpload?
+    /// Performs the call; `nil`: the call sends one request.
+    var driver: (any TransferDriver)?
+    /// Whether a second driver was added, which is an error of the call.
+    var hasTwoDrivers = false
     /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
 
@@ -66,8 +66,20 @@ struct EncodedParameters: Sendable {
 }
 
 extension HTTPTask {
-    /// Whether a call can be paused and continued.
-    var isResumable: Bool { upload != nil || download?.isResumable == true }
+    /// The final destination of a download.
+    var download: DownloadDestination? { driver.flatMap { ($0 as? FileDownload)?.destination } }
+
+    /// How an upload continues where it was interrupted; `nil` for other tasks.
+    var upload: ResumableUpload? { driver.flatMap { $0 as? ResumableUpload } }
+
+    /// Whether a call may send more than one request.
+    var hasSeveralRequests: Bool {
+        guard let driver else { return false }
+        return (driver as? FileDownload)?.destination.isResumable ?? true
+    }
+
+    /// Whether calls can share their exchange.
+    var isShareable: Bool { driver == nil || driver is FileDownload }
 
     /// The direction of the larger part: the file that is sent or stored.
     package var transferDirection: TransferProgress.Direction {

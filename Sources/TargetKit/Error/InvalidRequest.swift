@@ -20,6 +20,8 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case bodyNotAllowed(method: String)
     /// The task has two bodies.
     case twoBodies
+    /// The task has two drivers.
+    case twoDrivers
     /// A closure or plugin has set the request's `httpBodyStream`, which can be read only once and is not supported.
     case bodyStream
     /// The file to upload does not exist, cannot be read, or is not a regular file, for example a folder, pipe or
@@ -68,6 +70,8 @@ extension InvalidRequest: ReflectsDescription {
             "a \(method.inOneLine) request has no body: send the values as a query, or use another method"
         case .twoBodies:
             "the task has two bodies: give one of data, json, form, multipart, file, or parameters that go into the body"
+        case .twoDrivers:
+            "the task has two drivers: give one of a resumable upload, a download to a file, and a driver of your own"
         case .bodyStream:
             "a closure or plugin has set the request's httpBodyStream, which is not sent: set httpBody, or give the target a "
                 + "file or a form as its HTTPTask"

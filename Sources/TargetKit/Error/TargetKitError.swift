@@ -53,7 +53,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var appError: (any Error)?
         var unreadable: UnreadableBody?
         var isHandled = false
-        var isContinuedUpload = false
+        var isContinuable = false
         var isOfPlugin = false
         var previousAttempts: [FailedAttempt] = []
     }
@@ -106,9 +106,9 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         set { fields.value.isHandled = newValue }
     }
     /// Whether the call was a resumable upload that another call continues, or begins in a way that is safe to repeat.
-    package internal(set) var isContinuedUpload: Bool {
-        get { fields.value.isContinuedUpload }
-        set { fields.value.isContinuedUpload = newValue }
+    package internal(set) var isContinuable: Bool {
+        get { fields.value.isContinuable }
+        set { fields.value.isContinuable = newValue }
     }
     /// Whether a plugin has thrown it in its `exchange`, to end the call: it says nothing about the server of the call.
     package internal(set) var isOfPlugin: Bool {

@@ -131,7 +131,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// The order in which plugins surround an exchange: what answers without the network first, then what waits for it,
     /// what refuses or delays the request, and last what makes it.
     private static let exchangeOrder: [PluginPlace] = [
-        .start, .environment, .cookies, .caching, .connectivity, .failover, .admission, .standard, .retrying, .authentication,
+        .start, .environment, .cookies, .caching, .connectivity, .failover, .admission, .standard, .retrying,
+        .authentication,
         .concurrencyLimit, .signing, .errorHandling, .observation,
     ]
 

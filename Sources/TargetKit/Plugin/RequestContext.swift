@@ -87,20 +87,11 @@ public struct RequestContext: Sendable {
     private var boxedBody: Boxed<TransportRequest.Body>?
     /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
     var sentRequest: URLRequest?
-    /// Whether another attempt continues a resumable upload, after asking the server for the position.
-    package internal(set) var continuesUpload = false
-    /// Whether the server has processed a resumable upload and rejected it, so that another attempt is the target's
-    /// request again, and not the last one.
-    package internal(set) var beginsUploadAgain = false
-    /// The number of bytes that are stored of a download, or that the server is known to have of an upload; `nil` if
-    /// another attempt does not continue them.
-    package internal(set) var continuedByteCount: Int64?
 
-    /// Whether this attempt may be followed by another one after the server may have processed it:
-    /// `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to; or a resumable
-    /// upload.
+    /// Whether this attempt may be followed by another one after the server may have processed it: what the driver says,
+    /// or else `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to.
     package var isRepeatable: Bool {
-        continuesUpload || (sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method))
+        transfer?.isRepeatable ?? sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 
     var handle: RequestHandle { fixed.handle }

@@ -53,7 +53,7 @@ extension Provider {
         Provider(
             endpointClosure: { [endpointClosure] target in
                 var endpoint = try endpointClosure(target)
-                (endpoint.task.destination, endpoint.task.download) = (.memory(), nil)
+                (endpoint.task.destination, endpoint.task.driver) = (.memory(), nil)
                 return endpoint
             },
             requestClosure: configuration.requestClosure,

@@ -39,7 +39,7 @@ public struct TransportRequest: Sendable {
         var destination: Destination
         var timeout: Duration?
         var progress: (@Sendable (TransferProgress) -> Void)?
-        var download: DownloadDestination?
+        var restriction: (@Sendable (URLRequest) -> URLRequest)?
         var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)?
         var target: (any TargetType)?
         var secretHeaders: Set<HTTPHeaderName> = []
@@ -114,10 +114,10 @@ public struct TransportRequest: Sendable {
         set { fields.value.limit = newValue }
     }
 
-    /// The final destination of a download; ``destination`` is that of one exchange.
-    var download: DownloadDestination? {
-        get { fields.value.download }
-        set { fields.value.download = newValue }
+    /// Takes back what signing plugins must not change or send to the request's URL.
+    var restriction: (@Sendable (URLRequest) -> URLRequest)? {
+        get { fields.value.restriction }
+        set { fields.value.restriction = newValue }
     }
 
     /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport that
@@ -147,7 +147,6 @@ public struct TransportRequest: Sendable {
         givenHeaders: HTTPHeaders,
         body: Body,
         destination: Destination,
-        download: DownloadDestination?,
         timeout: Duration?,
         transferID: String?,
         progress: (@Sendable (TransferProgress) -> Void)?
@@ -159,7 +158,6 @@ public struct TransportRequest: Sendable {
                 destination: destination,
                 timeout: timeout,
                 progress: progress,
-                download: download,
                 target: context.target,
                 secretHeaders: context.secretHeaders,
                 transferID: transferID,

@@ -21,7 +21,7 @@ import Foundation
 /// Every request is an exchange of the call: plugins prepare, sign and observe each one, and are asked about its
 /// failures. Cookies, credentials and other secrets are not sent to an upload's URL on another origin, by the
 /// rules of ``RedirectPolicy``. Progress counts from what the server has.
-public struct ResumableUpload: Sendable, Hashable {
+public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     enum UploadProtocol: String, Sendable, Hashable {
         case tus
         case http

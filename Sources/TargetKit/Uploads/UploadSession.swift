@@ -102,28 +102,34 @@ final class UploadSession: Sendable {
     }
 
     /// Whether the next request is safe to send, whatever the server has done with the last one.
-    var isRepeatable: Bool {
+    var isRepeatable: Bool { transferState.isRepeatable == true }
+
+    /// What the session says to plugins that retry.
+    var transferState: TransferState {
         state.withLock { state in
-            if let request = state.processedRequest { return request.isRepeatable() }
-            return switch state.phase {
-            case .plain: false
-            case .create: isTus || state.isCareful
-            case .discover, .delete, .query, .append: true
-            }
+            let isRepeatable: Bool? =
+                if let request = state.processedRequest { request.isRepeatable() } else {
+                    switch state.phase {
+                    case .plain: nil
+                    case .create: isTus || state.isCareful ? true : nil
+                    case .discover, .delete, .query, .append: true
+                    }
+                }
+            return TransferState(isRepeatable: isRepeatable, continuedByteCount: state.offset)
         }
     }
 
     /// Whether a step is the target's request itself.
     func isOneRequest(_ step: UploadStep) -> Bool { step.kind == .create && !isTus && step.isCompleting }
 
-    /// Whether the call needs another attempt, at once.
-    func continues(after result: Result<Response, TargetKitError>) -> Bool {
+    /// Whether the upload needs another request, at once.
+    func continues(afterFailure hasFailed: Bool) -> Bool {
         let handle = environment.handle
         guard handle.interruption == nil else { return false }
         let (decision, pauses) = state.withLock { ($0.decision, $0.pauses) }
         if decision == .next { return true }
         // The exchange ended because the call was paused.
-        guard case .failure = result, handle.pauseCount > pauses else { return false }
+        guard hasFailed, handle.pauseCount > pauses else { return false }
         return isRepeatable
     }
 

@@ -61,12 +61,6 @@ struct UploadStep: Sendable {
         return request
     }
 
-    /// The body for the transport.
-    func body(of request: URLRequest, _ endpoint: Endpoint) throws -> TransportRequest.Body {
-        guard let body else { return try endpoint.body(of: request) }
-        return request.httpBody.map(TransportRequest.Body.data) ?? body
-    }
-
     /// The progress of the whole upload.
     func progress(
         _ report: (@Sendable (TransferProgress) -> Void)?

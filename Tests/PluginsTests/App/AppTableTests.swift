@@ -136,7 +136,7 @@ struct AppCell: Sendable {
         let isRefreshed = [.expired, .revoked, .rejectedInBody].contains(state)
         if seconds > 0, operation.isList, !isRefreshed { user += ", after \(seconds) s" }
         let seen = server.log.isEmpty ? "nothing" : server.log.joined(separator: ", ")
-        var disk = try await disk(of: app, file)
+        var disk = try await disk(of: app, server, file)
         if operation.isList {
             server.set(.offline)
             connectivity.set(.offline)
@@ -146,10 +146,13 @@ struct AppCell: Sendable {
         return "\(user)\(app.signOuts.elements.map { ", \($0)" }.joined()) | \(seen) | \(disk)"
     }
 
-    private func disk(of app: ShopApp, _ file: URL) async throws -> String {
+    private func disk(of app: ShopApp, _ server: AppServer, _ file: URL) async throws -> String {
         var things: [String] = []
         // The time limit of a refresh may end before it has stored the credential.
-        for _ in 0..<10_000 where try await app.store.load()?.number != app.authentication.credential?.number {
+        for _ in 0..<10_000 {
+            guard let token = try await app.store.load() else { break }
+            let isNext = server.log.contains { $0.hasSuffix(" \(token.user)-\(token.number + 1)") }
+            if !isNext, try await token.number == app.authentication.credential?.number { break }
             await Task.yield()
         }
         if let token = try await app.store.load() { things.append("\(token.user)-\(token.number)") }

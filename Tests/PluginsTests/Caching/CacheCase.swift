@@ -105,7 +105,8 @@ final class CacheWorld: Sendable {
                 requests.append(request.urlRequest)
                 return try await answers.withLock { $0 }(request.urlRequest)
             },
-            plugins: [ResponseCachePlugin(cache, user: identify)] + plugins + [cookies.map(CookiePlugin.init)].compactMap(\.self),
+            plugins: [ResponseCachePlugin(cache, user: identify)] + plugins
+                + [cookies.map(CookiePlugin.init)].compactMap(\.self),
             scope: scope
         )
     }

@@ -124,7 +124,7 @@ struct LoadingPluginTests {
         )
         let first = Task { await provider.result(PluginTarget()) }
         async let second = provider.result(PluginTarget())
-        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await provider.waitForJoinedCalls(2)
         await held.requests.waitForCount(1)
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)

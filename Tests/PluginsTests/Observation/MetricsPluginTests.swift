@@ -200,7 +200,7 @@ struct MetricsPluginTests {
             for _ in 0..<50 { group.addTask { await provider.result(PluginTarget()).failure == nil } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        for await count in provider.scope.inFlightCounts where count == 50 { break }
+        await provider.waitForJoinedCalls(50)
         await held.requests.waitForCount(1)
         held.gate.open()
         #expect(await results == 50)

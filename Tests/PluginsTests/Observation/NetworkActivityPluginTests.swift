@@ -63,7 +63,7 @@ struct NetworkActivityPluginTests {
         for await count in provider.scope.inFlightCounts where count == 1 { break }
         await held.requests.waitForCount(1)
         async let second = provider.result(PluginTarget())
-        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await provider.waitForJoinedCalls(2)
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
         await MainQueue.settle()

@@ -173,7 +173,7 @@ struct NetworkLoggerPluginTests {
         )
         async let first = provider.result(PluginTarget(validation: .successCodes))
         async let second = provider.result(PluginTarget(validation: .successCodes))
-        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await provider.waitForJoinedCalls(2)
         await held.requests.waitForCount(1)
         held.gate.open()
         let failures = await [first.failure, second.failure]

@@ -159,8 +159,7 @@ struct TraceContextTests {
         )
         async let first = TraceContext.$current.withValue(TraceContext()) { await provider.result(PluginTarget()) }
         async let second = TraceContext.$current.withValue(TraceContext()) { await provider.result(PluginTarget()) }
-        for await count in provider.scope.inFlightCounts where count == 2 { break }
-        await held.requests.waitForCount(1)
+        await provider.waitForJoinedCalls(2)
         held.gate.open()
         _ = await [first, second]
         #expect(held.requests.count == 1)

@@ -210,7 +210,7 @@ struct ServerClockPluginTests {
         )
         async let first = provider.result(PluginTarget())
         async let second = provider.result(PluginTarget())
-        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await provider.waitForJoinedCalls(2)
         await held.requests.waitForCount(1)
         held.gate.open()
         let failures = await [first.failure, second.failure]

@@ -20,7 +20,11 @@ struct BandwidthShareTests {
         /// Performs an exchange with a plugin.
         func response(to request: TransportRequest, _ limit: BandwidthLimit) async throws -> TransportResponse {
             let context = RequestContext(target: URLTarget(request.urlRequest.url ?? .shop))
-            return try await BandwidthLimitPlugin(limit).exchange(request, context: context, next: Exchange { _ in response })
+            return try await BandwidthLimitPlugin(limit).exchange(
+                request,
+                context: context,
+                next: Exchange { _ in response }
+            )
         }
 
         private var response: TransportResponse {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Performs a call that takes several requests: a resumable upload, a file in parts, an upload in S3's parts.
+///
+/// A task carries its driver (``HTTPTask/driver(_:)``). Without one, a call sends its request once.
+///
+/// ```swift
+/// struct Polling: TransferDriver {
+///     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
+///         var response = try await exchanges.send(request)
+///         while response.statusCode == 202, let location = response.headers[.location].flatMap(URL.init) {
+///             response = try await exchanges.send(URLRequest(url: location), body: .none)
+///         }
+///         return response
+///     }
+/// }
+/// ```
+///
+/// The driver is called once for each attempt of the call. What it needs in the next attempt, it stores in the context:
+/// `exchanges.context[Key.self]`. An error of ``CallExchanges/send(_:)`` that it throws is one of the attempt, and
+/// plugins may ask for another one. Any other error ends the call with stage `.request`.
+public protocol TransferDriver: Sendable {
+    /// Returns the response of the call.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the endpoint, which the plugins have not prepared yet.
+    ///   - exchanges: Sends requests.
+    func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response
+
+    /// Called once after the last attempt, before the plugins' `process`. Default: does nothing.
+    ///
+    /// A driver can delete here what the server has stored of a transfer that has failed. The call may have been
+    /// cancelled, so requests are sent with ``CallExchanges/sendInBackground(_:)``.
+    func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async
+}
+
+extension TransferDriver {
+    /// Does nothing.
+    public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {}
+}
+
+/// What a driver has said about the transfer of a call, for plugins that retry.
+public struct TransferState: Sendable, Hashable {
+    /// Whether another attempt can follow, even if the server has processed the last request; `nil`: if that request is
+    /// safe to repeat.
+    public var isRepeatable: Bool?
+    /// The number of bytes that another attempt does not transfer again; `nil` if it begins again.
+    public var continuedByteCount: Int64?
+
+    /// Creates a state.
+    public init(isRepeatable: Bool? = nil, continuedByteCount: Int64? = nil) {
+        self.isRepeatable = isRepeatable
+        self.continuedByteCount = continuedByteCount
+    }
+}
+
+extension RequestContext {
+    /// The state of the transfer; `nil` for a call without a driver, or whose driver has not said anything.
+    public var transfer: TransferState? {
+        get { self[TransferStateKey.self] }
+        nonmutating set { self[TransferStateKey.self] = newValue }
+    }
+}
+
+private enum TransferStateKey: RequestContextKey { typealias Value = TransferState }
