@@ -51,6 +51,8 @@ let package = Package(
         ),
         // A cache and a cookie jar, with the public API only.
         .target(name: "SmallPlugins", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
+        // A driver for S3's multipart upload, with the public API only.
+        .target(name: "S3Upload", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
         .testTarget(
             name: "ShopTests",
             dependencies: [
@@ -79,6 +81,10 @@ let package = Package(
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
             ]
+        ),
+        .testTarget(
+            name: "S3UploadTests",
+            dependencies: ["S3Upload", .product(name: "TargetKit", package: "TargetKit")]
         ),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
