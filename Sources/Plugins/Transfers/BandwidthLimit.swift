@@ -149,7 +149,7 @@ public final class BandwidthLimit: Sendable {
 
 extension CallOptions {
     /// The limit of the call's rate, which calls can share; default `nil`: that of the provider's
-    /// ``BandwidthLimitPlugin``. It has no effect without that plugin, and on stubs.
+    /// `BandwidthLimitPlugin`. It has no effect without that plugin, and on stubs.
     public var bandwidthLimit: BandwidthLimit? {
         get { self[BandwidthLimitKey.self] }
         set { self[BandwidthLimitKey.self] = newValue }

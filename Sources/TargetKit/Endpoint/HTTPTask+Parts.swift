@@ -65,8 +65,8 @@ extension HTTPTask {
 
     /// Returns this task with a driver, which performs the call with requests of its own.
     ///
-    /// A task has one driver. ``resumable(_:)`` and ``download(to:)-(DownloadDestination)`` set it too, and with two of
-    /// them the call fails, and nothing is sent.
+    /// A task has one driver. ``resumable(_:)`` and a download to a file set it too, and with two of them the call
+    /// fails, and nothing is sent.
     public func driver(_ driver: some TransferDriver) -> HTTPTask {
         var task = self
         if let former = task.driver, type(of: former) != type(of: driver) { task.hasTwoDrivers = true }
