@@ -8,6 +8,14 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// Notes that a call waits for something that the clock doesn't know, such as a plugin's hook, or no longer does.
     func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID)
 
+    /// Notes that a plugin's hook begins.
+    ///
+    /// - Returns: A number for the hook.
+    func beginHook(of call: RequestContext.ID) -> Int
+
+    /// Notes that a hook has suspended: the call waits, unless that has been ended since the hook began.
+    func suspendHook(_ hook: Int, of call: RequestContext.ID)
+
     /// Notes that a task is going to start that sleeps until a time limit of a call. Until it sleeps, and from the limit
     /// until ``endTimer(_:of:)``, the call is at work.
     ///
@@ -84,18 +92,13 @@ extension Call {
         hook: @escaping @Sendable () async -> Value,
         on clock: any CallCountingClock
     ) async -> Value {
-        let (call, isOver) = (context.id, Locked(false))
+        let call = context.id
+        let number = clock.beginHook(of: call)
         let task = Task.startingNow {
-            let value = await hook()
-            isOver.withLock { $0 = true }
-            clock.setWaiting(false, call)
-            return value
+            defer { clock.setWaiting(false, call) }
+            return await hook()
         }
-        if !isOver.withLock(\.self) {
-            clock.setWaiting(true, call)
-            // It may have ended on another thread in between.
-            if isOver.withLock(\.self) { clock.setWaiting(false, call) }
-        }
+        clock.suspendHook(number, of: call)
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {

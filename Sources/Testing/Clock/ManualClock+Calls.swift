@@ -6,6 +6,8 @@ struct CountedCalls: Sendable {
     private struct Activity: Sendable {
         /// Whether it waits for something that the clock doesn't know.
         var isWaiting = false
+        /// How often it has stopped waiting: a hook that has ended, or passed on its request, doesn't wait.
+        var endedWaitCount = 0
         /// The timers of its limits that don't sleep yet, or whose limit has been reached: that ends what the call does,
         /// even its sleep.
         var timersAtWork: Set<Int> = []
@@ -35,6 +37,14 @@ struct CountedCalls: Sendable {
 
     mutating func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID) {
         activities[call]?.isWaiting = isWaiting
+        if !isWaiting { activities[call]?.endedWaitCount += 1 }
+    }
+
+    /// The number of a hook that begins.
+    func hook(of call: RequestContext.ID) -> Int { activities[call]?.endedWaitCount ?? 0 }
+
+    mutating func suspendHook(_ hook: Int, of call: RequestContext.ID) {
+        if activities[call]?.endedWaitCount == hook { setWaiting(true, call) }
     }
 
     mutating func beginTimer(of call: RequestContext.ID) -> Int {
@@ -95,6 +105,16 @@ extension ManualClock {
     /// Notes that a call waits for something other than this clock, or no longer does.
     package func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID) {
         change { $0.setWaiting(isWaiting, call) }
+    }
+
+    /// Returns a number for a hook that begins.
+    package func beginHook(of call: RequestContext.ID) -> Int {
+        state.withLock { $0.calls.hook(of: call) }
+    }
+
+    /// Notes that a call waits in a hook.
+    package func suspendHook(_ hook: Int, of call: RequestContext.ID) {
+        change { $0.suspendHook(hook, of: call) }
     }
 
     /// Counts a timer of a call as at work.

@@ -108,7 +108,8 @@ struct ManualClockCallsTests {
             clock: clock
         )
         let handles = (0..<5).map { _ in provider.request(.search("tea")) { _ in } }
-        #expect(try await clock.runUntilIdle() == .seconds(21 * 10 + 20 * 3))
+        let time = try await clock.runUntilIdle()
+        #expect(time == .seconds(21 * 10 + 20 * 3))
         #expect(plugin.ended.elements == Array(repeating: 20, count: 5))
         for handle in handles { await #expect(throws: TargetKitError.self) { try await handle.response() } }
     }
@@ -129,6 +130,32 @@ struct ManualClockCallsTests {
         #expect(try await clock.runUntilIdle() == .seconds(7))
         #expect(outer.ended.count == 1)
         #expect(try await handle.response().statusCode == 200)
+    }
+
+    @Test("A call whose transport works for long is at work, although a plugin's hook surrounds it")
+    func surrounded() async throws {
+        struct Surrounding: Plugin {
+            func exchange(
+                _ request: TransportRequest,
+                context: RequestContext,
+                next: Exchange
+            ) async throws -> TransportResponse {
+                try await next(request)
+            }
+        }
+        let transport = StubTransport { [clock] _ in
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { continuation.resume() }
+            }
+            try? await clock.sleep(for: .seconds(2))
+            return .response(status: 200, data: Data())
+        }
+        let provider = Provider<TeaShop>(transport: transport, plugins: [Surrounding()], clock: clock)
+        let other = self.provider([], delay: .seconds(1)).request(.search("milk")) { _ in }
+        let handle = provider.request(.search("tea")) { _ in }
+        #expect(try await clock.runUntilIdle() == .seconds(2))
+        #expect(try await handle.response().statusCode == 200)
+        #expect(try await other.response().statusCode == 200)
     }
 
     @Test("Calls that share an exchange end with it")
