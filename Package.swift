@@ -17,7 +17,10 @@ let package = Package(
     products: [
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+        .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
+        .library(name: "TargetKitDiagnostics", targets: ["TargetKitDiagnostics"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
+        .library(name: "TargetKitTransportConformance", targets: ["TargetKitTransportConformance"]),
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
     ],
     targets: [
@@ -36,7 +39,14 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        .target(name: "TargetKitOffline", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Offline"),
+        .target(name: "TargetKitDiagnostics", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Diagnostics"),
         .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
+        .target(
+            name: "TargetKitTransportConformance",
+            dependencies: ["TargetKit", "TargetKitTesting"],
+            path: "Sources/TransportConformance"
+        ),
         .target(
             name: "TargetKitMoya",
             dependencies: ["TargetKit", "TargetKitPlugins"],
@@ -53,11 +63,14 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TargetKitTests",
-            dependencies: ["TargetKit", "TargetKitTesting", "TestSupport", "Fixtures"]
+            dependencies: ["TargetKit", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures"]
         ),
         .testTarget(
             name: "PluginsTests",
-            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
+            dependencies: [
+                "TargetKitPlugins", "TargetKitOffline", "TargetKitDiagnostics", "TargetKitTesting", "TestSupport",
+                "Fixtures",
+            ]
         ),
         .testTarget(
             name: "MoyaTests",
@@ -65,13 +78,15 @@ let package = Package(
         ),
         .testTarget(
             name: "TestingTests",
-            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"],
+            dependencies: [
+                "TargetKitPlugins", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures",
+            ],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
+            dependencies: ["TargetKitPlugins", "TargetKitOffline", "TargetKitTesting", "TestSupport", "Fixtures"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -18,6 +18,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitDiagnostics", package: "TargetKit"),
             ]
         ),
         // Counts the process's allocations: its `malloc` stands before libc's.
@@ -39,6 +40,7 @@ let package = Package(
             dependencies: [
                 "Measuring", "Allocations", "PluginSets", .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
                 .product(name: "TargetKitMoya", package: "TargetKit"),
             ]

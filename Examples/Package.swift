@@ -24,6 +24,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 "ShopServer",
             ]
@@ -44,7 +45,7 @@ let package = Package(
             name: "DistributedSpan",
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
-                .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitDiagnostics", package: "TargetKit"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
@@ -69,6 +70,7 @@ let package = Package(
                 "DistributedSpan",
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitDiagnostics", package: "TargetKit"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
@@ -92,6 +94,7 @@ let package = Package(
                 "AsyncHTTPClientTransport",
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
+                .product(name: "TargetKitTransportConformance", package: "TargetKit"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ]
         ),

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 /// An error whose redacted description, for developers, is also its `localizedDescription`.
-protocol DescribedError: LocalizedError, DeveloperError, RedactedDescription {}
+package protocol DescribedError: LocalizedError, DeveloperError, RedactedDescription {}
 
 extension DescribedError {
     /// The redacted description.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
+import TargetKitOffline
 
 enum Catalog: TargetType {
     case list

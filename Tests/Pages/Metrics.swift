@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
-import TargetKitPlugins
+import TargetKitDiagnostics
 
 enum Tea: TargetType {
     case latest

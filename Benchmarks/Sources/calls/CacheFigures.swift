@@ -3,6 +3,7 @@ import Foundation
 import Measuring
 import TargetKit
 import TargetKitPlugins
+import TargetKitOffline
 
 /// What a call costs that a cache answers, with a body of 1 KB, and how long a cache of 100,000 responses takes to
 /// open.

@@ -3,6 +3,7 @@ import Foundation
 import Instrumentation
 import TargetKit
 import TargetKitPlugins
+import TargetKitDiagnostics
 import Tracing
 
 #if canImport(FoundationNetworking)

@@ -4,6 +4,7 @@ import AsyncHTTPClientTransport
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TargetKitTransportConformance
 import Testing
 
 @Suite("A transport on async-http-client", .serialized)

@@ -4,6 +4,7 @@ import Foundation
 import InMemoryTracing
 import TargetKit
 import TargetKitPlugins
+import TargetKitDiagnostics
 import Testing
 import Tracing
 

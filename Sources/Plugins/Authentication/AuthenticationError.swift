@@ -115,7 +115,7 @@ extension Error {
 
 extension Error {
     /// Whether it means a cancellation.
-    var isCancellation: Bool {
+    package var isCancellation: Bool {
         switch self {
         case is CancellationError: true
         case let error as TargetKitError: error.stage == .cancelled

@@ -8,12 +8,13 @@ import FoundationNetworking
 
 /// A session of an ``AuthenticationPlugin``: from a sign-in to the next one or to a sign-out, across refreshes of its
 /// credential and launches of the app.
-final class CredentialSession: Sendable {
+package final class CredentialSession: Sendable {
     private struct State: Sendable {
         var id: String?
         /// The digest that identifies the session without an identifier, for each cache.
         var digests: [ObjectIdentifier: String] = [:]
-        var caches: [ObjectIdentifier: ResponseCache] = [:]
+        /// What happens at its end, for each cache.
+        var endings: [ObjectIdentifier: @Sendable () -> Void] = [:]
         var isEnded = false
     }
 
@@ -22,20 +23,20 @@ final class CredentialSession: Sendable {
     /// Creates a session.
     ///
     /// - Parameter id: The identifier that the store contains; `nil` if it contains none.
-    init(id: String?) {
+    package init(id: String?) {
         state = Locked(State(id: id))
     }
 
     /// Creates a session that a sign-in begins.
-    static func new() -> CredentialSession { CredentialSession(id: UUID().uuidString) }
+    package static func new() -> CredentialSession { CredentialSession(id: UUID().uuidString) }
 
     /// The identifier; `nil` if the session was read from a store without one, and its credential was not refreshed.
-    var id: String? { state.withLock(\.id) }
+    package var id: String? { state.withLock(\.id) }
 
-    var isEnded: Bool { state.withLock(\.isEnded) }
+    package var isEnded: Bool { state.withLock(\.isEnded) }
 
     /// The identifier with which a credential is stored. A session without one gets one.
-    func identified() -> String {
+    package func identified() -> String {
         state.withLock { state in
             let id = state.id ?? UUID().uuidString
             state.id = id
@@ -44,53 +45,52 @@ final class CredentialSession: Sendable {
     }
 
     /// Identifies the session in a cache: by its identifier or, without one, by its first credential.
-    func user(of cache: ResponseCache, _ first: () -> String) -> String {
-        let key = ObjectIdentifier(cache)
-        let known = state.withLock { state in state.digests[key] ?? state.id }
+    package func user(of cache: ObjectIdentifier, _ first: () -> String) -> String {
+        let known = state.withLock { state in state.digests[cache] ?? state.id }
         if let known { return known }
         let new = first()
         return state.withLock { state in
-            let user = state.digests[key] ?? new
+            let user = state.digests[cache] ?? new
             // It stays, although a refresh gives the session an identifier.
-            state.digests[key] = user
+            state.digests[cache] = user
             return user
         }
     }
 
-    /// Removes the responses to requests with credentials from a cache when the session ends.
-    func removePersonalResponses(of cache: ResponseCache) {
+    /// Runs an action of a cache when the session ends; immediately if it has ended.
+    package func onEnd(of cache: ObjectIdentifier, _ action: @escaping @Sendable () -> Void) {
         let isEnded = state.withLock { state in
-            if !state.isEnded { state.caches[ObjectIdentifier(cache)] = cache }
+            if !state.isEnded { state.endings[cache] = action }
             return state.isEnded
         }
-        if isEnded { cache.removePersonal() }
+        if isEnded { action() }
     }
 
     /// Ends the session.
-    func end() {
-        let caches = state.withLock { state in
+    package func end() {
+        let endings = state.withLock { state in
             state.isEnded = true
-            defer { state.caches = [:] }
-            return state.caches.values
+            defer { state.endings = [:] }
+            return state.endings.values
         }
-        for cache in caches { cache.removePersonal() }
+        for action in endings { action() }
     }
 }
 
 /// What a call carries of a session.
-struct AppliedCredential: Sendable {
-    let session: CredentialSession
+package struct AppliedCredential: Sendable {
+    package let session: CredentialSession
     /// The header fields that the credential has set, with the values before and after.
-    let fields: [HTTPHeaderName: Change]
+    package let fields: [HTTPHeaderName: Change]
     /// The URLs before and after; `nil` if the credential has not changed it.
     private let urls: (old: URL, new: URL)?
 
-    struct Change: Sendable {
-        let old: String?
-        let new: String
+    package struct Change: Sendable {
+        package let old: String?
+        package let new: String
     }
 
-    init(of session: CredentialSession, before: URLRequest, after: URLRequest) {
+    package init(of session: CredentialSession, before: URLRequest, after: URLRequest) {
         self.session = session
         urls = if let old = before.url, let new = after.url, old != new { (old, new) } else { nil }
         var fields: [HTTPHeaderName: Change] = [:]
@@ -103,14 +103,14 @@ struct AppliedCredential: Sendable {
     }
 
     /// Whether a request has the credential, as it was set.
-    func isCarried(by request: URLRequest) -> Bool {
+    package func isCarried(by request: URLRequest) -> Bool {
         if fields.isEmpty, urls == nil { return false }
         if let urls, urls.new != request.url { return false }
         return fields.allSatisfy { request.value(forHTTPHeaderField: $0.key.rawValue) == $0.value.new }
     }
 
     /// A request as it was before.
-    func removed(from request: URLRequest) -> URLRequest {
+    package func removed(from request: URLRequest) -> URLRequest {
         var request = request
         if let urls { request.url = urls.old }
         for (name, change) in fields { request.setValue(change.old, forHTTPHeaderField: name.rawValue) }
@@ -119,6 +119,6 @@ struct AppliedCredential: Sendable {
 }
 
 /// The credential with which an attempt was prepared.
-enum AppliedCredentialKey: RequestContextKey { typealias Value = AppliedCredential }
+package enum AppliedCredentialKey: RequestContextKey { package typealias Value = AppliedCredential }
 /// The credential that has replaced it in the exchange, after a refresh.
-enum RefreshedCredentialKey: RequestContextKey { typealias Value = AppliedCredential }
+package enum RefreshedCredentialKey: RequestContextKey { package typealias Value = AppliedCredential }

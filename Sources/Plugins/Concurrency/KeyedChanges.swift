@@ -2,7 +2,7 @@
 import TargetKit
 
 /// The readers of changes of single objects, each of which is notified only of changes of its own object.
-final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
+package final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     private struct State: Sendable {
         var readers: [Key: [Int: AsyncStream<Void>.Continuation]] = [:]
         var lastReader = 0
@@ -11,7 +11,7 @@ final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     private let state = Locked(State())
 
     /// One element at once, and one whenever the object has changed since the last one was taken.
-    func changes(of key: Key) -> AsyncStream<Void> {
+    package func changes(of key: Key) -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.lastReader += 1
@@ -24,7 +24,7 @@ final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Notifies the readers of objects.
-    func announce(_ keys: some Sequence<Key>) {
+    package func announce(_ keys: some Sequence<Key>) {
         let readers = state.withLock { state in
             state.readers.isEmpty ? [] : keys.flatMap { Array((state.readers[$0] ?? [:]).values) }
         }

@@ -7,12 +7,12 @@ import Observation
 
 /// Lets views of SwiftUI observe an object that changes on any thread (iOS 17, macOS 14). On other systems it does
 /// nothing.
-final class ObservedChanges: Sendable {
+package final class ObservedChanges: Sendable {
     private let registrar: any Sendable
     /// Whether a notification of the observers is pending.
     private let isAnnounced = Locked(false)
 
-    init() {
+    package init() {
         #if canImport(Observation)
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) {
             registrar = ObservationRegistrar()
@@ -28,7 +28,7 @@ final class ObservedChanges: Sendable {
     #endif
 
     /// Notes that the caller reads the object.
-    func access() {
+    package func access() {
         #if canImport(Observation)
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar {
             registrar.access(self, keyPath: \.content)
@@ -37,7 +37,7 @@ final class ObservedChanges: Sendable {
     }
 
     /// Notifies observers on the main actor. Changes made until then are coalesced.
-    func announce() {
+    package func announce() {
         #if canImport(Observation)
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar {
             let wasAnnounced = isAnnounced.withLock { isAnnounced in

@@ -5,7 +5,7 @@ import TargetKit
 ///
 /// The thread that changes the state first delivers; it also delivers changes that happen meanwhile, on other threads or within the
 /// callback. So the callback may lag behind the state, but is never out of order.
-final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
+package final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private struct Content: Sendable {
         var state: State
         var waiting: [Event] = []
@@ -15,14 +15,14 @@ final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private let content: Locked<Content>
     private let callback: @Sendable (Event) -> Void
 
-    init(_ state: State, callback: @escaping @Sendable (Event) -> Void) {
+    package init(_ state: State, callback: @escaping @Sendable (Event) -> Void) {
         content = Locked(Content(state: state))
         self.callback = callback
     }
 
     /// Changes the state, and delivers the events that the change adds to the list.
     @discardableResult
-    func update<Result: Sendable>(_ change: @Sendable (inout State, inout [Event]) -> Result) -> Result {
+    package func update<Result: Sendable>(_ change: @Sendable (inout State, inout [Event]) -> Result) -> Result {
         let (result, isMine) = content.withLock { content -> (Result, Bool) in
             let result = change(&content.state, &content.waiting)
             let isMine = !content.isDelivering && !content.waiting.isEmpty

@@ -2,7 +2,7 @@
 import TargetKit
 
 /// What the end of an attempt means for its server.
-enum Verdict: Sendable {
+package enum Verdict: Sendable {
     case worked
     case failed
     /// Nothing: the attempt was cancelled, was not sent, or failed for a reason of its own.
@@ -11,18 +11,18 @@ enum Verdict: Sendable {
 
 /// What a call or an attempt holds until its end: the admission to a circuit, a slot of a limit, its part of an
 /// activity. It ends once: with the attempt, or when both the call and the exchange that it has begun have released it.
-final class Permit<Value: Sendable>: Sendable {
+package final class Permit<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var sentAt: Duration?
         var hasEnded = false
     }
 
-    let value: Value
+    package let value: Value
     private let state = Locked(State())
     private let onEnd: @Sendable (Value, Verdict) -> Void
 
     /// - Parameter onEnd: Called once; with `nothing` if the permit is released.
-    init(_ value: Value, onEnd: @escaping @Sendable (Value, Verdict) -> Void) {
+    package init(_ value: Value, onEnd: @escaping @Sendable (Value, Verdict) -> Void) {
         self.value = value
         self.onEnd = onEnd
     }
@@ -32,13 +32,13 @@ final class Permit<Value: Sendable>: Sendable {
     }
 
     /// When the attempt was sent; `nil` if it was not.
-    var sentAt: Duration? {
+    package var sentAt: Duration? {
         get { state.withLock(\.sentAt) }
         set { state.withLock { $0.sentAt = newValue } }
     }
 
     /// Ends the permit, unless it has ended.
-    func end(_ verdict: Verdict) {
+    package func end(_ verdict: Verdict) {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }
             return !state.hasEnded

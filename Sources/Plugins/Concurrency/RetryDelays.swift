@@ -5,7 +5,7 @@ import TargetKit
 /// clock.
 ///
 /// The key is the group of an entry, or the identifier of a transfer.
-struct RetryDelays<Key: Hashable & Sendable>: Sendable {
+package struct RetryDelays<Key: Hashable & Sendable>: Sendable {
     private struct Delay: Sendable {
         var failureCount = 0
         var end: Duration?
@@ -22,22 +22,24 @@ struct RetryDelays<Key: Hashable & Sendable>: Sendable {
     private var all = Delay()
     private var groups: [Key: Delay] = [:]
 
-    func wait(at time: Duration) -> Duration { all.wait(at: time) }
+    package init() {}
 
-    func wait(of group: Key, at time: Duration) -> Duration { groups[group]?.wait(at: time) ?? .zero }
+    package func wait(at time: Duration) -> Duration { all.wait(at: time) }
 
-    func failureCount(of group: Key) -> Int { groups[group]?.failureCount ?? 0 }
+    package func wait(of group: Key, at time: Duration) -> Duration { groups[group]?.wait(at: time) ?? .zero }
+
+    package func failureCount(of group: Key) -> Int { groups[group]?.failureCount ?? 0 }
 
     /// Delays all entries.
     ///
     /// - Parameter group: The group of the entry that was sent, which the others then overtake.
-    mutating func addNoResponse(_ group: Key?, at time: Duration) {
+    package mutating func addNoResponse(_ group: Key?, at time: Duration) {
         all = Self.next(after: all, at: time)
         if let group { groups[group, default: Delay()].failureCount += 1 }
     }
 
     /// Delays the entries of a group.
-    mutating func addUnavailable(_ group: Key, retryAfter: Duration?, at time: Duration) {
+    package mutating func addUnavailable(_ group: Key, retryAfter: Duration?, at time: Duration) {
         all = Delay()
         var delay = Self.next(after: groups[group] ?? Delay(), at: time)
         if let retryAfter { delay.end = time + min(retryAfter, Self.longestRetryAfter) }
@@ -45,36 +47,36 @@ struct RetryDelays<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Counts a failure without a response that happened during a delay of all entries.
-    mutating func countFailure(of group: Key) {
+    package mutating func countFailure(of group: Key) {
         groups[group, default: Delay()].failureCount += 1
     }
 
     /// When the delay of a group ends; `nil` if it has none.
-    func end(of group: Key) -> Duration? { groups[group]?.end }
+    package func end(of group: Key) -> Duration? { groups[group]?.end }
 
     /// Ends the delay of a group, and keeps the number of its failures.
-    mutating func endDelay(of group: Key) {
+    package mutating func endDelay(of group: Key) {
         groups[group]?.end = nil
     }
 
     /// Ends the delay of a group that no longer exists.
-    mutating func forget(_ group: Key) {
+    package mutating func forget(_ group: Key) {
         groups[group] = nil
     }
 
     /// The server has answered.
-    mutating func remove(_ group: Key) {
+    package mutating func remove(_ group: Key) {
         all = Delay()
         groups[group] = nil
     }
 
     /// Ends the delays that are not the server's.
-    mutating func endNoResponse() {
+    package mutating func endNoResponse() {
         all = Delay()
     }
 
     /// Ends all delays.
-    mutating func removeAll() {
+    package mutating func removeAll() {
         self = RetryDelays()
     }
 

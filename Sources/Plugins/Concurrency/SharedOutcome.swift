@@ -18,7 +18,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
     package init() {}
 
     /// The number of tasks that wait.
-    var waiterCount: Int { state.withLock(\.waiters.count) }
+    package var waiterCount: Int { state.withLock(\.waiters.count) }
 
     /// The value, once it is set.
     ///

@@ -7,21 +7,21 @@ import FoundationNetworking
 #endif
 
 /// The end of an attempt, for plugins that judge servers. A status counts whether the target accepts it or not.
-struct AttemptOutcome {
+package struct AttemptOutcome {
     /// The status code, if a response has arrived.
-    let status: Int?
+    package let status: Int?
     /// Why the exchange failed, if it did.
-    let code: URLError.Code?
+    package let code: URLError.Code?
     /// Whether the call was cancelled, or the timeout of the whole call has expired: neither is a failure of the server.
-    let isInterrupted: Bool
+    package let isInterrupted: Bool
     /// The request, if it is known; after redirects the last one.
-    let request: URLRequest?
+    package let request: URLRequest?
     /// The URL that answered, or at which the exchange failed; `nil` if the transport does not report it.
-    let url: URL?
+    package let url: URL?
     /// Whether redirects had been followed when the exchange failed.
     private let wasRedirected: Bool
 
-    init(_ result: Result<Response, TargetKitError>) {
+    package init(_ result: Result<Response, TargetKitError>) {
         var (response, error) = result.parts
         // Neither a stored response nor another plugin's error says anything about the server.
         let isOfPlugin = error?.isOfPlugin == true
@@ -39,7 +39,7 @@ struct AttemptOutcome {
 
     /// Whether the exchange failed after the requested URL had answered with a redirect. If the URL of the failure is another one,
     /// the transport has followed a redirect itself.
-    var isBehindRedirect: Bool {
+    package var isBehindRedirect: Bool {
         if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
         // An error's URL is redacted.
@@ -47,7 +47,7 @@ struct AttemptOutcome {
     }
 
     /// Whether a redirect has led to another server than the requested one, which has therefore answered.
-    func isElsewhere(than asked: URL?) -> Bool {
+    package func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
     }
@@ -55,7 +55,7 @@ struct AttemptOutcome {
 
 extension Result<Response, TargetKitError> {
     /// The response, also that of a failure, and the failure.
-    var parts: (response: Response?, error: TargetKitError?) {
+    package var parts: (response: Response?, error: TargetKitError?) {
         switch self {
         case .success(let response): (response, nil)
         case .failure(let error): (error.response, error)
@@ -64,7 +64,7 @@ extension Result<Response, TargetKitError> {
 }
 
 /// What a policy counts as a failure of a server.
-protocol ServerFailures {
+package protocol ServerFailures {
     /// The status codes.
     var statuses: Set<Int> { get }
     /// The `URLError` codes.
@@ -73,7 +73,7 @@ protocol ServerFailures {
 
 extension ServerFailures {
     /// - Parameter url: The URL that the attempt asked for.
-    func verdict(on outcome: AttemptOutcome, of url: URL?) -> Verdict {
+    package func verdict(on outcome: AttemptOutcome, of url: URL?) -> Verdict {
         guard !outcome.isInterrupted else { return .nothing }
         if let status = outcome.status {
             guard statuses.contains(status) else { return .worked }
@@ -84,7 +84,7 @@ extension ServerFailures {
     }
 
     /// Whether the head of a stream has counted as a success, and its body has failed.
-    func countsBodyFailure(of call: FinishedCall, from url: URL?) -> Bool {
+    package func countsBodyFailure(of call: FinishedCall, from url: URL?) -> Bool {
         guard let code = call.bodyFailure, errorCodes.contains(code) else { return false }
         let head = AttemptOutcome(call.result)
         return verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
@@ -102,23 +102,44 @@ extension FinishedCall {
 }
 
 /// What `URLError` codes mean for the server and the request.
-enum ConnectionFailure {
+package enum ConnectionFailure {
     /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing of the
     /// request was sent, so no server has processed it.
-    static let beforeSending: Set<URLError.Code> = [
+    package static let beforeSending: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
     ]
 
     /// The connection was lost, or the request timed out. The server may have processed the request.
-    static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
+    package static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
 
     /// Failures of the server: ``beforeSending`` and ``whileExchanging``. An offline device is not one of them.
-    static let ofServer = beforeSending.union(whileExchanging)
+    package static let ofServer = beforeSending.union(whileExchanging)
 
     /// Failures that are often temporary. A failed TLS handshake is not.
-    static let transient: Set<URLError.Code> = [
+    package static let transient: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
         .notConnectedToInternet,
     ]
+}
+
+extension TargetKitError {
+    /// Whether the server responds that it is not available.
+    package var isUnavailable: Bool {
+        guard stage == .status, let status = response?.statusCode else { return false }
+        return RetryAfter.statuses.contains(status) || (500...599).contains(status)
+    }
+
+    /// Whether no attempt of the call can have reached the server.
+    package var isUnsent: Bool {
+        guard previousAttempts.allSatisfy({ $0.statusCode == nil && $0.kind.isUnsent }) else { return false }
+        if stage == .request { return true }
+        let outcome = AttemptOutcome(.failure(self))
+        return stage == .transport && response == nil && !outcome.isBehindRedirect
+            && (kind == .offline || outcome.code.map(ConnectionFailure.beforeSending.contains) ?? false)
+    }
+}
+
+extension TargetKitError.Kind {
+    fileprivate var isUnsent: Bool { self == .offline || self == .cannotConnect || self == .insecureConnection }
 }

@@ -3,12 +3,12 @@ import Foundation
 import TargetKit
 
 /// Scheme, host and port of a URL (RFC 9110 §4.3.1), which identify a server.
-struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
+package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
     /// `https://shop.example`, in lower case, without the default port of the scheme.
-    let description: String
+    package let description: String
 
     /// `nil` for a URL that is not http or https, or has no host.
-    init?(_ url: URL) {
+    package init?(_ url: URL) {
         let text = url.absoluteString
         if let length = Self.lengthOfPlainOrigin(in: text), let origin = String(text.utf8.prefix(length)) {
             description = origin

@@ -59,15 +59,3 @@ extension StoredTransfer {
         return Transfer(id: id, target: target, priority: priority, state: state, progress: nil)
     }
 }
-
-/// The JSON of a target in the file of an outbox or a queue.
-enum StoredTarget {
-    static func json(of target: some Encodable) throws -> String {
-        String(decoding: try JSONEncoder.ofRecords.encode(target), as: UTF8.self)
-    }
-
-    /// `nil` if this version of the app cannot decode it.
-    static func decoded<Target: Decodable>(_ json: String) -> Target? {
-        try? JSONDecoder().decode(Target.self, from: Data(json.utf8))
-    }
-}

@@ -109,7 +109,7 @@ extension TestServer.Step {
     package static var stopReading: Self { Self(action: .stopReading) }
 
     /// Reads from the connection again.
-    static var resumeReading: Self { Self(action: .resumeReading) }
+    package static var resumeReading: Self { Self(action: .resumeReading) }
 
     /// Closes the server's half of the connection (TCP FIN), and discards what the client sends until it closes its
     /// half.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-@testable import TargetKitPlugins
+import TargetKitPlugins
+@testable import TargetKitOffline
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-@testable import TargetKitPlugins
+@testable import TargetKitOffline
 import TargetKitTesting
 import TestSupport
 import Testing

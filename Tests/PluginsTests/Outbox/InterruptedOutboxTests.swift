@@ -3,6 +3,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitOffline
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitDiagnostics
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Page: Logs and traces", .throttled, .timeLimit(.minutes(2)))
+@Suite("Pages: Logs, Events and traces", .throttled, .timeLimit(.minutes(2)))
 struct LogsPageTests {
     enum Tea: TargetType {
         case latest
@@ -55,13 +56,12 @@ struct LogsPageTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
         let transport = StubTransport(.response(status: 500, data: Data()))
-        let logger = NetworkLoggerPlugin(level: []) { _ in }
         let file = EventFile(folder.appending(path: "failures.jsonl"), sizeLimit: 256 << 10)
         let events = EventLogPlugin { event in
             if event.failure != nil { file.append(event) }
             if event.step == .retry { counter.count("retry: \(event.reason ?? "")") }
         }
-        let provider = Provider<Tea>(transport: transport, plugins: [logger, events])
+        let provider = Provider<Tea>(transport: transport, plugins: [events])
         _ = try? await provider.request(.latest)
         await file.flush()
         counter.count("\(file.files.count) files")

@@ -6,8 +6,10 @@ import Testing
 struct PagesTests {
     @Test(
         "Every line of Swift on a page is a line of a test in this folder",
-        arguments: DocumentationPage.pages(in: "Sources/Plugins/TargetKitPlugins.docc")
-            + [DocumentationPage("README.zh-Hans.md")]
+        arguments: [
+            "Sources/Plugins/TargetKitPlugins.docc", "Sources/Offline/TargetKitOffline.docc",
+            "Sources/Diagnostics/TargetKitDiagnostics.docc",
+        ].flatMap { DocumentationPage.pages(in: $0) } + [DocumentationPage("README.zh-Hans.md")]
     )
     func everySnippetIsHere(page: DocumentationPage) throws {
         let known = try DocumentationPage.lines(at: "Tests/PluginsTests/Pages")

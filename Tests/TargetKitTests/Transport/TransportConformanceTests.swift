@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitTesting
+import TargetKitTransportConformance
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TargetKitTransportConformance
 import TestSupport
 import Testing
 

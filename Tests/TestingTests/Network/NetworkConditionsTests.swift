@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TargetKitTransportConformance
 import TestSupport
 import Testing
 

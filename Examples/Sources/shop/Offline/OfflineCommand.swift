@@ -4,6 +4,7 @@ import Foundation
 import ShopServer
 import TargetKit
 import TargetKitPlugins
+import TargetKitOffline
 
 /// `shop offline`.
 struct OfflineCommand: AsyncParsableCommand {

@@ -19,7 +19,7 @@
 /// instead of another refresh.
 ///
 /// Each sign-in begins a session with a new identifier, which the plugin saves with the credential. By it a process
-/// distinguishes a refresh in another process from a sign-in there, and a ``ResponseCachePlugin`` finds the responses of
+/// distinguishes a refresh in another process from a sign-in there, and a `ResponseCachePlugin` finds the responses of
 /// the session after a launch. An ``OAuthCredential`` contains the identifier. A store of other credentials that several
 /// processes use implements ``loadSession()`` and ``save(_:session:)``; without an identifier, a credential that another
 /// process has saved counts as one of the same session.

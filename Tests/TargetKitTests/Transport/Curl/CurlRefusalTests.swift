@@ -4,6 +4,7 @@ import Foundation
 import FoundationNetworking
 import TargetKit
 import TargetKitTesting
+import TargetKitTransportConformance
 import TestSupport
 import Testing
 

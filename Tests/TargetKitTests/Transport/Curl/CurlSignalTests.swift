@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKitTesting
+import TargetKitTransportConformance
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitTesting
+import TargetKitTransportConformance
 import TestSupport
 import Testing
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// Writes events to a file, as one line of JSON each (JSON Lines), up to a size.
+///
+/// ```swift
+/// let file = EventFile(folder.appending(path: "network.jsonl"))
+/// let provider = Provider<Orders>(plugins: [EventLogPlugin(output: file.append)])
+/// await file.flush()
+/// share(file.files)
+/// ```
+///
+/// A file that has reached the limit is renamed to `network.1.jsonl`, replacing the one before, and a new one is
+/// started. So the last events are kept, in at most twice the limit. The file remains when the process ends, and only
+/// its owner can read it. Several processes may write to the same file.
+///
+/// Events are written on a private queue. Events that cannot be written, for example because the disk is full, are
+/// dropped, as are events that arrive while 10,000 are waiting.
+public final class EventFile: Sendable {
+    private struct State: Sendable {
+        var waitingCount = 0
+        var droppedCount = 0
+    }
+
+    /// The maximum number of events that wait to be written.
+    private static let waitingLimit = 10_000
+
+    private let file: URL
+    private let sizeLimit: Int
+    private let queue = DispatchQueue(label: "TargetKit.EventFile", qos: .utility)
+    private let state = Locked(State())
+
+    /// Creates a writer. The file and its folder are created with the first event.
+    ///
+    /// - Parameters:
+    ///   - file: A file URL.
+    ///   - sizeLimit: The size in bytes at which a new file is started; default 1 MiB.
+    public init(_ file: URL, sizeLimit: Int = 1 << 20) {
+        self.file = file
+        self.sizeLimit = sizeLimit
+    }
+
+    /// The files with the events, oldest first: at most two.
+    public var files: [URL] { [rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
+
+    /// Writes an event after those before it, and returns at once.
+    public func append(_ event: CallEvent) {
+        let isAccepted = state.withLock { state in
+            guard state.waitingCount < Self.waitingLimit else {
+                state.droppedCount += 1
+                return false
+            }
+            state.waitingCount += 1
+            return true
+        }
+        guard isAccepted else { return }
+        queue.async { [self] in
+            let droppedCount = state.withLock { state in
+                defer { state.droppedCount = 0 }
+                state.waitingCount -= 1
+                return state.droppedCount
+            }
+            if droppedCount > 0 { write(Data("{\"dropped\":\(droppedCount)}\n".utf8)) }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            if let line = try? encoder.encode(event) { write(line + Data("\n".utf8)) }
+        }
+    }
+
+    /// Waits until the events so far have been written.
+    public func flush() async {
+        await queue.run {}
+    }
+
+    private var rotated: URL {
+        let name = file.deletingPathExtension().lastPathComponent + ".1"
+        let type = file.pathExtension
+        return file.deletingLastPathComponent().appendingPathComponent(type.isEmpty ? name : "\(name).\(type)")
+    }
+
+    private func write(_ line: Data) {
+        guard file.isFileURL else { return }
+        // Opened for each line, so that a file that was moved or removed meanwhile is not written to.
+        guard let handle = AppendedFile(file.path) ?? AppendedFile(creatingFolderOf: file) else { return }
+        guard handle.size > 0, handle.size + line.count > sizeLimit else { return handle.append(line) }
+        handle.whileLocked {
+            // Another process may have renamed it meanwhile, and must not lose its new file.
+            guard let current = AppendedFile(file.path), current.size + line.count > sizeLimit else { return }
+            // Without room for the older events, for example because a folder has that name, they are dropped.
+            if rename(file.path, rotated.path) != 0 { current.removeAll() }
+        }
+        AppendedFile(file.path)?.append(line)
+    }
+}
+
+/// An open file whose lines are added at the end.
+private final class AppendedFile {
+    private let descriptor: Int32
+    let size: Int
+
+    convenience init?(creatingFolderOf file: URL) {
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        self.init(file.path)
+    }
+
+    init?(_ path: String) {
+        // Does not follow a link, which another process may have created, and does not wait for the reader of a pipe.
+        let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = open(path, flags, 0o600)
+        guard descriptor >= 0 else { return nil }
+        // -1 if it is not a file, for example a pipe.
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        guard size >= 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        self.size = size
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Does work while no other process has the lock of the file.
+    func whileLocked(_ work: () -> Void) {
+        FileLock.take(descriptor, waits: true)
+        work()
+        FileLock.unlock(descriptor)
+    }
+
+    func removeAll() {
+        ftruncate(descriptor, 0)
+    }
+
+    /// Adds a line. A line that a crash or a full disk has truncated is ended first.
+    func append(_ line: Data) {
+        var last: UInt8 = 0x0A
+        if size > 0 { pread(descriptor, &last, 1, off_t(size - 1)) }
+        let bytes = last == 0x0A ? line : Data("\n".utf8) + line
+        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    }
+}

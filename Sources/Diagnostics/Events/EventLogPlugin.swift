@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Reports the steps of every call as values: prepared, sent, head, body, failed, retry with its reason, finished.
+///
+/// ```swift
+/// let failures = EventFile(folder.appending(path: "failures.jsonl"), sizeLimit: 256 << 10)
+/// let log = EventLogPlugin { event in
+///     if event.failure != nil { failures.append(event) }                // a log of errors that outlives the process
+///     if event.step == .retry { counter.increment("retries", event.reason) }
+/// }
+/// let provider = Provider<Orders>(plugins: [log])
+/// ```
+///
+/// A call has one `CallEvent.Step.finished`, at its end, even if it was cancelled or failed before it was sent; for a
+/// stream, at the end of its body. Events of one call arrive in order; those of different calls may arrive at the same
+/// time. An exchange that calls share has events of its own from `CallEvent.Step.sent` on. Bodies are not reported.
+///
+/// For lines that people read, use a `NetworkLoggerPlugin`, which reports the same steps.
+public struct EventLogPlugin: Plugin {
+    private let events: CallEvents
+    private let output: @Sendable (CallEvent) -> Void
+
+    /// `PluginPlace.observation`: the request is reported as it is sent.
+    public var place: PluginPlace { .observation }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
+
+    /// Creates a log.
+    ///
+    /// - Parameters:
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    ///   - output: Receives each event, on any thread, and should return quickly.
+    public init(redaction: Redaction = Redaction(), output: @escaping @Sendable (_ event: CallEvent) -> Void) {
+        self.init(redaction: redaction, clock: ContinuousClock(), output: output)
+    }
+
+    /// Creates a log that measures durations by a test's clock.
+    package init(
+        redaction: Redaction = Redaction(),
+        clock: any Clock<Duration>,
+        output: @escaping @Sendable (_ event: CallEvent) -> Void
+    ) {
+        events = CallEvents(redaction: redaction, clock: clock)
+        self.output = output
+    }
+
+    /// Reports `retry`, if it is not the first attempt, and `prepared`.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        events.prepared(request, context, output)
+        return request
+    }
+
+    /// Reports `sent`.
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        events.sent(request, context, output)
+    }
+
+    /// Reports `head`, `body` and `failed`.
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        events.received(result, context, output)
+    }
+
+    /// Reports the `body` of a stream, and `finished`.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        events.finished(call, context) { event, _ in output(event) }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// The directives of a `Cache-Control` field (RFC 9111 §5.2), by their lowercase names.
+struct CacheControl: Sendable {
+    /// A number of seconds in a directive.
+    enum Seconds: Sendable, Equatable {
+        /// The directive does not occur.
+        case absent
+        /// It has no argument.
+        case unlimited
+        case seconds(Int)
+        /// The argument is not a number, or the directive occurs with different arguments.
+        case invalid
+
+        /// The number; `nil` if there is none that is valid.
+        var value: Int? { if case .seconds(let seconds) = self { seconds } else { nil } }
+    }
+
+    private var directives: [(name: String, argument: String?)] = []
+
+    init(_ headers: HTTPHeaders) {
+        for field in headers where field.name == .cacheControl { parse(field.value) }
+    }
+
+    init(_ value: String?) {
+        if let value { parse(value) }
+    }
+
+    /// Whether there is no directive.
+    var isEmpty: Bool { directives.isEmpty }
+
+    /// Whether a directive occurs, with any argument.
+    func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
+
+    /// The number of seconds in a directive (RFC 9111 §1.2.2), at most 2³¹.
+    func seconds(_ name: String) -> Seconds {
+        var result = Seconds.absent
+        for directive in directives where directive.name == name {
+            let value = directive.argument.map(Self.seconds(in:)) ?? .unlimited
+            guard result == .absent || result == value else { return .invalid }
+            result = value
+        }
+        return result
+    }
+
+    private static func seconds(in argument: String) -> Seconds {
+        deltaSeconds(argument).map(Seconds.seconds) ?? .invalid
+    }
+
+    /// A `delta-seconds` (RFC 9111 §1.2.2): digits only; a greater number than 2³¹ counts as 2³¹.
+    static func deltaSeconds(_ text: some StringProtocol) -> Int? {
+        let digits = text.utf8
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return min(Int(text) ?? .max, 1 << 31)
+    }
+
+    /// Parses `name`, `name=token` and `name="quoted"`, separated by commas. A part that is none of these is ignored.
+    private mutating func parse(_ value: String) {
+        var rest = Array(value.utf8)[...]
+        while !rest.isEmpty {
+            let name = Self.token(&rest)
+            var argument: String?
+            if rest.first == UInt8(ascii: "=") {
+                rest = rest.dropFirst()
+                argument = rest.first == UInt8(ascii: "\"") ? Self.quoted(&rest) : Self.token(&rest)
+            }
+            if !name.isEmpty { directives.append((name.lowercased(), argument)) }
+            rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
+        }
+    }
+
+    private static func token(_ rest: inout ArraySlice<UInt8>) -> String {
+        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+        let token = rest.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") && $0 != 0x20 && $0 != 0x09 }
+        rest = rest.dropFirst(token.count)
+        return String(decoding: token, as: UTF8.self)
+    }
+
+    /// A quoted string (RFC 9110 §5.6.4); without its end, the rest of the field.
+    private static func quoted(_ rest: inout ArraySlice<UInt8>) -> String {
+        var text: [UInt8] = []
+        rest = rest.dropFirst()
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            text.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// The cache directives of a request (RFC 9111 §5.2.1).
+struct RequestDirectives: Sendable {
+    /// The request may be answered only after a validation: `no-cache`.
+    var isRevalidating = false
+    /// Neither the request nor its response may be stored: `no-store`.
+    var isUnstorable = false
+    var isOnlyIfCached = false
+    /// The greatest age, in seconds.
+    var maxAge: Int?
+    /// How long the response must stay fresh, in seconds.
+    var minFresh = 0
+    /// How long the response may have been stale, in seconds.
+    var maxStale = 0
+    /// How long the response may have been stale if the request fails (RFC 5861 §4), in seconds.
+    var staleIfError: Int?
+    /// Whether fields of the request restrict what may be used.
+    var isRestricted = false
+
+    init() {}
+
+    /// - Parameter fields: The fields of the request.
+    init(_ fields: [String: String]) {
+        var pragma: String?
+        var control: CacheControl?
+        for (name, value) in fields {
+            switch name.utf8.count {
+            case 13 where name.equalsIgnoringASCIICase("Cache-Control"): control = CacheControl(value)
+            case 6 where name.equalsIgnoringASCIICase("Pragma"): pragma = value
+            default: break
+            }
+        }
+        // RFC 9111 §5.4: only for requests without `Cache-Control`.
+        if control == nil, let pragma { isRevalidating = CacheControl(pragma).contains("no-cache") }
+        if let control { read(control) }
+        isRestricted = isRevalidating || maxAge != nil || minFresh > 0
+    }
+
+    private mutating func read(_ control: CacheControl) {
+        isRevalidating = control.contains("no-cache")
+        isUnstorable = control.contains("no-store")
+        isOnlyIfCached = control.contains("only-if-cached")
+        // An invalid number asks for the most restrictive.
+        switch control.seconds("max-age") {
+        case .absent: break
+        case .seconds(let seconds): maxAge = seconds
+        case .unlimited, .invalid: maxAge = 0
+        }
+        minFresh = control.seconds("min-fresh").value ?? 0
+        switch control.seconds("max-stale") {
+        case .absent, .invalid: break
+        case .unlimited: maxStale = 1 << 31
+        case .seconds(let seconds): maxStale = seconds
+        }
+        staleIfError = control.seconds("stale-if-error").value
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension CacheExchange {
+    /// Loads the response, and stores it.
+    ///
+    /// - Parameter stored: The response that the request's own conditions may confirm.
+    func load(_ directives: RequestDirectives, _ stored: CachedResponse? = nil) async throws
+        -> TransportResponse
+    {
+        guard let network else { throw CancellationError() }
+        let requestTime = cache.now()
+        do {
+            let response = try await network(request)
+            return await received(response, context, requestTime, directives, stored, isOwnCondition: true)
+        } catch {
+            guard let stored, error.allowsCachedResponse,
+                stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
+            else { throw error }
+            return serve(stored)
+        }
+    }
+
+    /// Validates a stored response (RFC 9111 §4.3).
+    func validate(
+        _ stored: CachedResponse,
+        _ directives: RequestDirectives
+    ) async throws -> TransportResponse {
+        guard let network, !Validators(stored).isEmpty else { return try await load(directives, stored) }
+        let requestTime = cache.now()
+        do {
+            let response = try await network(conditional(stored))
+            if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
+                // It is not about this response (RFC 9111 §4.3.3).
+                return try await load(directives)
+            }
+            return await received(response, context, requestTime, directives, stored)
+        } catch {
+            guard error.allowsCachedResponse, stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
+            else { throw error }
+            return serve(stored)
+        }
+    }
+
+    /// Validates a stored response in the background, unless that is already done (RFC 5861 §3).
+    func revalidate(_ stored: CachedResponse, _ directives: RequestDirectives) {
+        guard let network else { return }
+        let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
+        guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
+        let requestTime = cache.now()
+        var exchange = self
+        // Its response is not the call's.
+        exchange.call = nil
+        let begins = network.inBackground(conditional(stored)) { [exchange, cache] result, context in
+            if case .success(let response) = result {
+                if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
+                    cache.remove(stored, in: storage)
+                } else {
+                    _ = await exchange.received(response, context, requestTime, directives, stored)
+                }
+            }
+            _ = cache.revalidations.withLock { $0.remove(revalidation) }
+        }
+        if !begins { _ = cache.revalidations.withLock { $0.remove(revalidation) } }
+    }
+
+    /// The request with the conditions of a stored response, in place of its own (RFC 9111 §4.3.1).
+    private func conditional(_ stored: CachedResponse) -> TransportRequest {
+        let validators = Validators(stored)
+        var request = request
+        request.urlRequest.setValue(validators.entityTag, forHTTPHeaderField: "If-None-Match")
+        request.urlRequest.setValue(validators.lastModified, forHTTPHeaderField: "If-Modified-Since")
+        return request
+    }
+
+    /// Handles a response of the server (RFC 9111 §4.3.3).
+    private func received(
+        _ response: TransportResponse,
+        _ context: RequestContext,
+        _ requestTime: Date,
+        _ directives: RequestDirectives,
+        _ stored: CachedResponse?,
+        isOwnCondition: Bool = false
+    ) async -> TransportResponse {
+        let responseTime = cache.now()
+        switch response.head.statusCode {
+        case 304:
+            let validators = Validators(response.head.headers)
+            guard let stored, validators.validates(Validators(stored)),
+                // Without a validator, it is about a response that the request's own condition is about.
+                !isOwnCondition || !validators.isEmpty || isAbout(stored)
+            else { return response }
+            let updated = stored.updated(
+                with: response.head,
+                requestTime: requestTime,
+                responseTime: responseTime,
+                usesHeuristics: cache.usesHeuristics
+            )
+            if isOfUser(response, context) { replace(stored, with: updated, directives) }
+            if isOwnCondition { return response }
+            cache.report(.revalidated(url))
+            var answer = serve(updated, isValidated: true)
+            answer.metrics = response.metrics
+            return answer.settingCookies(of: response)
+        case 500, 502, 503, 504:
+            if let stored, stored.freshness.allowsStaleIfError(for: directives, at: responseTime) {
+                return serve(stored)
+            }
+        default: break
+        }
+        guard isOfUser(response, context) else { return response }
+        if isHead {
+            await freshen(response.head, from: requestTime, to: responseTime, directives)
+        } else {
+            await store(response, from: requestTime, to: responseTime, directives, replacing: stored)
+        }
+        return response
+    }
+
+    /// Updates or removes the stored response that the response to a HEAD request describes (RFC 9111 §4.3.5).
+    private func freshen(
+        _ head: ResponseHead,
+        from requestTime: Date,
+        to responseTime: Date,
+        _ directives: RequestDirectives
+    ) async {
+        let recency = CacheRecency(head.headers, requestTime: requestTime, responseTime: responseTime)
+        guard head.statusCode == 200, let stored = await cache.response(for: key, fields, in: storage),
+            stored.statusCode == 200, recency.replaces(stored.recency)
+        else { return }
+        guard Validators.describes(head.headers, stored) else { return cache.remove(stored, in: storage) }
+        let updated = stored.updated(
+            with: head,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            usesHeuristics: cache.usesHeuristics
+        )
+        replace(stored, with: updated, directives)
+    }
+
+    private func replace(_ stored: CachedResponse, with updated: CachedResponse, _ directives: RequestDirectives) {
+        if directives.isUnstorable || !updated.headers.isStorable(statusCode: updated.statusCode) {
+            cache.remove(stored, in: storage)
+        } else {
+            cache.store(updated, in: storage, generation: generation)
+        }
+    }
+
+    /// Stores a response (RFC 9111 §3). One that may not be stored removes the one that it replaces.
+    private func store(
+        _ response: TransportResponse,
+        from requestTime: Date,
+        to responseTime: Date,
+        _ directives: RequestDirectives,
+        replacing stored: CachedResponse?
+    ) async {
+        let head = response.head
+        let headers = head.headers
+        guard !directives.isUnstorable, case .data(let body) = response.body,
+            headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
+        else {
+            let recency = CacheRecency(headers, requestTime: requestTime, responseTime: responseTime)
+            return await removeReplaced(by: head.statusCode, recency, directives, stored)
+        }
+        let new = CachedResponse(
+            key: key,
+            variant: names.isEmpty ? .only : CacheVariant(names: names, of: fields, storage.salt),
+            statusCode: head.statusCode,
+            httpVersion: head.httpVersion,
+            headers: headers.storable,
+            body: body,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            usesHeuristics: cache.usesHeuristics
+        )
+        if !HTTPHeaders.describesResource(head.statusCode), let current = await current(stored),
+            HTTPHeaders.describesResource(current.statusCode)
+        {
+            // It is used if the server cannot be reached.
+            return
+        }
+        let isReload = CachePolicy(request.urlRequest.cachePolicy) == .reload
+        let former = stored == nil && isReload ? await current(nil) : stored
+        // Nothing decodes a response in the background. One of another kind may be a page of the network's own.
+        if call == nil, let former, former.mediaType != new.mediaType { return }
+        use(new, inPlaceOf: former)
+        cache.store(new, in: storage, generation: generation)
+        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }
+    }
+
+    /// Removes the stored response that a response replaces which may not be stored. An error of the server or of the
+    /// request says nothing about it.
+    private func removeReplaced(
+        by statusCode: Int,
+        _ recency: CacheRecency,
+        _ directives: RequestDirectives,
+        _ stored: CachedResponse?
+    ) async {
+        guard HTTPHeaders.describesResource(statusCode), stored != nil || !directives.isUnstorable else { return }
+        if let current = await current(stored), recency.replaces(current.recency) {
+            cache.remove(current, in: storage)
+        }
+    }
+
+    /// The stored response that the request selects, which was not looked for if the server had to be asked.
+    private func current(_ stored: CachedResponse?) async -> CachedResponse? {
+        if let stored { return stored }
+        return await cache.response(for: key, fields, in: storage)
+    }
+}
+
+extension TransportResponse {
+    /// This response with the cookies that another one sets. Stored responses set none.
+    fileprivate func settingCookies(of other: TransportResponse) -> TransportResponse {
+        let fields = other.head.headers.values(for: .setCookie)
+        if fields.isEmpty { return self }
+        var headers = head.headers
+        for field in fields { headers.add(.setCookie, value: field) }
+        var response = self
+        response.head = ResponseHead(statusCode: head.statusCode, headers: headers, httpVersion: head.httpVersion)
+        return response
+    }
+}
+
+extension CachedResponse {
+    fileprivate var mediaType: String? { headers[.contentType].map(BodyFormat.mediaType) }
+}

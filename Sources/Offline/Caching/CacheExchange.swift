@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One exchange of a GET or HEAD request with a cache (RFC 9111 §4).
+struct CacheExchange: Sendable {
+    let cache: ResponseCache
+    let storage: ResponseCache.Storage
+    /// `nil` if the call has failed, and only a stored response is wanted.
+    let network: Exchange?
+    let context: RequestContext
+    let request: TransportRequest
+    let url: URL
+    let fields: [String: String]
+    let isHead: Bool
+    /// The greatest body that the caller accepts.
+    let bodyLimit: Int
+    let key: CacheKey
+    /// Whether the response is to be stored for the request's user: the user is still signed in, and no other plugin
+    /// has added a credential that the cache does not know.
+    let isOfUser: @Sendable (TransportResponse, RequestContext) -> Bool
+    let generation: CacheRemovals.Generation
+    /// Receives the response that the call gets; `nil` in the background.
+    var call: Locked<CachedCall>?
+
+    func response() async throws -> TransportResponse {
+        let directives = fields.isEmpty ? RequestDirectives() : RequestDirectives(fields)
+        let policy = request.urlRequest.cachePolicy
+        switch CachePolicy(policy) {
+        case .reload: return try await load(directives)
+        case .onlyCached:
+            if let stored = await stored() { return serve(stored) }
+            cache.report(.miss(url))
+            let text = "the response is not in the cache"
+            throw URLError(
+                .resourceUnavailable,
+                userInfo: [NSLocalizedDescriptionKey: text, FailureMark.words: text]
+            )
+        case .cachedElseLoad:
+            if let stored = await stored() { return serve(stored) }
+            cache.report(.miss(url))
+            return try await load(directives)
+        case .useProtocol, .staleOnFailure:
+            return try await response(directives, isRevalidating: policy == .reloadRevalidatingCacheData)
+        }
+    }
+
+    /// The stored response, regardless of its age; `nil` if there is none.
+    func storedResponse() async -> TransportResponse? { await stored().map { serve($0) } }
+
+    /// The stored redirect, regardless of its age; `nil` if there is none.
+    func storedRedirect() async -> TransportResponse? {
+        guard let stored = await stored(), (300...399).contains(stored.statusCode), stored.statusCode != 304 else {
+            return nil
+        }
+        return serve(stored)
+    }
+
+    private func response(_ directives: RequestDirectives, isRevalidating: Bool) async throws -> TransportResponse {
+        if directives.isUnstorable { return try await load(directives) }
+        guard let stored = await stored() else {
+            cache.report(.miss(url))
+            return directives.isOnlyIfCached ? .gatewayTimeout : try await load(directives)
+        }
+        switch isRevalidating ? .mustValidate : stored.freshness.use(for: directives, at: cache.now()) {
+        case .fresh, .stale: return serve(stored)
+        case .staleWhileRevalidating:
+            revalidate(stored, directives)
+            return serve(stored)
+        case .mustValidate:
+            if directives.isOnlyIfCached { return .gatewayTimeout }
+            return hasOwnConditions ? try await load(directives, stored) : try await validate(stored, directives)
+        }
+    }
+
+    /// The stored response that the request selects (RFC 9111 §4.1).
+    private func stored() async -> CachedResponse? {
+        let stored = await cache.response(for: key, fields, in: storage)
+        guard let stored, isHead || stored.body.count <= bodyLimit else { return nil }
+        return stored
+    }
+
+    /// The answer from a stored response, or 304 if the request's own condition allows it.
+    func serve(_ stored: CachedResponse, isValidated: Bool = false) -> TransportResponse {
+        let now = cache.now()
+        let age = stored.freshness.age(at: now) ?? stored.freshness.initialAge
+        let origin: Response.Origin =
+            if isValidated { .revalidated } else if stored.freshness.isFresh(at: now) {
+                .cache(age: .seconds(Int(age)))
+            } else {
+                .stale(age: .seconds(Int(age)))
+            }
+        use(stored)
+        if !isValidated { cache.report(.hit(url, origin)) }
+        var answer = stored.answer(origin: origin, age: isValidated ? nil : age, isHead: isHead)
+        if answersNotModified(stored) {
+            answer.head.statusCode = 304
+            answer.body = .data(Data())
+        }
+        return answer
+    }
+
+    /// Notes the response that the call gets, and the stored one that it has replaced.
+    func use(_ response: CachedResponse, inPlaceOf former: CachedResponse? = nil) {
+        call?.withLock { call in
+            // The former response of an earlier attempt stays known.
+            let isFollowing = call.used.map { $0.response === (former ?? response) } ?? false
+            let former = isFollowing ? call.used?.former : former
+            call.used = UsedResponse(response: response, former: former, generation: generation)
+        }
+    }
+
+    /// Whether the request's own condition is exactly that a stored response is current.
+    func isAbout(_ stored: CachedResponse) -> Bool {
+        let validators = Validators(stored)
+        if let noneMatch = field("If-None-Match") { return validators.entityTag == noneMatch }
+        return validators.lastModified.map { $0 == field("If-Modified-Since") } ?? false
+    }
+
+    /// Whether the request's own condition is met by a stored response, so that the answer is 304.
+    private func answersNotModified(_ stored: CachedResponse) -> Bool {
+        guard hasOwnConditions, stored.statusCode == 200 else { return false }
+        return Validators(stored).answersNotModified(
+            noneMatch: field("If-None-Match"),
+            modifiedSince: field("If-Modified-Since"),
+            now: cache.now()
+        ) == true
+    }
+
+    private var hasOwnConditions: Bool {
+        !fields.isEmpty && (field("If-None-Match") != nil || field("If-Modified-Since") != nil)
+    }
+
+    private func field(_ name: String) -> String? {
+        fields.first { $0.key.equalsIgnoringASCIICase(name) }?.value
+    }
+}
+
+/// What a call that fails needs of its exchanges. It is shared with the exchange of calls in flight.
+struct CachedCall: Sendable {
+    enum Key: RequestContextKey { typealias Value = Locked<CachedCall> }
+
+    /// The last request.
+    var request: TransportRequest?
+    /// The stored response that the call has received.
+    var used: UsedResponse?
+}
+
+/// The stored response that a call has received.
+struct UsedResponse: Sendable {
+    let response: CachedResponse
+    /// The one in whose place it was stored.
+    let former: CachedResponse?
+    let generation: CacheRemovals.Generation
+}
+
+extension TransportResponse {
+    /// The answer to a request with `only-if-cached` that the cache cannot answer (RFC 9111 §5.2.1.7).
+    fileprivate static var gatewayTimeout: TransportResponse {
+        TransportResponse(head: ResponseHead(statusCode: 504), body: .data(Data()))
+    }
+}

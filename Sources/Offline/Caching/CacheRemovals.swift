@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+
+/// What was removed from a cache, so that a response whose exchange began before is not stored after it.
+struct CacheRemovals: Sendable {
+    /// Identifies what was removed before an exchange.
+    struct Generation: Sendable, Hashable {
+        fileprivate let number: Int
+    }
+
+    /// The responses that the app has removed.
+    private struct Selection: Sendable {
+        let number: Int
+        let contains: @Sendable (ResponseCache.Entry) -> Bool
+    }
+
+    private static let selectionLimit = 16
+    private static let urlLimit = 1_000
+
+    private var lastNumber = 0
+    private var selections: [Selection] = []
+    private var urls: [String: Int] = [:]
+    /// Of this removal and earlier ones, nothing else is known: they count as removals of all responses.
+    private var forgotten = 0
+    /// The removals whose files are being removed.
+    private var active: [Selection] = []
+
+    var generation: Generation { Generation(number: lastNumber) }
+
+    /// Notes the beginning of a removal by the app, and returns its number.
+    mutating func begin(_ contains: @escaping @Sendable (ResponseCache.Entry) -> Bool) -> Int {
+        lastNumber += 1
+        let selection = Selection(number: lastNumber, contains: contains)
+        active.append(selection)
+        selections.append(selection)
+        if selections.count > Self.selectionLimit { forgotten = max(forgotten, selections.removeFirst().number) }
+        return lastNumber
+    }
+
+    /// Notes that the files of a removal are removed.
+    mutating func end(_ number: Int) { active.removeAll { $0.number == number } }
+
+    /// Notes the removal of the responses of a URL.
+    mutating func add(_ url: String) {
+        lastNumber += 1
+        if urls.count >= Self.urlLimit, urls[url] == nil {
+            forgotten = lastNumber
+            (urls, selections) = ([:], [])
+        }
+        urls[url] = lastNumber
+    }
+
+    /// The question whether a response was removed since a generation, or is being removed. The closures of the app
+    /// answer it, so it is asked after the lock is released.
+    func question(of url: String, since generation: Generation) -> Question {
+        let isRemoved = forgotten > generation.number || urls[url].map { $0 > generation.number } ?? false
+        if isRemoved { return Question(isRemoved: true) }
+        if selections.isEmpty, active.isEmpty { return Question() }
+        return Question(closures: (selections.filter { $0.number > generation.number } + active).map(\.contains))
+    }
+
+    struct Question: Sendable {
+        fileprivate var isRemoved = false
+        fileprivate var closures: [@Sendable (ResponseCache.Entry) -> Bool] = []
+
+        /// Whether the answer is yes for a response.
+        func answer(for response: CachedResponse) -> Bool {
+            if isRemoved || closures.isEmpty { return isRemoved }
+            guard let entry = response.entry else { return true }
+            return closures.contains { $0(entry) }
+        }
+    }
+}

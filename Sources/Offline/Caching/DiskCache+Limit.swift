@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// The number of bytes on the disk, about: what was found when the files were counted, and what was written since.
+struct DiskUsage: Sendable {
+    /// `nil` until the files have been counted.
+    var counted: Int?
+    var written = 0
+    var isChecking = false
+
+    /// Whether the files must be counted. Other processes write, too, so this happens after an eighth of the limit at
+    /// the latest.
+    mutating func isCheckDue(limit: Int) -> Bool {
+        guard !isChecking, let counted else { return false }
+        return counted + written > limit || written > limit / 8
+    }
+}
+
+extension DiskCache {
+    private struct StoredFile {
+        let folder: Int
+        let name: String
+        let size: Int
+        let use: Double
+    }
+
+    /// Counts the files later, removes what killed processes have left behind, and removes the least recently used
+    /// responses if there are too many.
+    func maintain() {
+        let begins = usage.withLock { usage in
+            defer { usage.isChecking = true }
+            return !usage.isChecking
+        }
+        guard begins else { return }
+        maintenanceQueue.async { [self] in
+            layout.removeLeftovers()
+            // Again if much was written meanwhile.
+            repeat { checkLimit() } while usage.withLock { $0.isCheckDue(limit: limit) }
+        }
+    }
+
+    /// The number of bytes of all files.
+    func size() async -> Int {
+        await maintenanceQueue.run { self.files().reduce(0) { $0 + $1.size } }
+    }
+
+    private func checkLimit() {
+        let before = usage.withLock(\.written)
+        let files = files()
+        var size = files.reduce(0) { $0 + $1.size }
+        var removed = 0
+        if size > limit {
+            for file in files.sorted(by: { $0.use < $1.use }) where size > limit - limit / 8 {
+                size -= file.size
+                if CacheEntryFile.remove(layout.path(file.folder, file.name)) { removed += 1 }
+            }
+        }
+        usage.withLock { [size] usage in
+            usage.counted = size
+            usage.written -= before
+            usage.isChecking = false
+        }
+        if removed > 0 { report(.removed(count: removed)) }
+    }
+
+    private func files() -> [StoredFile] {
+        var files: [StoredFile] = []
+        for folder in 0..<Self.folderCount {
+            layout.forEachResponse(in: folder) { name, status in
+                guard let status = status(), status.isOwn else { return }
+                files.append(
+                    StoredFile(folder: folder, name: name(), size: Int(status.size), use: status.modificationTime)
+                )
+            }
+        }
+        return files
+    }
+
+    /// Removes the responses whose heads a closure accepts.
+    ///
+    /// - Returns: Their number.
+    func remove(where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
+        var count = 0
+        // One folder at a time, so that calls do not wait for all of them.
+        for folder in 0..<Self.folderCount {
+            count += await onQueue(ofFolder: folder) { [self] in
+                let paths = layout.names(in: folder).map { layout.path(folder, $0) }
+                return paths.filter { path in
+                    (CacheFile.entry(at: path).map(shouldBeRemoved) ?? true) && removeFile(path)
+                }.count
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// The responses in a folder, a file for each.
+///
+/// A file's name consists of digests of the URL, the user and the variant, and of the response's recency. A response is
+/// found by listing one of 1,024 folders; there is no index that could become inconsistent, and opening the cache reads
+/// none of the files. A file is written under a temporary name, and renamed; its checksum finds damage. Therefore any
+/// number of processes can use the folder, and each can end at any moment. Files are not flushed: after a loss of
+/// power, those that are incomplete count as missing.
+///
+/// Its methods access the disk, so they run on the queues of ``onQueue(of:_:)``.
+final class DiskCache: Sendable {
+    /// The number of responses of one URL and user.
+    static let variantLimit = 16
+    static let folderCount = 1024
+    /// How often the use of a file is noted in its modification time, in seconds.
+    static let useInterval: Double = 60
+
+    let layout: DiskCacheLayout
+    let salt: CacheSalt
+    let limit: Int
+    private let usesHeuristics: Bool
+    private let queues = (0..<4).map { DispatchQueue(label: "TargetKit.cache.\($0)") }
+    let maintenanceQueue = DispatchQueue(label: "TargetKit.cache.maintenance", qos: .utility)
+    let usage = Locked(DiskUsage())
+    let report: @Sendable (ResponseCache.Event) -> Void
+    /// Whether a response could not be removed. The folder is then not used any more, so that it does not come back.
+    private let isClosed = Locked(false)
+
+    /// Opens a folder, and creates what is missing.
+    init(
+        _ folder: URL,
+        limit: Int,
+        usesHeuristics: Bool,
+        report: @escaping @Sendable (ResponseCache.Event) -> Void
+    ) throws(CacheFailure) {
+        layout = DiskCacheLayout(folder)
+        salt = try layout.open()
+        self.limit = max(0, limit)
+        self.usesHeuristics = usesHeuristics
+        self.report = report
+        maintain()
+    }
+
+    /// Runs work on the queue of a URL's files. Work for the same URL runs in order.
+    func onQueue<Value: Sendable>(of url: String, _ work: @escaping @Sendable () -> Value) async -> Value {
+        await queue(of: url).run(work)
+    }
+
+    /// Begins work on the queue of a URL's files.
+    func begin(for url: String, _ work: @escaping @Sendable () -> Void) {
+        queue(of: url).async(execute: work)
+    }
+
+    /// Runs work on each queue, after the work that was begun before.
+    func onEachQueue<Value: Sendable>(_ work: @escaping @Sendable (_ folders: [Int]) -> Value) async -> [Value] {
+        var values: [Value] = []
+        for (index, queue) in queues.enumerated() {
+            let folders = (0..<Self.folderCount).filter { $0 % queues.count == index }
+            values.append(await queue.run { work(folders) })
+        }
+        return values
+    }
+
+    /// Runs work on the queue of a folder's files.
+    func onQueue<Value: Sendable>(ofFolder folder: Int, _ work: @escaping @Sendable () -> Value) async -> Value {
+        await queues[folder % queues.count].run(work)
+    }
+
+    private func queue(of url: String) -> DispatchQueue {
+        queues[layout.folderNumber(of: salt.digest(of: [url])) % queues.count]
+    }
+
+    // MARK: - Files
+
+    /// The most recent response for a key that a request with these fields selects.
+    ///
+    /// - Parameter recency: The response must be more recent than this one; default `nil`: any.
+    func response(
+        for key: CacheKey,
+        _ fields: [String: String],
+        after recency: CacheRecency? = nil
+    ) -> CachedResponse? {
+        if isClosed.withLock(\.self) { return nil }
+        let (folder, prefix) = place(of: key)
+        let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
+        for name in names.sorted(by: { DiskCacheLayout.recency(of: $0) > DiskCacheLayout.recency(of: $1) }) {
+            if let recency, DiskCacheLayout.recency(of: name) <= recency.text[...] { return nil }
+            if let response = read(layout.path(folder, name)), response.key == key,
+                response.variant.matches(fields, salt)
+            {
+                return response
+            }
+        }
+        return nil
+    }
+
+    /// Notes that a response was used.
+    func noteUse(of response: CachedResponse) {
+        let (folder, prefix) = place(of: response.key)
+        CacheEntryFile.noteUse(layout.path(folder, prefix + name(of: response)))
+    }
+
+    /// Reads a file. One that is not a complete response is removed.
+    private func read(_ path: String) -> CachedResponse? {
+        switch CacheEntryFile.contents(of: path, noteUseAfter: Self.useInterval) {
+        case .contents(let bytes):
+            let response = bytes.withUnsafeBytes { CacheFile.response(in: $0, usesHeuristics: usesHeuristics) }
+            if response == nil { CacheEntryFile.remove(path) }
+            return response
+        case .notAFile:
+            CacheEntryFile.remove(path)
+            return nil
+        case .unavailable: return nil
+        }
+    }
+
+    /// What became of a response.
+    enum Writing: Sendable {
+        case written
+        /// There is a more recent one of the same key and variant.
+        case isOlder
+        /// The folder is another one, whose names have another salt.
+        case folderWasReplaced
+    }
+
+    /// Writes a response, which replaces the one of the same key and variant.
+    ///
+    /// The file's name ends with the response's recency. Several processes that write at the same time leave several
+    /// files, of which the most recent one is read, so no lock is necessary.
+    func write(_ response: CachedResponse) throws(CacheFailure) -> Writing {
+        if isClosed.withLock(\.self) { return .written }
+        guard try layout.open(salt).bytes == salt.bytes else { return .folderWasReplaced }
+        let data = CacheFile.data(of: response)
+        let (folder, prefix) = place(of: response.key)
+        let others = files(of: response, in: folder, prefix)
+        guard others.allSatisfy({ response.recency.replaces($0.recency) }) else { return .isOlder }
+        let path = layout.path(folder, prefix + name(of: response))
+        let fits = data.count <= limit / 4
+        if fits { try CacheEntryFile.write(data, to: path, in: layout, folder) }
+        for other in others where other.path != path || !fits { removeFile(other.path) }
+        if response.variant != .only { limitVariants(in: folder, prefix) }
+        if fits { noteWriting(of: data.count) }
+        return .written
+    }
+
+    private func noteWriting(of count: Int) {
+        let isFull = usage.withLock { usage in
+            usage.written += count
+            return usage.isCheckDue(limit: limit)
+        }
+        if isFull { maintain() }
+    }
+
+    /// Removes a response, and older ones of the same key and variant.
+    func remove(_ response: CachedResponse) {
+        removeFiles(of: response) { $0 <= response.recency }
+    }
+
+    /// Removes the responses in whose place another one would be stored.
+    func removeReplaced(by response: CachedResponse) {
+        removeFiles(of: response) { response.recency.replaces($0) }
+    }
+
+    private func removeFiles(of response: CachedResponse, where shouldBeRemoved: (CacheRecency) -> Bool) {
+        let (folder, prefix) = place(of: response.key)
+        for file in files(of: response, in: folder, prefix) where shouldBeRemoved(file.recency) {
+            removeFile(file.path)
+        }
+    }
+
+    /// The files of the same key and variant as a response.
+    private func files(
+        of response: CachedResponse,
+        in folder: Int,
+        _ prefix: String
+    ) -> [(path: String, recency: CacheRecency)] {
+        let start = prefix + name(of: response.variant)
+        return layout.names(in: folder).compactMap { name in
+            guard name.hasPrefix(start), let recency = CacheRecency(DiskCacheLayout.recency(of: name)) else {
+                return nil
+            }
+            return (layout.path(folder, name), recency)
+        }
+    }
+
+    /// Removes the file of a response. If that fails, the folder is not used any more.
+    ///
+    /// - Returns: Whether it existed.
+    @discardableResult
+    func removeFile(_ path: String) -> Bool {
+        if CacheEntryFile.remove(path) { return true }
+        let failure = CacheFailure("cannot remove", path)
+        guard FileStatus(of: path)?.isRegular == true else { return false }
+        let wasClosed = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return isClosed
+        }
+        if !wasClosed { report(.failed(failure.message)) }
+        return false
+    }
+
+    /// Removes the responses of a URL, those of all users.
+    ///
+    /// - Returns: Their number.
+    func remove(url: String) -> Int {
+        let digest = salt.digest(of: [url])
+        let folder = layout.folderNumber(of: digest)
+        let names = layout.names(in: folder).filter { $0.hasPrefix(digest.prefix(32)) }
+        return names.filter { removeFile(layout.path(folder, $0)) }.count
+    }
+
+    private func limitVariants(in folder: Int, _ prefix: String) {
+        let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
+        guard names.count > Self.variantLimit else { return }
+        let paths = names.map { layout.path(folder, $0) }
+        let byAge = paths.sorted { CacheEntryFile.modificationTime(of: $0) < CacheEntryFile.modificationTime(of: $1) }
+        for path in byAge.dropLast(Self.variantLimit) { CacheEntryFile.remove(path) }
+    }
+
+    // MARK: - Names
+
+    /// The folder of a key's files, and the beginning of their names.
+    private func place(of key: CacheKey) -> (folder: Int, prefix: String) {
+        let digest = salt.digest(of: [key.url])
+        return (layout.folderNumber(of: digest), "\(digest.prefix(32))-\(Self.name(ofUser: key.user))-")
+    }
+
+    /// The part of a name that identifies a user.
+    static func name(ofUser user: String?) -> String { user.map { String($0.prefix(16)) } ?? noUser }
+
+    private static let noUser = String(repeating: "0", count: 16)
+
+    private func name(of response: CachedResponse) -> String {
+        name(of: response.variant) + "-" + response.recency.text
+    }
+
+    private func name(of variant: CacheVariant) -> String {
+        guard !variant.names.isEmpty else { return Self.noUser }
+        return String(salt.digest(of: variant.names + [variant.digest ?? ""]).prefix(16))
+    }
+}
+
+/// A failed operation of a cache's folder.
+struct CacheFailure: Error, Sendable, Hashable {
+    let message: String
+
+    init(_ what: String, _ path: String, code: Int32 = errno) {
+        message = "\(what) \(path): \(String(cString: strerror(code)))"
+    }
+
+    init(message: String) {
+        self.message = message
+    }
+}

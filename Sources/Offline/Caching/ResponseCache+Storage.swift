@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension ResponseCache {
+    /// A validation in the background.
+    struct Revalidation: Hashable, Sendable {
+        let key: CacheKey
+        let variant: CacheVariant
+    }
+
+    /// Opens the folder, if that has not been done.
+    func open() async -> Storage {
+        if let storage = storage.withLock({ $0 }) { return storage }
+        return await openingQueue.run { [self] in
+            if let storage = storage.withLock({ $0 }) { return storage }
+            let opened = openFolder()
+            storage.withLock { $0 = opened }
+            return opened
+        }
+    }
+
+    private func openFolder() -> Storage {
+        guard let folder else { return Storage(salt: .random(), disk: nil) }
+        do throws(CacheFailure) {
+            guard folder.isFileURL else { throw CacheFailure(message: "the folder of the cache is not a file URL") }
+            let log = log
+            let disk = try DiskCache(folder, limit: diskLimit, usesHeuristics: usesHeuristics) { log.send($0) }
+            return Storage(salt: disk.salt, disk: disk)
+        } catch {
+            report(.failed(error.message))
+            return Storage(salt: .random(), disk: nil)
+        }
+    }
+
+    func report(_ event: @autoclosure () -> Event) { log.send(event()) }
+
+    /// Identifies what was removed until now: a response whose exchange begins now is stored, unless it is removed later.
+    var generation: CacheRemovals.Generation { removals.withLock(\.generation) }
+
+    /// Whether a response was removed since a generation, or is being removed.
+    private func isRemoved(_ response: CachedResponse, since generation: CacheRemovals.Generation) -> Bool {
+        removals.withLock { $0.question(of: response.key.url, since: generation) }.answer(for: response)
+    }
+
+    /// The most recent response for a key that a request with these fields selects.
+    func response(for key: CacheKey, _ fields: [String: String], in storage: Storage) async -> CachedResponse? {
+        let generation = generation
+        let found = memory.response(for: key) { $0.variant.matches(fields, storage.salt) }
+        guard let disk = storage.disk else { return found }
+        if let found, found.freshness.isFresh(at: now()) {
+            if memory.isUseDue(of: found, at: now()) { disk.begin(for: key.url) { disk.noteUse(of: found) } }
+            return found
+        }
+        // Another process may have stored a more recent one.
+        let stored = await disk.onQueue(of: key.url) { () -> CachedResponse? in
+            let stored = disk.response(for: key, fields, after: found?.recency)
+            // On the queue, because a removal that is in progress ends after the queue has removed the file.
+            return stored.flatMap { self.isRemoved($0, since: generation) ? nil : $0 }
+        }
+        guard let latest = stored ?? found, !isRemoved(latest, since: generation) else { return nil }
+        guard let stored else { return found }
+        keepInMemory(stored, generation, isFromDisk: true)
+        // One that has arrived meanwhile is more recent.
+        return memory.response(for: key) { $0.isSameVariant(as: stored) } ?? stored
+    }
+
+    /// Keeps a response in memory, unless it was removed since a generation.
+    ///
+    /// - Returns: Whether there is no more recent response.
+    @discardableResult
+    private func keepInMemory(
+        _ response: CachedResponse,
+        _ generation: CacheRemovals.Generation,
+        isFromDisk: Bool = false
+    ) -> Bool {
+        guard !isRemoved(response, since: generation) else { return false }
+        let isLatest = memory.store(response, isFromDisk: isFromDisk)
+        // A removal may have looked for it before it was there.
+        if isRemoved(response, since: generation) { memory.remove(url: response.key.url) { $0 === response } }
+        return isLatest
+    }
+
+    /// Stores a response, unless a more recent one is stored. If it was removed since its exchange began, it is not
+    /// stored, and the one that it would replace is removed.
+    func store(_ response: CachedResponse, in storage: Storage, generation: CacheRemovals.Generation) {
+        let url = response.key.url
+        if isRemoved(response, since: generation) {
+            memory.remove(url: url) { $0.isReplaced(by: response) }
+            storage.disk?.begin(for: url) { storage.disk?.removeReplaced(by: response) }
+            return
+        }
+        guard keepInMemory(response, generation) else { return }
+        if let disk = storage.disk {
+            disk.begin(for: url) { self.write(response, to: disk, generation) }
+        }
+        if let url = URL(string: url) { report(.stored(url)) }
+    }
+
+    private func write(_ response: CachedResponse, to disk: DiskCache, _ generation: CacheRemovals.Generation) {
+        guard !isRemoved(response, since: generation) else { return disk.removeReplaced(by: response) }
+        do throws(CacheFailure) {
+            switch try disk.write(response) {
+            case .written: break
+            case .isOlder: memory.remove(url: response.key.url) { $0 === response }
+            // The next call opens the new folder.
+            case .folderWasReplaced: storage.withLock { if $0?.disk === disk { $0 = nil } }
+            }
+        } catch {
+            // An older response must not take its place.
+            disk.removeReplaced(by: response)
+            report(.failed(error.message))
+        }
+    }
+
+    /// Removes responses from memory. Those that are in transit are not stored.
+    ///
+    /// - Returns: The number of the removal, which ends when the files are removed, and that of the responses.
+    func beginRemoval(of isSelected: @escaping @Sendable (Entry) -> Bool) -> (number: Int, count: Int) {
+        let number = removals.withLock { $0.begin(isSelected) }
+        return (number, removeFromMemory(isSelected))
+    }
+
+    /// Removes the files of a removal.
+    func finishRemoval(_ removal: (number: Int, count: Int), of isSelected: @escaping @Sendable (Entry) -> Bool) async {
+        // A response that was still to be written is in memory only.
+        let removed = max(removal.count, await open().disk?.remove(where: isSelected) ?? 0)
+        removals.withLock { $0.end(removal.number) }
+        // Those that were read from the folder meanwhile.
+        _ = removeFromMemory(isSelected)
+        if removed > 0 { report(.removed(count: removed)) }
+    }
+
+    private func removeFromMemory(_ isSelected: (Entry) -> Bool) -> Int {
+        memory.remove { response in response.entry.map(isSelected) ?? true }
+    }
+
+    /// Removes one response, and older ones in its place.
+    ///
+    /// - Parameter isReplaced: Whether another response has taken its place: those in transit may then be stored.
+    func remove(_ response: CachedResponse, in storage: Storage, isReplaced: Bool = false) {
+        if !isReplaced { removals.withLock { $0.add(response.key.url) } }
+        memory.remove(url: response.key.url) { $0.isSameOrOlder(than: response) }
+        storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
+        report(.removed(count: 1))
+    }
+
+    /// Removes the responses of a URL, those of all users.
+    func remove(url: String, in storage: Storage) async {
+        // Responses that are in transit are from before the change, and are not stored.
+        removals.withLock { $0.add(url) }
+        let inMemory = memory.remove(url: url)
+        let onDisk = await storage.disk?.onQueue(of: url) { storage.disk?.remove(url: url) ?? 0 } ?? 0
+        removals.withLock { $0.add(url) }
+        memory.remove(url: url)
+        let count = max(inMemory, onDisk)
+        if count > 0 { report(.removed(count: count)) }
+    }
+
+    /// Removes the responses to requests with credentials, at the end of a session.
+    func removePersonal() {
+        let removal = beginRemoval(of: \.isPersonal)
+        Task { await finishRemoval(removal, of: \.isPersonal) }
+    }
+
+    /// Waits for all pending writes.
+    package func waitForWrites() async {
+        _ = await open().disk?.onEachQueue { _ in }
+    }
+}
+
+extension ResponseCache {
+    /// Removes the responses that a request of an unsafe method has made invalid (RFC 9111 §4.4).
+    func invalidate(after request: URLRequest, _ head: ResponseHead, in storage: Storage) async {
+        guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET"),
+            (200...399).contains(head.statusCode), let url = request.url
+        else { return }
+        var urls: Set<String> = [CacheKey.text(of: url)]
+        let headers = head.headers
+        for name: HTTPHeaderName in [.location, "Content-Location"] {
+            guard let value = headers[name], let other = URL(string: value, relativeTo: url)?.absoluteURL,
+                ServerOrigin(other) == ServerOrigin(url)
+            else { continue }
+            urls.insert(CacheKey.text(of: other))
+        }
+        for url in urls { await remove(url: url, in: storage) }
+    }
+}

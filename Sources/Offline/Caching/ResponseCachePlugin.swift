@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers calls from a ``ResponseCache``, and stores responses in it, as RFC 9111 specifies for a private cache.
+///
+/// ```swift
+/// let provider = Provider<Catalog>(plugins: [ResponseCachePlugin(cache)])
+/// let list = try await provider.request(.list, options: .setting(\.cachePolicy, .staleOnFailure))
+/// if case .stale(let age) = list.origin { showAge(age) }
+/// ```
+///
+/// Each request of a redirected call is cached individually. Stubbed calls do not use the cache, nor do requests with a
+/// body, downloads to files, streams, and requests with `Range`, `If-Range`, `If-Match` or `If-Unmodified-Since`. A
+/// successful request with an unsafe method, unless it is stubbed, invalidates stored responses (RFC 9111 §4.4).
+///
+/// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and the
+///   directives of requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861).
+///   `s-maxage` and `proxy-revalidate`, which apply to shared caches, are ignored.
+/// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
+/// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
+/// - A stored response whose body cannot be decoded is removed, so that the next call loads it. The response that it
+///   has replaced, for example because a captive portal has answered, is used again.
+/// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
+///   old it is.
+/// - **Credentials.** Responses to requests with credentials are stored separately for each credential: `Authorization`,
+///   `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an `AuthenticationPlugin`
+///   keeps its responses when its credential is refreshed, and between launches; when it ends, all responses to requests
+///   with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose only
+///   credential is a signature do not use the cache, and a response to a request that gets its credential in another
+///   plugin's `exchange` is not stored.
+///
+/// A provider can have only one of these plugins.
+public struct ResponseCachePlugin: Plugin, SinglePlugin {
+    /// `PluginPlace.caching`: after the plugins that prepare requests, so that a call's policy overrides theirs, and
+    /// around those that wait for the network.
+    public var place: PluginPlace { .caching }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.prepare, .exchange, .process, .didFinish] }
+
+    private let cache: ResponseCache
+    private let user: (@Sendable (RequestContext) -> String?)?
+
+    /// Creates a plugin.
+    ///
+    /// - Parameters:
+    ///   - cache: The cache, which several plugins can use.
+    ///   - user: Returns an identifier of the call's user, for example the account number, so that responses remain
+    ///     when the credential changes. Default `nil`: the credential identifies the user. Called when a request is
+    ///     prepared and when its response arrives, which is stored only if the identifier is the same.
+    public init(_ cache: ResponseCache, user: (@Sendable (RequestContext) -> String?)? = nil) {
+        self.cache = cache
+        self.user = user
+    }
+
+    /// Sets the `cachePolicy` of the request if the call has a policy of its own.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        if context[CachedCall.Key.self] == nil { context[CachedCall.Key.self] = Locked(CachedCall()) }
+        // A signature, which differs for each request, is added later.
+        if let fields = request.allHTTPHeaderFields {
+            let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter {
+                context.secretHeaders.contains($0) || $0.isCredential
+            }
+            if !names.isEmpty { context[CredentialNamesKey.self] = names }
+        }
+        if let user { context[UserKey.self] = user(context) }
+        let options = context.options
+        let validates =
+            options.validatesCachedResponse && options.cachePolicy.urlRequestPolicy == .useProtocolCachePolicy
+        let policy = validates ? .reloadRevalidatingCacheData : options.cachePolicy.urlRequestPolicy
+        guard validates || options.cachePolicy != .useProtocol, request.cachePolicy != policy else { return request }
+        var request = request
+        request.cachePolicy = policy
+        return request
+    }
+
+    /// Removes the response of a call that could not be decoded, and restores the one that it has replaced: behind a
+    /// captive portal, the response is not the server's.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        guard case .failure(let error) = call.result, error.stage == .decoding,
+            let used = context[CachedCall.Key.self]?.withLock(\.used), let storage = cache.storage.withLock(\.self)
+        else { return }
+        cache.remove(used.response, in: storage, isReplaced: true)
+        if let former = used.former { cache.store(former, in: storage, generation: used.generation) }
+    }
+
+    /// Answers from the cache, or passes the request on and stores its response.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        let usesStaleOnFailure = context.options.cachePolicy == .staleOnFailure
+        if usesStaleOnFailure { context[CachedCall.Key.self]?.withLock { $0.request = request } }
+        let storage = await cache.open()
+        guard let exchange = exchange(of: request, context, storage, next) else {
+            let response = try await next(request)
+            await cache.invalidate(after: request.urlRequest, response.head, in: storage)
+            return response
+        }
+        guard usesStaleOnFailure else { return try await exchange.response() }
+        do {
+            let response = try await exchange.response()
+            guard response.head.statusCode.isOfServerThatCannotAnswer else { return response }
+            return await exchange.storedRedirect() ?? response
+        } catch  where error.allowsCachedResponse {
+            guard let redirect = await exchange.storedRedirect() else { throw error }
+            return redirect
+        }
+    }
+
+    /// Answers a call that has failed with a stored response, if its policy is `.staleOnFailure`.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        guard case .failure(let error) = result, context.options.cachePolicy == .staleOnFailure,
+            error.allowsCachedResponse, let request = request(of: error, context),
+            let stored = await exchange(of: request, context, cache.open(), nil)?.storedResponse(),
+            let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
+        else { return result }
+        return .success(response)
+    }
+
+    /// The last request of a call that has failed. A call that has joined the exchange of another one has none of its
+    /// own.
+    private func request(of error: TargetKitError, _ context: RequestContext) -> TransportRequest? {
+        guard let call = context[CachedCall.Key.self] else { return nil }
+        return call.withLock(\.request) ?? error.request.map { TransportRequest(urlRequest: $0) }
+    }
+
+    /// Returns `nil` for a request that does not use the cache.
+    private func exchange(
+        of request: TransportRequest,
+        _ context: RequestContext,
+        _ storage: ResponseCache.Storage,
+        _ network: Exchange?
+    ) -> CacheExchange? {
+        let urlRequest = request.urlRequest
+        guard case .none = request.body, case .memory(let limit) = request.destination, let url = urlRequest.url else {
+            return nil
+        }
+        let method = urlRequest.httpMethod ?? "GET"
+        guard method == "GET" || method == "HEAD" else { return nil }
+        let fields = urlRequest.allHTTPHeaderFields ?? [:]
+        if !fields.isEmpty, fields.keys.contains(where: \.bypassesCache) { return nil }
+        if user == nil, Self.hasUnknownCredential(fields, isSigned: network?.isSigned == true, context) { return nil }
+        let credential = context[AppliedCredentialKey.self]
+        let id = context[UserKey.self] ?? user?(context)
+        let key = CacheKey(url: url, user: self.user(id, fields, context, credential, storage.salt))
+        return CacheExchange(
+            cache: cache,
+            storage: storage,
+            network: network,
+            context: context,
+            request: request,
+            url: url,
+            fields: fields,
+            isHead: method == "HEAD",
+            bodyLimit: limit,
+            key: key,
+            isOfUser: { [user] response, context in
+                if credential?.session.isEnded == true { return false }
+                if let user { return user(context) == id }
+                let refreshed = context[RefreshedCredentialKey.self]
+                if let credential, let refreshed, refreshed.session !== credential.session { return false }
+                return !Self.hasUnknownCredential(response.request?.allHTTPHeaderFields ?? [:], after: fields, context)
+            },
+            generation: cache.generation,
+            call: context[CachedCall.Key.self]
+        )
+    }
+
+    /// Whether the only credential is one that a plugin has added after this one has seen the request, or will add: a
+    /// signature, which differs for each request, with a key that may identify the user.
+    private static func hasUnknownCredential(
+        _ fields: [String: String],
+        isSigned: Bool,
+        _ context: RequestContext
+    ) -> Bool {
+        if fields.isEmpty { return isSigned }
+        let known = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
+        let names = fields.keys.map(HTTPHeaderName.init(rawValue:))
+        let hasSignature = isSigned || names.contains(where: context.secretHeaders.contains)
+        return hasSignature && !names.contains(where: known.contains)
+    }
+
+    /// Whether other plugins have added or replaced a credential after this one has seen the request, unless it is that
+    /// of the same session, or a signature beside a credential that identifies the user.
+    private static func hasUnknownCredential(
+        _ sent: [String: String],
+        after fields: [String: String],
+        _ context: RequestContext
+    ) -> Bool {
+        let identifying = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
+        let refreshed = context[RefreshedCredentialKey.self]
+        var isSigned = false
+        for (field, value) in sent where fields[field] != value {
+            let name = HTTPHeaderName(rawValue: field)
+            if refreshed?.fields[name]?.new == value { continue }
+            if identifying.contains(name) { return true }
+            isSigned = isSigned || context.secretHeaders.contains(name) || name.isCredential
+        }
+        return isSigned && !fields.keys.contains { identifying.contains(HTTPHeaderName(rawValue: $0)) }
+    }
+
+    /// The digest that identifies the user; `nil` for a request without credentials.
+    private func user(
+        _ id: String?,
+        _ fields: [String: String],
+        _ context: RequestContext,
+        _ credential: AppliedCredential?,
+        _ salt: CacheSalt
+    ) -> String? {
+        credential?.session.onEnd(of: ObjectIdentifier(cache)) { [cache] in cache.removePersonal() }
+        if let id { return salt.digest(of: ["user", id]) }
+        if fields.isEmpty { return nil }
+        let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
+        let secrets = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
+        if secrets.isEmpty { return nil }
+        guard let credential else { return Self.digest("credentials", of: secrets, salt) }
+        let (own, others) = credential.split(secrets)
+        // A redirect to another origin is followed without the session's credential.
+        if own.isEmpty { return Self.digest("credentials", of: secrets, salt) }
+        let user = credential.session.user(of: ObjectIdentifier(cache)) { Self.digest("credentials", of: own, salt) }
+        return Self.digest("session " + user, of: others, salt)
+    }
+
+    private static func digest(_ kind: String, of fields: [String: String], _ salt: CacheSalt) -> String {
+        let sorted = fields.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
+        return salt.digest(of: [kind] + sorted.flatMap { [$0.0, $0.1] })
+    }
+}
+
+extension HTTPHeaderName {
+    /// The ends of names of signatures, which differ for each request.
+    private static let signatures = ["sign", "signature", "sig", "hmac"]
+
+    /// Whether a field of that name usually contains a secret that identifies the user.
+    fileprivate var isCredential: Bool {
+        guard SecretFields.isSecret(rawValue) else { return false }
+        let text = SecretFields.normalized(rawValue)
+        return !Self.signatures.contains(where: text.hasSuffix)
+    }
+}
+
+extension AppliedCredential {
+    /// The fields with the session's credential, and the other ones: those that differ from what the credential has
+    /// set, and what it has replaced or extended, for example other cookies.
+    fileprivate func split(_ secrets: [String: String]) -> (own: [String: String], others: [String: String]) {
+        var (own, others): ([String: String], [String: String]) = ([:], [:])
+        for (name, value) in secrets {
+            let change = fields[HTTPHeaderName(rawValue: name)]
+            guard let change, change.new == value else {
+                others[name] = value
+                continue
+            }
+            own[name] = value
+            others[name] = change.old
+        }
+        return (own, others)
+    }
+}
+
+/// The names of the fields that identify the user, apart from `Authorization` and `Cookie`.
+private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
+/// The app's identifier of the user when the request was prepared.
+private enum UserKey: RequestContextKey { typealias Value = String? }
+
+extension Int {
+    /// Whether it is the status of a server that cannot answer now.
+    fileprivate var isOfServerThatCannotAnswer: Bool { self == 408 || self == 429 || self >= 500 }
+}
+
+extension String {
+    /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2), or for
+    /// another server than the URL does.
+    fileprivate var bypassesCache: Bool {
+        switch utf8.count {
+        case 4: equalsIgnoringASCIICase("Host")
+        case 5: equalsIgnoringASCIICase("Range")
+        case 8: equalsIgnoringASCIICase("If-Range") || equalsIgnoringASCIICase("If-Match")
+        case 19: equalsIgnoringASCIICase("If-Unmodified-Since")
+        default: false
+        }
+    }
+}
+
+extension Error {
+    /// Whether a cached response may be used instead of an exchange that has failed.
+    var allowsCachedResponse: Bool {
+        if isCancellation { return false }
+        let error = self as? TargetKitError ?? TargetKitError(stage: .transport, underlying: self)
+        return error.allowsCachedResponse
+    }
+}
+
+extension TargetKitError {
+    /// Whether a cached response may be returned instead: the server has not answered, or cannot answer now.
+    fileprivate var allowsCachedResponse: Bool {
+        switch stage {
+        case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false
+        case .request, .transport, .status:
+            response.map { $0.statusCode.isOfServerThatCannotAnswer } ?? (kind != .unauthorized)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension OfflineOutbox {
+    /// Makes a call. If there is no network connection, keeps the call and sends it later.
+    ///
+    /// The call is kept without an attempt if there is no network or if entries of its group are waiting. If the task
+    /// is cancelled during the first attempt, the call is cancelled and not kept. The order of concurrent calls is
+    /// unspecified.
+    ///
+    /// - Returns: The response, or the identifier of the entry after it was written to permanent storage.
+    /// - Throws: The error of a call that is not kept, by its `CallOptions.outboxPolicy`. If a call could not be kept,
+    ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
+    public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
+        let epoch = content.value.epoch
+        let call = newCall(of: target)
+        if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
+        if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
+            switch await firstAttempt(target, options(of: call), epoch: epoch) {
+            case .success(let response):
+                callSucceeded()
+                return .sent(response)
+            case .failure(let error):
+                guard call.policy.keeps(error) else { throw error }
+                update { $0.delays.addNoResponse(nil, at: elapsed.current) }
+            }
+        }
+        let id = UUID()
+        do {
+            if try await keep(target, call, as: id, epoch: epoch) { return .kept(id) }
+        } catch {
+            throw TargetKitError(stage: .transport, target: target, underlying: error)
+        }
+        // The account has changed.
+        throw TargetKitError(stage: .cancelled, target: target, underlying: CancellationError())
+    }
+
+    /// Adds a call to the outbox without a first attempt, whatever its policy.
+    ///
+    /// - Returns: The identifier of the entry, which is on permanent storage.
+    /// - Throws: ``OutboxError/full``, ``OutboxError/unencodableTarget(type:)``, or
+    ///   ``OutboxError/unusableFile(path:reason:)`` if it cannot be stored, for example on a full disk.
+    @discardableResult
+    public func keep(_ target: Target) async throws(OutboxError) -> UUID {
+        let id = UUID()
+        _ = try await keep(target, newCall(of: target), as: id)
+        return id
+    }
+
+    /// Sends the waiting entries immediately, including those that need a sign-in. Call it after a sign-in and when the
+    /// app becomes active.
+    public func sendNow() {
+        update { content in
+            content.unauthorized = nil
+            content.delays.removeAll()
+        }
+        startSending()
+    }
+
+    /// Resends an entry that has failed or expired, with the same `Idempotency-Key`. Its age is measured from now. Does
+    /// nothing if there is no such entry.
+    ///
+    /// - Throws: ``OutboxError`` if the change cannot be written.
+    public func retry(_ id: UUID) async throws(OutboxError) {
+        let now = now()
+        try await store.transaction { [self] transaction throws(OutboxError) in
+            guard transaction.current.items[id]?.isFailedOrExpired == true else { return }
+            try transaction.write([OutboxRecord(change: .waiting, id: id, date: now)])
+            update { $0.errors[id] = nil }
+            report(id)
+        }
+        startSending()
+    }
+
+    /// Moves an entry before another one, or to the end. Does nothing if there is no such entry.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier of the entry.
+    ///   - next: The entry before which it is moved; default `nil`: to the end.
+    /// - Throws: ``OutboxError`` if the change cannot be written.
+    public func move(_ id: UUID, before next: UUID? = nil) async throws(OutboxError) {
+        try await store.transaction { [self] transaction throws(OutboxError) in
+            let items = transaction.current.items
+            guard items[id] != nil, next == nil || next.flatMap({ items[$0] }) != nil else { return }
+            try transaction.write([OutboxRecord(change: .moved, id: id, next: next)])
+            update { _ in }
+            report(id)
+        }
+    }
+
+    /// Removes an entry. If its call is in progress, the call is cancelled; the server may still process it.
+    ///
+    /// - Throws: ``OutboxError`` if the change cannot be written. This process does not send the entry, but it is sent
+    ///   after the next launch unless a later write succeeds.
+    public func remove(_ id: UUID) async throws(OutboxError) {
+        try await remove { $0.id == id }
+    }
+
+    /// Removes all entries of the account, including those that this version of the app cannot decode.
+    ///
+    /// - Throws: ``OutboxError``, like ``remove(_:)``.
+    public func removeAll() async throws(OutboxError) {
+        let (account, firstAttempts) = update { content in
+            content.epoch += 1
+            return (content.account, Array(content.firstAttempts.values))
+        }
+        for task in firstAttempts { task.cancel() }
+        try await remove { $0.call.account == account }
+    }
+
+    private func remove(_ shouldBeRemoved: @escaping @Sendable (OutboxItems<Target>.Item) -> Bool)
+        async throws(OutboxError)
+    {
+        try await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
+            let content = transaction.current
+            let items = content.items.all.filter(shouldBeRemoved)
+            let failure = try transaction.write(items.map { OutboxRecord(change: .ended, id: $0.id) })
+            let task = update { content in
+                for item in items { content.errors[item.id] = nil }
+                return items.contains { $0.id == content.sending } ? content.task : nil
+            }
+            task?.cancel()
+            for item in items { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
+            if let failure { throw failure }
+        }
+        startSending()
+    }
+}
+
+// MARK: - Keeping
+
+extension OfflineOutbox {
+    /// The call of a target, without its JSON.
+    private func newCall(of target: Target) -> StoredCall {
+        let resolved = provider.resolved(options, for: target)
+        let policy = resolved.outboxPolicy
+        let own = resolved.idempotencyKey ?? resolved.headers[.idempotencyKey] ?? target.headers[.idempotencyKey]
+        return StoredCall(
+            target: "",
+            key: own ?? (policy == .ifUnsent ? nil : UUID().uuidString),
+            account: account,
+            group: resolved.outboxGroup,
+            policy: policy,
+            date: now()
+        )
+    }
+
+    /// Reports the state of an entry.
+    func report(_ id: UUID) {
+        if let entry = content.value.entry(id) { readers.send(entry) }
+    }
+
+    /// The options of an entry's call.
+    func options(of call: StoredCall) -> CallOptions {
+        var options = options.setting(\.waitsForConnectivity, false)
+        guard let key = call.key else { return options }
+        options.idempotencyKey = key
+        options.headers[.idempotencyKey] = key
+        return options
+    }
+
+    /// Whether entries of a group wait, as far as the file can be read.
+    private func hasWaiting(in group: OutboxGroup) async -> Bool {
+        let result = try? await store.transaction(isRequired: false) { transaction throws(OutboxError) in
+            transaction.current.hasWaiting(in: group)
+        }
+        return result ?? false
+    }
+
+    /// Makes the first try of a call.
+    private func firstAttempt(
+        _ target: Target,
+        _ options: CallOptions,
+        epoch: Int
+    ) async -> Result<Response, TargetKitError> {
+        let id = UUID()
+        defer { content.update { $0.firstAttempts[id] = nil } }
+        let (result, _) = await result(of: target, options) { content, task in
+            content.firstAttempts[id] = task
+            return content.epoch == epoch
+        }
+        return result
+    }
+
+    /// Keeps a call, unless the account has changed since it was made. Returns whether it is kept.
+    private func keep(
+        _ target: Target,
+        _ call: StoredCall,
+        as id: UUID,
+        epoch: Int? = nil
+    ) async throws(OutboxError) -> Bool {
+        var call = call
+        do { call.target = try StoredTarget.json(of: target) } catch {
+            throw .unencodableTarget(type: "\(type(of: target))")
+        }
+        let limits = limits
+        let isKept = try await store.transaction { [self, call] transaction throws(OutboxError) -> Bool in
+            let content = transaction.current
+            if let epoch, content.epoch != epoch { return false }
+            let dropped = try content.items.ended(toMakeRoomFor: call, limits)
+            let kept = OutboxRecord(change: .kept, id: id, call: call)
+            try transaction.write(dropped.map { OutboxRecord(change: .ended, id: $0.id) } + [kept])
+            for item in dropped { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
+            update { content in for item in dropped { content.errors[item.id] = nil } }
+            report(id)
+            return true
+        }
+        startSending()
+        return isKept
+    }
+}
+
+extension OutboxItems {
+    /// The entries that have failed or expired and make room for a call.
+    ///
+    /// - Throws: ``OutboxError/full`` if there are not enough of them.
+    fileprivate func ended(toMakeRoomFor call: StoredCall, _ limits: OutboxLimits) throws(OutboxError) -> [Item] {
+        var (count, byteCount) = (order.count + 1, byteCount + call.target.utf8.count)
+        var dropped: [Item] = []
+        for item in all where item.isFailedOrExpired && (count > limits.count || byteCount > limits.byteCount) {
+            dropped.append(item)
+            count -= 1
+            byteCount -= item.call.target.utf8.count
+        }
+        guard count <= limits.count, byteCount <= limits.byteCount else { throw .full }
+        return dropped
+    }
+}

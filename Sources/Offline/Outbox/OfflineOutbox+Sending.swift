@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+extension OfflineOutbox {
+    /// How soon to look again whether another process still sends.
+    private static var otherProcessDelay: Duration { .seconds(1) }
+    /// How soon to try again when the file could not be used.
+    private static var storageDelay: Duration { .seconds(30) }
+
+    /// Starts to send waiting entries, or notifies the task that sends them.
+    func startSending() {
+        let begins = content.update { content in
+            if content.isRunning {
+                content.hasPendingChange = true
+                return false
+            }
+            content.isRunning = true
+            return true
+        }
+        if begins { Task { await self.sendWaiting() } }
+    }
+
+    private func sendWaiting() async {
+        var delay: Duration?
+        repeat {
+            do throws(OutboxError) {
+                delay = nil
+                guard try await store.acquireSendingLock() else {
+                    delay = Self.otherProcessDelay
+                    continue
+                }
+                defer { if !store.releaseSendingLock() { delay = Self.storageDelay } }
+                while let item = try await next() { await send(item) }
+            } catch {
+                update { $0.storageError = error }
+                delay = Self.storageDelay
+            }
+        } while content.update({ content in
+            defer { (content.hasPendingChange, content.isRunning) = (false, content.hasPendingChange) }
+            return content.hasPendingChange
+        })
+        sendLater(delay)
+    }
+
+    /// Sends entries again at the end of the shortest delay, or when one expires.
+    ///
+    /// - Parameter delay: The delay, if it is not that of the entries.
+    private func sendLater(_ delay: Duration?) {
+        // Under the lock: an older state must not replace the delay of a newer one.
+        delayTask.withLock { task in
+            task?.cancel()
+            guard let time = timeToWait(delay) else { return }
+            task = Task { [weak self, clock] in
+                guard (try? await clock.wait(for: time)) != nil else { return }
+                self?.startSending()
+            }
+        }
+    }
+
+    /// The time until an entry can be sent or expires; `nil` if none waits.
+    private func timeToWait(_ delay: Duration?) -> Duration? {
+        let content = content.value
+        let waits = content.items.all.filter { $0.target != nil && !$0.isFailedOrExpired }
+        guard !waits.isEmpty || store.holdsSendingLock else { return nil }
+        let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age / .seconds(1)) }.min()
+        let untilExpiry =
+            expiry.map { Duration.seconds(min(max(1, $0.timeIntervalSince(now()) + 1), 1e8)) } ?? LongestWait.year
+        let ownDelay = delay ?? (isNetworkUsable ? content.wait(at: elapsed.current) : nil)
+        return max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
+    }
+}
+
+// MARK: - One entry
+
+extension OfflineOutbox {
+    /// Marks the next entry as being sent; `nil` if none can be sent now.
+    private func next() async throws(OutboxError) -> OutboxItems<Target>.Item? {
+        let now = now()
+        return try await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
+            try endAbandoned(&transaction, now)
+            guard isNetworkUsable, let item = transaction.current.next(at: elapsed.current) else { return nil }
+            if item.call.policy == .ifUnsent {
+                // Otherwise the next launch could send it a second time.
+                try transaction.write([OutboxRecord(change: .begun, id: item.id)], isRequired: true)
+            }
+            let isCurrent = update { content in
+                guard content.account == item.call.account else { return false }
+                content.sending = item.id
+                return true
+            }
+            guard isCurrent else {
+                try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
+                return nil
+            }
+            report(item.id)
+            return item
+        }
+    }
+
+    /// Ends the entries that have expired, and those whose call another process had begun that was killed.
+    private func endAbandoned(_ transaction: inout OutboxTransaction<Target>, _ now: Date) throws(OutboxError) {
+        let content = transaction.current
+        for item in content.items.all where item.target != nil && !item.isFailedOrExpired {
+            if case .begun = item.state {
+                let text = "The app ended while the call was sent. The server may have processed it."
+                try transaction.write([.failed(item.id, StoredFailure(text: text))])
+                report(item.id)
+            } else if item.call.date.addingTimeInterval(limits.age / .seconds(1)) < now {
+                try transaction.write([OutboxRecord(change: .expired, id: item.id)])
+                report(item.id)
+            }
+        }
+        update { _ in }
+    }
+
+    private func send(_ item: OutboxItems<Target>.Item) async {
+        guard let target = item.target else { return }
+        let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
+        let (result, isWanted) = await result(of: target, options) { content, task in
+            content.task = task
+            return content.account == item.call.account && content.items[item.id] != nil
+        }
+        let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
+        // It does not throw, because what cannot be written is written later.
+        try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
+            try end(item, outcome, &transaction)
+        }
+    }
+
+    /// Makes a call that begins when a change of the account can cancel it, so that it never has the credentials of
+    /// another user.
+    ///
+    /// - Parameter register: Stores the task that is to be cancelled. Returns whether the call is still wanted;
+    ///   otherwise it is cancelled.
+    func result(
+        of target: Target,
+        _ options: CallOptions,
+        register: (inout OutboxContent<Target>, Task<Result<Response, TargetKitError>, Never>) -> Bool
+    ) async -> (result: Result<Response, TargetKitError>, isWanted: Bool) {
+        let start = SharedOutcome<Void>()
+        let task = Task { [provider] in
+            try? await start.value()
+            return await provider.result(of: target, options)
+        }
+        let isWanted = content.update { register(&$0, task) }
+        if !isWanted { task.cancel() }
+        start.settle(())
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return (result, isWanted)
+    }
+
+    /// Records the outcome of an entry's call.
+    private func end(
+        _ item: OutboxItems<Target>.Item,
+        _ outcome: OutboxOutcome,
+        _ transaction: inout OutboxTransaction<Target>
+    ) throws(OutboxError) {
+        let isInOutbox = transaction.current.items[item.id] != nil
+        switch outcome {
+        case .sent: try transaction.write([OutboxRecord(change: .ended, id: item.id)])
+        case .failed(let error) where isInOutbox:
+            try transaction.write([.failed(item.id, StoredFailure(error))])
+        case .needsSignIn, .noResponse, .unavailable, .failed:
+            if isInOutbox, item.call.policy == .ifUnsent {
+                try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
+            }
+        }
+        let time = elapsed.current
+        update { $0.endCall(of: item, with: outcome, isInOutbox: isInOutbox, at: time) }
+        if case .sent(let response) = outcome, let entry = content.value.entry(item) {
+            readers.send(entry.with(.sent(response)))
+        } else {
+            report(item.id)
+        }
+    }
+}
+
+// MARK: - The network
+
+extension OfflineOutbox {
+    /// Whether there is a network that calls may use, as far as it is known.
+    var isNetworkUsable: Bool { reachability?.status.serves(options.refusedNetworks) ?? true }
+
+    /// Ends delays after a successful call.
+    func callSucceeded() {
+        guard content.value.items.all.contains(where: { !$0.isFailedOrExpired }) else { return }
+        update { content in
+            content.unauthorized = nil
+            content.delays.endNoResponse()
+        }
+        startSending()
+    }
+
+    /// Sends entries whenever the network changes.
+    func observeNetwork() {
+        guard let reachability else { return }
+        reachability.start()
+        let statuses = reachability.statuses
+        networkTask.withLock {
+            $0 = Task { [weak self] in
+                // The first one is not a change.
+                var isChange = false
+                for await _ in statuses {
+                    guard let self else { return }
+                    if isChange { self.update { $0.delays.endNoResponse() } }
+                    isChange = true
+                    self.startSending()
+                }
+            }
+        }
+    }
+}
+
+extension Provider {
+    /// The result of a call as a value.
+    fileprivate func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
+        do {
+            return .success(try await request(target, options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// Keeps calls that fail because there is no network connection, and sends them in order when the connection returns,
+/// even after the app is relaunched.
+///
+/// ```swift
+/// enum Shop: TargetType, Codable { case order(Int) … }
+///
+/// let outbox = try OfflineOutbox(Provider<Shop>(plugins: [tokens]), storedIn: file, reachability: .shared)
+/// switch try await outbox.send(.order(7)) {
+/// case .sent(let response): show(response)
+/// case .kept: showPending()
+/// }
+/// ```
+///
+/// Every attempt of a call has the same `Idempotency-Key`, even after the app is relaunched, so that a server that
+/// supports the key processes the call once. For other servers, set `CallOptions.outboxPolicy` to
+/// ``OutboxPolicy/ifUnsent``: the call is then sent at most once, without a key.
+///
+/// The file contains the targets as JSON and has mode 0600. It contains no credentials: the provider's plugins add them
+/// when an entry is sent. Several processes, such as an app and its extension, can use one file.
+///
+/// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is sent again after a delay: up to
+/// 1 second, then up to 5 minutes, or the time in `Retry-After`. So it is after status 409 with `Retry-After`: the
+/// server still processes an earlier request with the key. With ``OutboxPolicy/ifUnsent``, such a failure is
+/// final unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call of ``send(_:)``
+/// succeeds. Any other status that the target does not accept is final: the entry fails, and the next one is sent.
+public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
+    let provider: Provider<Target>
+    let options: CallOptions
+    let limits: OutboxLimits
+    let reachability: Reachability?
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Date
+    let store: OutboxStore<Target>
+    /// The time since the creation, which delays are measured by.
+    let elapsed: ElapsedTime
+    let readers = EventReaders<OutboxEntry<Target>>(bufferingPolicy: .bufferingNewest(1_000), earlyLimit: 100)
+    let networkTask = Locked<Task<Void, Never>?>(nil)
+    /// Sends entries at the end of a delay.
+    let delayTask = Locked<Task<Void, Never>?>(nil)
+    private var changes: ObservedChanges { store.changes }
+
+    var content: ObservedValue<OutboxContent<Target>> { store.content }
+
+    /// Creates an outbox, and sends the entries that its file contains. The file is read before this initializer
+    /// returns.
+    ///
+    /// - Parameters:
+    ///   - provider: Makes the calls.
+    ///   - file: The file for the entries, in a folder that is not synchronized with other devices; default `nil`: the
+    ///     entries are kept in memory. Lock files are created beside it.
+    ///   - account: An identifier of the signed-in user, which is written to the file; default `nil`. Only the entries
+    ///     of this account are sent and shown.
+    ///   - maximumAge: How long an entry waits before it expires; default: 7 days.
+    ///   - maximumCount: The number of entries; default: 1,000. Beyond it, entries that have failed or expired are
+    ///     removed, the oldest first; if there are none, calls are not kept.
+    ///   - maximumByteCount: The total size of the targets in bytes of JSON; default: 10 MiB. Enforced in the same way.
+    ///   - options: Override the target's and the provider's options; default: none.
+    ///   - reachability: Entries are sent only while it reports a network that they may use. The outbox starts it.
+    ///     Default `nil`: the network is not considered, and entries are tried again after delays.
+    ///   - clock: Measures the delays; default: the continuous clock.
+    ///   - now: The time of day, for the age of entries.
+    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if the file cannot be used.
+    public init(
+        _ provider: Provider<Target>,
+        storedIn file: URL? = nil,
+        account: String? = nil,
+        maximumAge: Duration = .seconds(7 * 86_400),
+        maximumCount: Int = 1_000,
+        maximumByteCount: Int = 10 << 20,
+        options: CallOptions = CallOptions(),
+        reachability: Reachability? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(OutboxError) {
+        self.provider = provider
+        limits = OutboxLimits(age: maximumAge, count: maximumCount, byteCount: maximumByteCount)
+        self.options = options
+        self.reachability = reachability
+        self.clock = clock
+        self.now = now
+        elapsed = ElapsedTime(clock)
+        store = try OutboxStore(file, OutboxContent(account: account))
+        observeNetwork()
+        startSending()
+    }
+
+    deinit {
+        networkTask.withLock { $0?.cancel() }
+        delayTask.withLock { $0?.cancel() }
+        content.finish()
+        readers.finish()
+    }
+
+    /// The entries of the account in the order in which they are sent, including those that have failed or expired.
+    ///
+    /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14). Entries that another process
+    /// adds are visible after the next operation of this outbox, for example ``sendNow()``.
+    public var entries: [OutboxEntry<Target>] {
+        changes.access()
+        return content.value.entries
+    }
+
+    /// The entries that this outbox changes, each in its new state. Changes by other processes are not included.
+    ///
+    /// The first sequence begins with up to 100 of the latest changes since the outbox was created. If more
+    /// than 1,000 are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence has one
+    /// reader.
+    public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
+
+    /// The number of entries that this version of the app cannot decode, for example because a case of the target was
+    /// renamed. They stay in the file, and are not sent.
+    public var unreadableCount: Int {
+        let content = content.value
+        return content.damagedCount + content.items.all.count { $0.target == nil }
+    }
+
+    /// Why the file could not be used; `nil` if the last operation succeeded. What could not be written is written
+    /// later, as long as this process runs.
+    public var storageError: OutboxError? {
+        changes.access()
+        return content.value.storageError
+    }
+
+    /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
+    ///
+    /// Set it before the credentials of the provider change: a call that is in progress is cancelled, so that no entry
+    /// is sent with the credentials of another user. At sign-out, call ``removeAll()`` first, unless the entries
+    /// should wait until the user signs in again.
+    public var account: String? {
+        get { content.value.account }
+        set {
+            let tasks = update { content -> [Task<Result<Response, TargetKitError>, Never>] in
+                guard content.account != newValue else { return [] }
+                content.account = newValue
+                content.epoch += 1
+                content.unauthorized = nil
+                content.delays.removeAll()
+                return Array(content.firstAttempts.values) + [content.task].compactMap(\.self)
+            }
+            for task in tasks { task.cancel() }
+            startSending()
+        }
+    }
+
+    /// Changes the state, and notifies readers and observers.
+    @discardableResult
+    func update<Result>(_ change: (inout OutboxContent<Target>) -> Result) -> Result {
+        let result = content.update(change)
+        changes.announce()
+        return result
+    }
+}
+
+#if canImport(Observation)
+import Observation
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension OfflineOutbox: Observable {}
+#endif

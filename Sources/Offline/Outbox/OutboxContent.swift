@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// The state of an outbox in this process.
+struct OutboxContent<Target: TargetType & Codable>: Sendable {
+    var items = OutboxItems<Target>()
+    /// The number of lines of the file that are not records.
+    var damagedCount = 0
+    var storageError: OutboxError?
+
+    /// The account whose entries are sent.
+    var account: String?
+    /// The entry whose call is in progress.
+    var sending: UUID?
+    /// The task of its call.
+    var task: Task<Result<Response, TargetKitError>, Never>?
+    /// The first firstAttempts of calls that are not entries yet.
+    var firstAttempts: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
+    /// The number of changes of the account and of removals of all entries. A first try from before is not kept.
+    var epoch = 0
+    /// The entry that the server has rejected with the status 401.
+    var unauthorized: UUID?
+    /// The errors of this launch.
+    var errors: [UUID: TargetKitError] = [:]
+    var delays = RetryDelays<OutboxGroup>()
+
+    /// Whether the task that sends the entries is running.
+    var isRunning = false
+    /// Whether it has to look again when it has nothing left to send.
+    var hasPendingChange = false
+}
+
+extension OutboxContent {
+    /// The entries of the account, in their order.
+    var entries: [OutboxEntry<Target>] {
+        items.all.filter { $0.call.account == account }.compactMap(entry)
+    }
+
+    /// An entry as the app sees it; `nil` if this version of the app cannot decode it.
+    func entry(_ item: OutboxItems<Target>.Item) -> OutboxEntry<Target>? {
+        guard let target = item.target else { return nil }
+        return OutboxEntry(id: item.id, target: target, date: item.call.date, state: state(of: item, target))
+    }
+
+    func entry(_ id: UUID) -> OutboxEntry<Target>? { items[id].flatMap(entry) }
+
+    private func state(of item: OutboxItems<Target>.Item, _ target: Target) -> OutboxEntry<Target>.State {
+        switch item.state {
+        case .expired: .expired
+        case .failed(let failure): .failed(errors[item.id] ?? failure.error(of: target))
+        case .waiting, .begun:
+            if sending == item.id { .sending } else if unauthorized == item.id { .needsSignIn } else { .waiting }
+        }
+    }
+
+    /// Whether an entry has to be sent before a new one of its group.
+    func hasWaiting(in group: OutboxGroup) -> Bool {
+        items.all.contains { $0.call.accountGroup == group && $0.target != nil && !$0.isFailedOrExpired }
+    }
+
+    /// The entries of the account that are sent next, the first of each group.
+    private var firstOfEachGroup: [OutboxItems<Target>.Item] {
+        var groups: Set<OutboxGroup> = []
+        return items.all.filter { item in
+            item.call.account == account && item.target != nil && !item.isFailedOrExpired
+                && groups.insert(item.call.accountGroup).inserted
+        }
+    }
+
+    /// The entry to send now: of those with the fewest failures, the first.
+    func next(at time: Duration) -> OutboxItems<Target>.Item? {
+        guard unauthorized.flatMap({ items[$0] }) == nil, delays.wait(at: time) == .zero else { return nil }
+        return firstOfEachGroup.filter { delays.wait(of: $0.call.accountGroup, at: time) == .zero }
+            .min { delays.failureCount(of: $0.call.accountGroup) < delays.failureCount(of: $1.call.accountGroup) }
+    }
+
+    /// Applies the outcome of an entry's call to the entry and to the delays of the others.
+    mutating func endCall(
+        of item: OutboxItems<Target>.Item,
+        with outcome: OutboxOutcome,
+        isInOutbox: Bool,
+        at time: Duration
+    ) {
+        (sending, task) = (nil, nil)
+        // The outcome of a call that was cancelled by a change of account is ignored.
+        guard account == item.call.account, isInOutbox else { return }
+        switch outcome {
+        case .sent: delays.remove(item.call.accountGroup)
+        case .failed(let error):
+            errors[item.id] = error
+            delays.remove(item.call.accountGroup)
+        case .needsSignIn: unauthorized = item.id
+        case .noResponse: delays.addNoResponse(item.call.accountGroup, at: time)
+        case .unavailable(let delay): delays.addUnavailable(item.call.accountGroup, retryAfter: delay, at: time)
+        }
+    }
+
+    /// The time until an entry can be sent; `nil` if none waits.
+    func wait(at time: Duration) -> Duration? {
+        guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }
+        return firstOfEachGroup.map { max(delays.wait(at: time), delays.wait(of: $0.call.accountGroup, at: time)) }
+            .min()
+    }
+}

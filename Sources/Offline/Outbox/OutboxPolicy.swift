@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The failures after which ``OfflineOutbox/send(_:)`` keeps a call. Each case includes the ones before it.
+///
+/// Once a call is kept, it is repeated after failures without a response, after the statuses 408, 425, 429 and 500–599,
+/// and after status 409 with `Retry-After`, except with ``ifUnsent``.
+public enum OutboxPolicy: String, Sendable, Codable {
+    /// The call is not kept.
+    case never
+    /// Failures in which nothing was sent: there is no network, or no connection to the server. The call is sent at
+    /// most once: it fails permanently if the connection is lost or the app ends before the response arrives. It has no
+    /// `Idempotency-Key` unless its target sets one.
+    case ifUnsent
+    /// Also failures in which the server may have processed the call: the connection was lost, or the request timed
+    /// out. The call is sent with an `Idempotency-Key`, by which the server must recognize a repetition.
+    case ifUnanswered
+    /// Also responses of a server that is unavailable: the statuses 408, 425, 429 and 500–599.
+    case ifUnavailable
+}
+
+extension CallOptions {
+    /// The failures after which an `OfflineOutbox` keeps the call; default: `OutboxPolicy.ifUnanswered`.
+    public var outboxPolicy: OutboxPolicy {
+        get { self[OutboxPolicyKey.self] }
+        set { self[OutboxPolicyKey.self] = newValue }
+    }
+
+    /// The group of the call in an `OfflineOutbox`, for example the identifier of the object that the call changes;
+    /// default `nil`: the common group. The entries of a group are sent in order. A status such as 503
+    /// delays only the entries of its group.
+    public var outboxGroup: String? {
+        get { self[OutboxGroupKey.self] }
+        set { self[OutboxGroupKey.self] = newValue }
+    }
+}
+
+private enum OutboxPolicyKey: CallOptionKey { static let defaultValue = OutboxPolicy.ifUnanswered }
+private enum OutboxGroupKey: CallOptionKey { static let defaultValue: String? = nil }
+
+/// The outcome of an entry's call.
+enum OutboxOutcome: Sendable {
+    case sent(Response)
+    /// It is not sent again.
+    case failed(TargetKitError)
+    /// The server has rejected the credentials.
+    case needsSignIn
+    /// No response was received: other entries also wait.
+    case noResponse
+    /// The server asks to try again later, after a delay if it says so.
+    case unavailable(Duration?)
+
+    init(_ result: Result<Response, TargetKitError>, policy: OutboxPolicy, now: Date) {
+        switch result {
+        case .success(let response): self = .sent(response)
+        case .failure(let error): self.init(error, policy: policy, now: now)
+        }
+    }
+
+    private init(_ error: TargetKitError, policy: OutboxPolicy, now: Date) {
+        if error.kind == .unauthorized {
+            self = .needsSignIn
+        } else if policy == .ifUnsent {
+            self = error.isUnsent || error.stage == .shutDown ? .noResponse : .failed(error)
+        } else if error.isUnavailable || error.isInProgress(now) {
+            self = .unavailable(error.response.flatMap { RetryAfter.delay(in: $0.headers, now: now) })
+        } else if error.isUnanswered || error.stage == .cancelled || error.stage == .shutDown {
+            self = .noResponse
+        } else {
+            self = .failed(error)
+        }
+    }
+}
+
+extension OutboxPolicy {
+    /// Whether a call is kept after its first failure.
+    func keeps(_ error: TargetKitError) -> Bool {
+        switch self {
+        case .never: false
+        case .ifUnsent: error.isUnsent && error.isWithoutConnection
+        case .ifUnanswered: error.isWithoutConnection
+        case .ifUnavailable: error.isWithoutConnection || error.isUnavailable
+        }
+    }
+}
+
+extension TargetKitError {
+    /// Whether there was no network, or no connection that lasted until the response.
+    fileprivate var isWithoutConnection: Bool {
+        guard stage == .transport || stage == .request, response == nil else { return false }
+        return switch kind {
+        case .offline, .cannotConnect, .connectionLost, .timedOut: true
+        default: false
+        }
+    }
+
+    /// Whether a later try can succeed, although no response has arrived. A failed TLS handshake can be that of a
+    /// network that asks to sign in.
+    fileprivate var isUnanswered: Bool {
+        switch kind {
+        case .insecureConnection, .storageFull, .unknown: stage == .transport || stage == .request
+        // The connection was lost within the response.
+        case .connectionLost: stage == .transport
+        default: isWithoutConnection
+        }
+    }
+
+    /// Whether the server still processes an earlier request with the same key
+    /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can be a conflict of the call.
+    fileprivate func isInProgress(_ now: Date) -> Bool {
+        guard stage == .status, let response, response.statusCode == 409 else { return false }
+        return RetryAfter.delay(in: response.headers, now: now) != nil
+    }
+}

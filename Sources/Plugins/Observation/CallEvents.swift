@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Turns the hooks of a plugin into events.
+package struct CallEvents: Sendable {
+    /// An attempt of a call.
+    private final class Attempt: Sendable {
+        /// How an attempt ended.
+        struct End: Sendable {
+            let time: Duration
+            let result: CallEvent.Reason?
+            /// The failure as it was reported.
+            let failure: String?
+        }
+
+        let number: Int
+        let start: Duration
+        let target: TargetName
+        private let ending = Locked<End?>(nil)
+
+        init(_ number: Int, start: Duration, target: TargetName) {
+            self.number = number
+            self.start = start
+            self.target = target
+        }
+
+        var end: End? {
+            get { ending.withLock { $0 } }
+            set { ending.withLock { $0 = newValue } }
+        }
+    }
+
+    private let redaction: Redaction
+    private let elapsedTime: ElapsedTime
+    private let attempt = PluginStorage<Attempt>()
+
+    package init(redaction: Redaction, clock: any Clock<Duration>) {
+        self.redaction = redaction
+        elapsedTime = ElapsedTime(clock)
+    }
+
+    /// Reports that a request was prepared, and before it, that it is another attempt.
+    package func prepared(_ request: URLRequest, _ context: RequestContext, _ report: (CallEvent) -> Void) {
+        let last = context[attempt]
+        if let last, last.number < context.attempt, let end = last.end {
+            var retry = event(.retry, context, last, duration: elapsedTime.current - end.time)
+            retry.result = end.result
+            report(retry)
+        }
+        var prepared = event(.prepared, context, last)
+        prepared.request = request
+        report(prepared)
+    }
+
+    /// Reports that a request was sent.
+    package func sent(_ request: URLRequest, _ context: RequestContext, _ report: (CallEvent) -> Void) {
+        let last = context.attempt == 0 ? nil : context[attempt]
+        let attempt = Attempt(context.attempt, start: elapsedTime.current, target: last?.target ?? TargetName())
+        context[self.attempt] = attempt
+        var sent = event(.sent, context, attempt)
+        sent.request = request
+        report(sent)
+    }
+
+    /// Reports the response, whose body has arrived unless it is a stream, and the failure of the attempt.
+    package func received(
+        _ result: Result<Response, TargetKitError>,
+        _ context: RequestContext,
+        _ report: (CallEvent) -> Void
+    ) {
+        let now = elapsedTime.current
+        let last = context[attempt]
+        let (response, error) = result.parts
+        var event = event(.head, context, last, duration: last.map { now - $0.start })
+        if let response {
+            event.isStream = response.isStream
+            event.isRefused = error != nil
+            // An event may be stored, and must not retain the connection.
+            event.response = response.isStream ? response.head : response
+            report(event)
+            if !response.isStream {
+                event.step = .body
+                event.byteCount = response.file == nil ? Int64(response.data.count) : response.metrics?.bytesReceived
+                report(event)
+                event.byteCount = nil
+            }
+        }
+        if let error {
+            event.step = .failed
+            event.error = error
+            report(event)
+        }
+        last?.end = Attempt.End(
+            time: now,
+            result: error.map { .failure($0.kind) } ?? response.map { .status($0.statusCode) },
+            failure: error?.identity
+        )
+    }
+
+    /// Reports the end of the call, and before it, that of its stream.
+    ///
+    /// - Parameter report: Called with the event, and whether its failure was reported as that of an attempt.
+    package func finished(
+        _ call: FinishedCall,
+        _ context: RequestContext,
+        _ report: (_ event: CallEvent, _ isKnown: Bool) -> Void
+    ) {
+        let last = context[attempt]
+        let (response, error) = call.result.parts
+        var event = event(.finished, context, last, duration: call.duration)
+        event.response = response
+        if response != nil, let count = call.streamedByteCount, let last, last.end?.failure == nil {
+            var body = event
+            body.step = .body
+            body.duration = elapsedTime.current - last.start
+            body.byteCount = count
+            body.isStream = true
+            report(body, false)
+        }
+        event.error = error
+        event.addition = error.flatMap { $0.addition(to: last?.end?.failure) }
+        report(event, error.map { $0.identity == last?.end?.failure } ?? false)
+    }
+
+    private func event(
+        _ step: CallEvent.Step,
+        _ context: RequestContext,
+        _ attempt: Attempt?,
+        duration: Duration? = nil
+    ) -> CallEvent {
+        CallEvent(step, context, attempt?.target ?? TargetName(), duration: duration, redaction: redaction)
+    }
+}
+
+/// The name of a call's target, computed when it is first read: the reflection takes 2 µs.
+package final class TargetName: Sendable {
+    private let name = Locked<String?>(nil)
+
+    package func name(of target: any TargetType) -> String {
+        if let name = name.withLock({ $0 }) { return name }
+        let found = target.name
+        name.withLock { $0 = found }
+        return found
+    }
+}
+
+extension TargetKitError {
+    /// The text by which the error is recognized in a log: its description without the target's own error and without
+    /// the attempts before it.
+    fileprivate var identity: String {
+        var error = self
+        error.appError = nil
+        error.previousAttempts = []
+        return error.description
+    }
+
+    /// What the error adds to a failure that was reported before, for example why a rejected call was not repeated.
+    fileprivate func addition(to failure: String?) -> String? {
+        let text = identity
+        guard let failure, text.hasPrefix(failure + ": ") else { return nil }
+        return String(text.dropFirst(failure.count + 2))
+    }
+}

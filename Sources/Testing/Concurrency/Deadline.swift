@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// A limit in real time, for code that may never return.
+package enum Deadline {
+    /// Runs a function. If it has not returned in time, or the task is cancelled, it is cancelled; after the limit, it
+    /// is not waited for.
+    ///
+    /// - Throws: The function's error; ``ExpectationFailure`` after the limit.
+    package static func run<Value: Sendable>(
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let result = Locked<CheckedContinuation<Value, any Error>?>(nil)
+        let finish = { @Sendable (outcome: Result<Value, any Error>) in
+            let waiting = result.withLock { waiting in
+                defer { waiting = nil }
+                return waiting
+            }
+            waiting?.resume(with: outcome)
+        }
+        let start = Gate()
+        let work = Task {
+            await start.wait()
+            do { finish(.success(try await body())) } catch { finish(.failure(error)) }
+        }
+        let timer = Task {
+            await start.wait()
+            do { try await Task.sleep(for: limit) } catch { return }
+            work.cancel()
+            finish(.failure(ExpectationFailure("it did not return within \(limit)")))
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                result.withLock { $0 = continuation }
+                start.open()
+            }
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    /// The function's result; `nil` if it has not returned in time.
+    package static func value<Value: Sendable>(
+        _ limit: Duration,
+        _ body: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        try? await run(limit, body)
+    }
+}
