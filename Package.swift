@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+        .library(name: "TargetKitTransfers", targets: ["TargetKitTransfers"]),
         .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
         .library(name: "TargetKitDiagnostics", targets: ["TargetKitDiagnostics"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
@@ -39,8 +40,17 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        .target(
+            name: "TargetKitTransfers",
+            dependencies: ["TargetKit", "TargetKitPlugins"],
+            path: "Sources/Transfers"
+        ),
         .target(name: "TargetKitOffline", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Offline"),
-        .target(name: "TargetKitDiagnostics", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Diagnostics"),
+        .target(
+            name: "TargetKitDiagnostics",
+            dependencies: ["TargetKit", "TargetKitPlugins"],
+            path: "Sources/Diagnostics"
+        ),
         .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
         .target(
             name: "TargetKitTransportConformance",
@@ -63,30 +73,40 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
         .testTarget(
             name: "TargetKitTests",
-            dependencies: ["TargetKit", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures"]
-        ),
-        .testTarget(
-            name: "PluginsTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitOffline", "TargetKitDiagnostics", "TargetKitTesting", "TestSupport",
+                "TargetKit", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport",
                 "Fixtures",
             ]
         ),
         .testTarget(
+            name: "PluginsTests",
+            dependencies: [
+                "TargetKitPlugins", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
+                "TargetKitTesting",
+                "TestSupport", "Fixtures",
+            ]
+        ),
+        .testTarget(
             name: "MoyaTests",
-            dependencies: ["TargetKitMoya", "TargetKitPlugins", "TargetKitTesting", "TestSupport"]
+            dependencies: [
+                "TargetKitMoya", "TargetKitPlugins", "TargetKitTransfers", "TargetKitTesting", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "TestingTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance",
+                "TestSupport", "Fixtures",
             ],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["TargetKitPlugins", "TargetKitOffline", "TargetKitTesting", "TestSupport", "Fixtures"]
+            dependencies: [
+                "TargetKitPlugins", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting", "TestSupport",
+                "Fixtures",
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -50,6 +50,7 @@ let package = Package(
             dependencies: [
                 "Measuring", "PluginSets", "CurlMulti", "Loopback",
                 .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "AsyncHTTPClientTransport", package: "Examples"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ]

@@ -24,6 +24,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 "ShopServer",

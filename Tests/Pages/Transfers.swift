@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTransfers
 
 extension URL {
     static let media = URL(filePath: "/")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTransfers
 import TargetKitTesting
 import TestSupport
 import Testing
 
-/// The snippets of the page about downloads, compiled and run.
-@Suite("Page: Downloads", .throttled, .timeLimit(.minutes(2)))
+/// The snippets of the pages about downloads, compiled and run.
+@Suite("Pages: Downloads", .throttled, .timeLimit(.minutes(2)))
 struct DownloadsPageTests {
     private let temporary: TemporaryFolder
     private let provider: Provider<Archive>
@@ -49,10 +50,13 @@ struct DownloadsPageTests {
         #expect(stored.file == file)
     }
 
-    @Test("Every line of Swift on the page is a line of this file")
-    func everySnippetIsHere() throws {
+    @Test(
+        "Every line of Swift on the pages is a line of this file",
+        arguments: ["TargetKit/TargetKit.docc/Downloads.md", "Transfers/TargetKitTransfers.docc/ResumableDownloads.md"]
+    )
+    func everySnippetIsHere(page: String) throws {
         let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/DownloadsPageTests.swift")
-        let lines = try DocumentationPage("Sources/TargetKit/TargetKit.docc/Downloads.md").lines()
+        let lines = try DocumentationPage("Sources/" + page).lines()
         #expect(!lines.isEmpty)
         for line in lines {
             #expect(known.contains(line), "\(line)")

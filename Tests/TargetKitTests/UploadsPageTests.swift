@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTransfers
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -31,7 +32,7 @@ struct UploadsPageTests {
     @Test("Every line of Swift on the page is a line of this file")
     func everySnippetIsHere() throws {
         let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/UploadsPageTests.swift")
-        let lines = try DocumentationPage("Sources/TargetKit/TargetKit.docc/Uploads.md").lines()
+        let lines = try DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/Uploads.md").lines()
         #expect(!lines.isEmpty)
         for line in lines {
             #expect(known.contains(line), "\(line)")

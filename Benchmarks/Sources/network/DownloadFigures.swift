@@ -4,6 +4,7 @@ import CurlMulti
 import Foundation
 import Measuring
 import TargetKit
+import TargetKitTransfers
 
 /// A download of 1 GB, streamed and to a file, against C on libcurl that discards what it gets.
 struct DownloadFigures {

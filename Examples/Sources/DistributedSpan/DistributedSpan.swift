@@ -2,7 +2,6 @@
 import Foundation
 import Instrumentation
 import TargetKit
-import TargetKitPlugins
 import TargetKitDiagnostics
 import Tracing
 

@@ -10,6 +10,8 @@ package final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// One element at once, and one whenever the object has changed since the last one was taken.
     package func changes(of key: Key) -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -6,15 +6,15 @@ import FoundationNetworking
 #endif
 
 /// The final response of an exchange, its request, and the redirects before it.
-struct ExchangeResult: Sendable {
-    var response: TransportResponse
-    let request: TransportRequest
-    let redirects: [Redirect]
+package struct ExchangeResult: Sendable {
+    package var response: TransportResponse
+    package let request: TransportRequest
+    package let redirects: [Redirect]
 }
 
 extension Call {
     /// What happens between `willSend` and `didReceive`: ``transfer(_:to:receive:)``, and ``response(_:_:)``.
-    typealias Transfer = @Sendable (Call, TransportRequest) async throws -> Response
+    package typealias Transfer = @Sendable (Call, TransportRequest) async throws -> Response
 
     /// Sends a prepared request: signing → `willSend` → redirects → plugins' `exchange` → transport → validation →
     /// `didReceive`.
@@ -59,7 +59,7 @@ extension Call {
     }
 
     /// Returns the response if its status code is accepted.
-    func response(_ result: ExchangeResult, _ validation: StatusValidation) throws -> Response {
+    package func response(_ result: ExchangeResult, _ validation: StatusValidation) throws -> Response {
         try checkCancellation()
         let decoder = context.options.decoder
         return try Response(result, target: context.target, decoder: decoder, isStream: delivery.isStream)
@@ -73,7 +73,7 @@ extension Call {
     /// Sends a request within its timeout and follows its redirects.
     ///
     /// - Parameter receive: Receives the body of a stream, within the same timeout.
-    func transfer(
+    package func transfer(
         _ request: TransportRequest,
         to target: Resolved,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil

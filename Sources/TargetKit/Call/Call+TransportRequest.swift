@@ -9,7 +9,7 @@ extension Call {
     /// Creates the transport's request after checking what closures and plugins have changed.
     ///
     /// - Parameter body: The body; `nil` for that of the task. The bytes of the request take precedence.
-    func transportRequest(
+    package func transportRequest(
         _ request: URLRequest,
         body: TransportRequest.Body? = nil,
         to target: Resolved

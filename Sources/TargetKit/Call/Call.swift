@@ -8,15 +8,15 @@ import FoundationNetworking
 /// One call of a provider, from its target to its result. Every call goes through ``run(_:)``.
 ///
 /// The type is not generic over the target, so it is compiled once.
-final class Call: Sendable {
+package final class Call: Sendable {
     /// How the body of the response reaches the caller.
-    enum Delivery: Sendable {
+    package enum Delivery: Sendable {
         /// Complete, in memory or in a file, depending on the task.
         case response
         /// As it arrives. About `buffer` bytes at most wait for the reader.
         case stream(buffer: Int)
 
-        var isStream: Bool {
+        package var isStream: Bool {
             if case .stream = self { true } else { false }
         }
     }
@@ -28,38 +28,38 @@ final class Call: Sendable {
     }
 
     /// The results of the provider's closures for a target.
-    struct Resolved: Sendable {
-        let endpoint: Endpoint
+    package struct Resolved: Sendable {
+        package let endpoint: Endpoint
         let stub: StubBehavior
     }
 
     /// The provider's configuration.
-    let configuration: CallConfiguration
+    package let configuration: CallConfiguration
     let plugins: PluginChain
     /// The context of the first attempt, which plugins receive.
-    let context: RequestContext
+    package let context: RequestContext
     /// Whether the scope has accepted the call.
     let isAccepted: Bool
     /// When the call started, or `nil` if no plugin wants to know.
     let start: ContinuousClock.Instant?
-    let delivery: Delivery
+    package let delivery: Delivery
     /// Whether the call shares its exchange with identical calls.
-    let isShared: Bool
+    package let isShared: Bool
     /// Whether the call is itself a shared exchange. Its waiters each apply their own envelope to a failure.
-    let isSharedExchange: Bool
+    package let isSharedExchange: Bool
     /// Whether the call has its own task; cancelling it cancels whatever the call waits for. Otherwise the call runs in
     /// the caller's task, and what it waits for is cancelled by the handle.
     let hasOwnTask: Bool
     /// The exchange timeout from the call's own options.
     let exchangeTimeout: Duration?
     /// Receives the progress of transports; `nil` if there is no observer.
-    let progress: (@Sendable (TransferProgress) -> Void)?
+    package let progress: (@Sendable (TransferProgress) -> Void)?
     /// What ``progress`` belongs to; `nil` for a shared exchange, whose calls have their own.
     let meter: ProgressMeter?
     /// Decodes the value; `nil` if the caller asked for the response.
     let decoding: Decoding?
 
-    var handle: RequestHandle { context.handle }
+    package var handle: RequestHandle { context.handle }
 
     init(
         _ configuration: CallConfiguration,

@@ -13,8 +13,8 @@ import FoundationNetworking
 public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
-    let call: Call
-    let target: Call.Resolved
+    package let call: Call
+    package let target: Call.Resolved
     private let original: URLRequest
     /// The request of the attempt if it was prepared to be compared with those of other calls.
     private let prepared: Locked<TransportRequest?>
@@ -137,7 +137,7 @@ extension CallExchanges {
     /// Sends a request that does not end with the call.
     ///
     /// - Parameter request: Returns the request, for a call of its own.
-    func sendInBackground(_ request: @escaping @Sendable (Call) async throws -> TransportRequest) {
+    package func sendInBackground(_ request: @escaping @Sendable (Call) async throws -> TransportRequest) {
         let (handle, scope) = (RequestHandle(), context.scope)
         let part = call.part(in: context.ofExchange(handle))
         // Before the task begins, so that a shutdown waits for it.
@@ -158,7 +158,7 @@ extension CallExchanges {
     var lastRequest: URLRequest? { last.withLock(\.self) }
 
     /// Prepares a request, and makes the transport's request of it.
-    func prepare(
+    package func prepare(
         _ request: URLRequest,
         _ transportRequest: @escaping @Sendable (URLRequest) throws -> TransportRequest
     ) async throws -> TransportRequest {
@@ -168,7 +168,7 @@ extension CallExchanges {
     }
 
     /// Performs an exchange between `willSend` and `didReceive`.
-    func send(
+    package func send(
         _ request: TransportRequest,
         _ transfer: @escaping Call.Transfer
     ) async throws -> Response {

@@ -19,7 +19,7 @@ extension RequestHandle {
     }
 
     /// The call can be interrupted again, because it goes on. It is, if it was meanwhile.
-    func revokeCommit() {
+    package func revokeCommit() {
         let late = state.withLock { state in
             defer { (state.isCommitted, state.lateInterruption) = (false, nil) }
             return state.lateInterruption

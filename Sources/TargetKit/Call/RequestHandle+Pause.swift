@@ -18,8 +18,7 @@ extension RequestHandle {
         var isWaiting: Bool { isPaused && isPossible == true }
     }
 
-    /// Pauses a download whose destination is ``DownloadDestination/resumable``, or a ``ResumableUpload``: ends its
-    /// exchange and keeps what has arrived, until ``resume()``.
+    /// Pauses a resumable download or upload of TargetKitTransfers: ends its exchange and keeps what has arrived, until ``resume()``.
     ///
     /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
     /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or
@@ -62,7 +61,7 @@ extension RequestHandle {
     }
 
     /// Sets whether pausing has an effect from now on. If it does not, a pause is over.
-    func setPausing(isPossible: Bool) {
+    package func setPausing(isPossible: Bool) {
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
             guard state.outcome == nil else { return [] }
             var pause = state.pause?.value ?? Pause()
@@ -77,7 +76,7 @@ extension RequestHandle {
     }
 
     /// The number of times that the call was paused.
-    var pauseCount: Int {
+    package var pauseCount: Int {
         state.withLock { state in
             guard let pause = state.pause?.value, pause.isPossible == true else { return 0 }
             return pause.count
@@ -87,7 +86,7 @@ extension RequestHandle {
     /// Waits until the call is resumed, interrupted, or ends. Returns the number of times that it was paused until
     /// then.
     @discardableResult
-    func waitWhilePaused() async -> Int {
+    package func waitWhilePaused() async -> Int {
         while true {
             var count: Int?
             await withUnsafeContinuation { waiter in
@@ -126,7 +125,7 @@ extension RequestHandle {
 
 extension Call {
     /// Runs an exchange that pausing the call cancels. Only a call with a task of its own has a handle for the app.
-    func pausable(
+    package func pausable(
         _ exchange: @escaping @Sendable () async throws -> ExchangeResult
     ) async throws -> ExchangeResult {
         guard hasOwnTask else { return try await exchange() }

@@ -5,7 +5,7 @@
 /// Releasing the handle does not cancel the call.
 public final class RequestHandle: Sendable {
     /// Why a call ends early.
-    enum Interruption: Sendable {
+    package enum Interruption: Sendable {
         case cancelled
         case timedOut
     }
@@ -53,13 +53,13 @@ public final class RequestHandle: Sendable {
         interrupt(.cancelled)
     }
 
-    /// Cancels the call; a resumable upload stays on the server, whatever ``ResumableUpload/terminatedOnCancel`` says.
+    /// Cancels the call; a resumable upload stays on the server, whatever `ResumableUpload.terminatedOnCancel` says.
     package func cancelKeepingTransfer() {
         state.withLock { $0.keepsTransfer = true }
         cancel()
     }
 
-    var keepsTransfer: Bool { state.withLock(\.keepsTransfer) }
+    package var keepsTransfer: Bool { state.withLock(\.keepsTransfer) }
 
     /// Whether ``cancel()`` was called before the call timed out.
     public var isCancelled: Bool { interruption == .cancelled }
@@ -132,7 +132,7 @@ public final class RequestHandle: Sendable {
     }
 
     /// Why the call is to end early, if it is.
-    var interruption: Interruption? { state.withLock(\.interruption) }
+    package var interruption: Interruption? { state.withLock(\.interruption) }
 
     /// Interrupts the call, unless it is committed. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The reason why a download does not end with its file in place.
-enum DownloadFailure: Error, Sendable, Hashable {
+package enum DownloadFailure: Error, Sendable, Hashable {
     /// There is a file at the destination, which is to be kept.
     case fileExists(path: String)
     /// What there was of the file cannot be continued, and the next attempt begins at the first byte.
@@ -11,7 +11,7 @@ enum DownloadFailure: Error, Sendable, Hashable {
 }
 
 extension DownloadFailure: ErrorWithKind, ReflectsDescription {
-    var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind {
         switch self {
         case .fileExists: .conflict
         case .mustRestart, .isIncomplete: .connectionLost
@@ -19,7 +19,7 @@ extension DownloadFailure: ErrorWithKind, ReflectsDescription {
     }
 
     /// The reason in one line.
-    var description: String {
+    package var description: String {
         switch self {
         case .fileExists(let path): "the file \(path.inOneLine) exists already and is kept"
         case .mustRestart(let reason): "the download cannot be continued: \(reason)"

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// The place of a downloaded file: checked before the request is sent, and taken when the file is complete.
-struct DownloadPlace: Sendable {
+package struct DownloadPlace: Sendable {
     /// The number of names that ``DownloadDestination/ExistingFile/number`` tries.
     private static let lastNumber = 10_000
     /// The longest name of a file in bytes that all systems allow.
@@ -14,12 +14,12 @@ struct DownloadPlace: Sendable {
 
     private let destination: DownloadDestination
 
-    init(_ destination: DownloadDestination) {
+    package init(_ destination: DownloadDestination) {
         self.destination = destination
     }
 
     /// Checks the destination before anything is sent, and creates missing folders.
-    func check() throws {
+    package func check() throws {
         if let sha256 = destination.sha256, !sha256.isSHA256 { throw InvalidRequest.invalidChecksum(sha256) }
         switch destination.location {
         case .file(let file):
@@ -75,7 +75,7 @@ struct DownloadPlace: Sendable {
     }
 
     /// The file to replace, after resolving a symbolic link; `nil` if its name is not known before the response.
-    var replacedFile: URL? {
+    package var replacedFile: URL? {
         guard case .file(let file) = destination.location else { return nil }
         return file.resolvingSymlinksInPath()
     }
@@ -87,7 +87,7 @@ struct DownloadPlace: Sendable {
     var partNeighbor: URL { neighbor ?? Self.unnamed }
 
     /// The name of the incomplete file that a later call continues.
-    func part(for url: URL) -> URL {
+    package func part(for url: URL) -> URL {
         let neighbor = partNeighbor
         let identity = replacedFile?.lastPathComponent ?? url.absoluteString
         let name =

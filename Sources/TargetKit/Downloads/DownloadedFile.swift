@@ -6,10 +6,10 @@ import FoundationNetworking
 #endif
 
 /// The complete body of a response, in a part that is checked and moved to its destination.
-struct DownloadedFile: Sendable {
+package struct DownloadedFile: Sendable {
     /// The file is not the one that a checksum describes.
-    struct Mismatch: Error, CustomStringConvertible {
-        let description: String
+    package struct Mismatch: Error, CustomStringConvertible {
+        package let description: String
     }
 
     let part: URL
@@ -19,12 +19,19 @@ struct DownloadedFile: Sendable {
     /// The position of the response's first byte in the file.
     let contentStart: Int64
 
+    package init(part: URL, head: ResponseHead, headers: HTTPHeaders, contentStart: Int64) {
+        self.part = part
+        self.head = head
+        self.headers = headers
+        self.contentStart = contentStart
+    }
+
     /// Checks the file and moves it, on a thread of its own: a large file takes long.
     ///
     /// - Parameters:
     ///   - source: The URL that the response came from.
     ///   - handle: The handle of the call. When the file is in place, the call cannot be cancelled any more.
-    func complete(
+    package func complete(
         at destination: DownloadDestination,
         from source: URL?,
         of handle: RequestHandle
@@ -86,4 +93,25 @@ struct DownloadedFile: Sendable {
         guard isRead else { throw PartialFile.failure(.cannotOpenFile, part) }
         return hasher.finalize()
     }
+}
+
+extension HTTPHeaders {
+    /// Whether the content has no coding (RFC 9110 §8.4).
+    package var isUncoded: Bool {
+        values(for: .contentEncoding).allSatisfy { $0.isEmpty || $0.equalsIgnoringASCIICase("identity") }
+    }
+
+    /// Whether the body has ranges and their fields (RFC 9110 §14.6).
+    package var isMultipartRanges: Bool {
+        values(for: .contentType).contains { type in
+            type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+                .equalsIgnoringASCIICase("multipart/byteranges")
+        }
+    }
+}
+
+extension HTTPHeaderName {
+    package static let contentDigest = Self(rawValue: "Content-Digest")
+    package static let contentDisposition = Self(rawValue: "Content-Disposition")
+    package static let reprDigest = Self(rawValue: "Repr-Digest")
 }

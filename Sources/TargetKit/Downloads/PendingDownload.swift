@@ -7,9 +7,9 @@ import FoundationNetworking
 
 /// The body of a response that has not been accepted yet, in a temporary file beside its destination. The file is
 /// removed when the object is deallocated.
-final class PendingDownload: Sendable {
+package final class PendingDownload: Sendable {
     /// The number of bytes of a rejected body that are kept in memory: 1 MiB, more than any typical error body.
-    static let excerptSize = 1 << 20
+    package static let excerptSize = 1 << 20
 
     /// The temporary file.
     let part: URL
@@ -92,5 +92,12 @@ final class PendingDownload: Sendable {
         var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
         let count = data.withUnsafeMutableBytes { buffer in try? opened.fill(buffer) }
         return data.prefix(count ?? 0)
+    }
+}
+
+extension URLError {
+    /// The error of a response that does not make sense.
+    package static func unusable(_ words: String) -> URLError {
+        URLError(.badServerResponse, words)
     }
 }

@@ -21,7 +21,7 @@ package enum MessageDigest: Sendable, Hashable, CaseIterable {
     package func hexadecimal(of text: String) -> String { Self.hexadecimal(bytes(of: Array(text.utf8))) }
 
     /// The digest of bytes, in lowercase hexadecimal digits.
-    func hexadecimal(of message: some Sequence<UInt8>) -> String { Self.hexadecimal(bytes(of: Array(message))) }
+    package func hexadecimal(of message: some Sequence<UInt8>) -> String { Self.hexadecimal(bytes(of: Array(message))) }
 
     /// The lowercase hexadecimal digits of bytes.
     package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

@@ -110,16 +110,18 @@ package struct SHA256Hasher: Sendable {
 }
 
 /// Divides a message into the blocks of SHA-1 and SHA-256 (FIPS 180-4 §5.1.1).
-struct MessageBlocks: Sendable {
+package struct MessageBlocks: Sendable {
     /// The size of a block in bytes.
-    static let size = 64
+    package static let size = 64
 
     /// The bytes of an incomplete block.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
+    package init() {}
+
     /// Appends bytes, and passes whole blocks to the closure.
-    mutating func append(_ bytes: UnsafeRawBufferPointer, _ add: (UnsafeRawBufferPointer) -> Void) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer, _ add: (UnsafeRawBufferPointer) -> Void) {
         count += UInt64(bytes.count)
         var bytes = bytes[...]
         if !rest.isEmpty {
@@ -137,7 +139,7 @@ struct MessageBlocks: Sendable {
 
     /// The bytes after the message: a one bit, zeros, and the number of the message's bits in the last eight bytes of a
     /// block.
-    var padding: [UInt8] {
+    package var padding: [UInt8] {
         let zeros = [UInt8](repeating: 0, count: (119 - Int(count % 64)) % 64)
         let length = (0..<8).map { UInt8(truncatingIfNeeded: (count &* 8) >> UInt64(56 - 8 * $0)) }
         return [0x80] + zeros + length

@@ -55,17 +55,9 @@ extension HTTPTask {
         adding(.file(file))
     }
 
-    /// Returns this task with an upload that continues where it was interrupted, for example
-    /// `.upload(file: video).resumable(.tus)`.
-    ///
-    /// The body is a file or data. With any other one the call fails, and nothing is sent.
-    public func resumable(_ upload: ResumableUpload) -> HTTPTask {
-        driver(upload)
-    }
-
     /// Returns this task with a driver, which performs the call with requests of its own.
     ///
-    /// A task has one driver. ``resumable(_:)`` and a download to a file set it too, and with two of them the call
+    /// A task has one driver. A resumable upload and a download to a file set it too, and with two of them the call
     /// fails, and nothing is sent.
     public func driver(_ driver: some TransferDriver) -> HTTPTask {
         var task = self
@@ -115,19 +107,27 @@ extension HTTPTask {
     }
 
     /// Returns this task with a destination for the response body, for example
-    /// `.download(to: .folder(downloads).existingFile(.number).resumable)`.
+    /// `.download(to: .folder(downloads).existingFile(.number))`.
     ///
     /// The place of the file is the response's ``Response/file``. A response that is not an accepted success leaves an
     /// existing file unchanged, and the first mebibyte of its body is the response's ``Response/data``.
     public func download(to destination: DownloadDestination) -> HTTPTask {
-        driver(FileDownload(destination: destination))
+        var task = self
+        if download != nil { task.driver = nil }
+        if let driver = destination.driver?(destination) {
+            task = task.driver(driver)
+        } else {
+            task = task.driver(FileDownload(destination: destination))
+        }
+        task.download = destination
+        return task
     }
 
     /// Returns this task with a limit for a response body in memory, in bytes after content decoding.
     public func limit(bytes: Int) -> HTTPTask {
         var task = self
         task.destination = .memory(limit: bytes)
-        if task.driver is FileDownload { task.driver = nil }
+        if task.download != nil { (task.driver, task.download) = (nil, nil) }
         return task
     }
 

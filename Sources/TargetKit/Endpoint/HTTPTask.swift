@@ -21,13 +21,15 @@ public struct HTTPTask: Sendable {
     /// The query values, in the order in which they were added.
     var queries: [QueryValues] = []
     /// The content of the body.
-    var content = RequestContent.none
+    package var content = RequestContent.none
     /// The parameters whose encoding decides between query and body.
     var parameters: [EncodedParameters] = []
     /// The destination of the response body.
     var destination = TransportRequest.Destination.memory()
+    /// The final destination of a download.
+    package var download: DownloadDestination?
     /// Performs the call; `nil`: the call sends one request.
-    var driver: (any TransferDriver)?
+    package var driver: (any TransferDriver)?
     /// Whether a second driver was added, which is an error of the call.
     var hasTwoDrivers = false
     /// Whether a second body was added, which is an error of the call.
@@ -49,7 +51,7 @@ enum QueryValues: Sendable {
 }
 
 /// The content of a request body.
-enum RequestContent: Sendable {
+package enum RequestContent: Sendable {
     case none
     case data(Data, contentType: String?)
     case json(any Encodable & Sendable, JSONEncoder)
@@ -66,20 +68,11 @@ struct EncodedParameters: Sendable {
 }
 
 extension HTTPTask {
-    /// The final destination of a download.
-    var download: DownloadDestination? { driver.flatMap { ($0 as? FileDownload)?.destination } }
-
-    /// How an upload continues where it was interrupted; `nil` for other tasks.
-    var upload: ResumableUpload? { driver.flatMap { $0 as? ResumableUpload } }
-
     /// Whether a call may send more than one request.
-    var hasSeveralRequests: Bool {
-        guard let driver else { return false }
-        return (driver as? FileDownload)?.destination.isResumable ?? true
-    }
+    var hasSeveralRequests: Bool { driver != nil && download?.isResumable ?? true }
 
     /// Whether calls can share their exchange.
-    var isShareable: Bool { driver == nil || driver is FileDownload }
+    var isShareable: Bool { driver == nil || download != nil }
 
     /// The direction of the larger part: the file that is sent or stored.
     package var transferDirection: TransferProgress.Direction {
@@ -103,7 +96,9 @@ extension HTTPTask: RedactedDescription {
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")
         }
-        if let upload { parts.append("with \(upload)") }
+        if download == nil, let driver = driver as? any RedactedDescription {
+            parts.append("with \(driver.redactedDescription)")
+        }
         if let download { parts.append("into \(download)") }
         return parts.isEmpty ? "plain" : parts.joined(separator: ", ")
     }

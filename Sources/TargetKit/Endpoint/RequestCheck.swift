@@ -53,7 +53,7 @@ extension HTTPMethod {
 extension URL {
     /// Whether the URL has a host and the scheme http or https. Base URLs, requests, redirects and transports all use
     /// this check: without a host, libcurl or a joined path would take the host from the path.
-    var isCallable: Bool {
+    package var isCallable: Bool {
         absoluteString.namesPlainHost || hasHTTPScheme && host()?.isEmpty == false
     }
 

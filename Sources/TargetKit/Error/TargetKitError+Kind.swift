@@ -112,7 +112,7 @@ extension TargetKitError.Kind {
             }
     }
 
-    init(_ code: URLError.Code) {
+    package init(_ code: URLError.Code) {
         self =
             switch code {
             case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .offline

@@ -122,7 +122,7 @@ package struct AtomicFile: Sendable {
     }
 
     /// Flushes a folder: without it a crash may undo a rename. Not every file system supports it.
-    static func synchronize(_ folder: URL) {
+    package static func synchronize(_ folder: URL) {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         _ = PartialFile.synchronize(descriptor)

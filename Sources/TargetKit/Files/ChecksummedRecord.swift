@@ -2,18 +2,18 @@
 import Foundation
 
 /// A record with its version and checksum, as it is stored in a file of its own.
-struct ChecksummedRecord<Record: Codable>: Codable {
+package struct ChecksummedRecord<Record: Codable>: Codable {
     private var version = 1
     private var checksum: String
-    let record: Record
+    package let record: Record
 
-    init(_ record: Record) throws {
+    package init(_ record: Record) throws {
         self.record = record
         checksum = try Self.checksum(of: record)
     }
 
     /// The record in a file's contents; `nil` if they are damaged, or were written by another version.
-    init?(_ data: Data) {
+    package init?(_ data: Data) {
         guard let stored = try? JSONDecoder().decode(Self.self, from: data), stored.version == 1,
             stored.checksum == (try? Self.checksum(of: stored.record))
         else { return nil }
@@ -21,7 +21,7 @@ struct ChecksummedRecord<Record: Codable>: Codable {
     }
 
     /// The contents of the record's file.
-    var data: Data {
+    package var data: Data {
         get throws { try JSONEncoder.ofRecords.encode(self) }
     }
 

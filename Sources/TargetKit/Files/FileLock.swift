@@ -26,7 +26,7 @@ package final class FileLock: Sendable {
 // MARK: - Descriptors
 
 extension FileLock {
-    enum Outcome {
+    package enum Outcome {
         /// The file is locked until ``FileLock/release(_:)``.
         case locked(Int32, FileStatus)
         /// The lock cannot be taken; the code is `EWOULDBLOCK` if another call or process has it.
@@ -38,7 +38,7 @@ extension FileLock {
     /// Opens a file, creating it if necessary, and takes its lock.
     ///
     /// - Parameter time: How long the thread waits for another call or process that has the lock; default: not at all.
-    static func open(_ url: URL, mode: mode_t, waiting time: Duration = .zero) -> Outcome {
+    package static func open(_ url: URL, mode: mode_t, waiting time: Duration = .zero) -> Outcome {
         let start = ContinuousClock.now
         var pause: UInt32 = 100
         while true {

@@ -75,14 +75,14 @@ package struct FileStatus {
     }
     /// Whether the file belongs to this user.
     package var isOwn: Bool { status.st_uid == geteuid() }
-    var hasOneName: Bool { status.st_nlink == 1 }
+    package var hasOneName: Bool { status.st_nlink == 1 }
 
     /// Whether this is a folder that only this user can use.
     package var isPrivateFolder: Bool { isFolder && isOwn && permissions & 0o077 == 0 }
 
     private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
 
-    func isSameFile(as other: FileStatus) -> Bool {
+    package func isSameFile(as other: FileStatus) -> Bool {
         status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev
     }
 }

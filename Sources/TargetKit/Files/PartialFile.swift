@@ -141,7 +141,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Appends bytes.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(URLError) {
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(URLError) {
         guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
@@ -175,7 +175,8 @@ package final class PartialFile: Sendable {
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
     ///
     /// - Parameter position: Where to write; `nil`: after the bytes that were written last.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at position: Int64? = nil) -> Bool {
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at position: Int64? = nil) -> Bool
+    {
         var rest = bytes[...]
         while !rest.isEmpty {
             let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
@@ -197,7 +198,7 @@ package final class PartialFile: Sendable {
 
     /// Replaces a file that only one process writes at a time, by way of a file with a fixed name beside it. Returns the
     /// open file; `nil` on failure.
-    static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
+    package static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
         let new = file.appendingPathExtension("new")
         // A new file: another user may have created one under the name.
         unlink(new.path)
@@ -222,7 +223,7 @@ package final class PartialFile: Sendable {
     ///
     /// On Apple platforms `fsync` leaves the data in the drive's cache, which does not survive a loss of power
     /// (fsync(2)); `F_FULLFSYNC` flushes that, too. Network volumes and some external ones support only `fsync`.
-    static func synchronize(_ descriptor: Int32) -> Bool {
+    package static func synchronize(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         #endif
@@ -241,7 +242,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Copies a file to a place on another volume, replacing an existing file.
-    static func copy(_ file: URL, to place: URL) throws {
+    package static func copy(_ file: URL, to place: URL) throws {
         try PartialFile(copying: file, replacing: place).move(to: place)
     }
 
@@ -255,13 +256,13 @@ package final class PartialFile: Sendable {
     }
 
     /// The error of a failed operation, with the reason in `errno`.
-    static func failure(_ code: URLError.Code, _ url: URL) -> URLError {
+    package static func failure(_ code: URLError.Code, _ url: URL) -> URLError {
         URLError(code, "\(url.path): \(String(cString: strerror(errno)))")
     }
 }
 
 extension URLError {
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.init(code, userInfo: [NSLocalizedDescriptionKey: message])
     }
 

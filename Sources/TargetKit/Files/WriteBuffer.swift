@@ -2,7 +2,7 @@
 import Foundation
 
 /// Writes bytes in their order on a queue, so that a slow disk blocks neither the transport nor a thread of Swift's pool.
-final class WriteBuffer: Sendable {
+package final class WriteBuffer: Sendable {
     private struct State: Sendable {
         var pending: [UInt8] = []
         var isWriting = false
@@ -25,7 +25,7 @@ final class WriteBuffer: Sendable {
     ///   - turn: The number of bytes after which other buffers of the queue can write; default: no limit.
     ///   - queue: The serial queue to write on.
     ///   - write: Writes bytes on the queue. Nothing is written after its first error.
-    init(
+    package init(
         limit: Int,
         turn: Int = .max,
         on queue: DispatchQueue,
@@ -38,10 +38,10 @@ final class WriteBuffer: Sendable {
     }
 
     /// The error with which writing has failed.
-    var failure: (any Error)? { state.withLock(\.failure) }
+    package var failure: (any Error)? { state.withLock(\.failure) }
 
     /// Sets the closure that is called when there is room again after bytes were refused, and when writing has failed.
-    func begin(resume: @escaping @Sendable () -> Void) {
+    package func begin(resume: @escaping @Sendable () -> Void) {
         state.withLock { $0.resume = resume }
     }
 
@@ -49,7 +49,7 @@ final class WriteBuffer: Sendable {
     ///
     /// - Parameter canWait: Whether bytes may be refused.
     /// - Throws: The error with which writing has failed.
-    func append(_ bytes: UnsafeRawBufferPointer, canWait: Bool = true) throws -> Bool {
+    package func append(_ bytes: UnsafeRawBufferPointer, canWait: Bool = true) throws -> Bool {
         let (isTaken, begins) = try state.withLock { state -> (Bool, Bool) in
             if let failure = state.failure { throw failure }
             state.isFull = canWait && state.pending.count >= limit
@@ -67,7 +67,7 @@ final class WriteBuffer: Sendable {
 
 extension WriteBuffer {
     /// Writes what waits.
-    func flush() { writePending(turn: .max) }
+    package func flush() { writePending(turn: .max) }
 
     private func writePending(turn: Int) {
         var bytes: [UInt8] = []

@@ -94,7 +94,7 @@ public struct RequestContext: Sendable {
         transfer?.isRepeatable ?? sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 
-    var handle: RequestHandle { fixed.handle }
+    package var handle: RequestHandle { fixed.handle }
 
     /// Creates the context of a call's first attempt. `target` must not be a ``MultiTarget``.
     init(

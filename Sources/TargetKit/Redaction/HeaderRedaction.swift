@@ -30,7 +30,7 @@ public struct HeaderRedaction: Sendable, Hashable {
     /// The value for a text that people read: the placeholder if the field is secret, and without the queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
         if isSecret(name) { return Self.placeholder }
-        if name == .uploadMetadata { return Redaction().metadata(value) }
+        if name == "Upload-Metadata" { return Redaction().metadata(value) }
         return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 

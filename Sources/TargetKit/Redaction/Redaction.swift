@@ -116,7 +116,7 @@ extension Redaction {
             // `Access-Control-Allow-Credentials: true`
             return value == "true" || value == "false" ? value : HeaderRedaction.placeholder
         }
-        if field == .uploadMetadata { return metadata(value) }
+        if field == "Upload-Metadata" { return metadata(value) }
         if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
         return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
     }

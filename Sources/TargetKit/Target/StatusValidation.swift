@@ -38,13 +38,13 @@ extension StatusValidation {
     private static let withoutFile: Set<Int> = [202, 204, 205]
 
     /// The status codes that count as success of a download: of those without a file, the ones that the target names.
-    var ofDownload: Self {
+    package var ofDownload: Self {
         guard case .range(let range) = rule else { return self }
         return .codes(Set(range).subtracting(Self.withoutFile))
     }
 
     /// Whether the body of a response is the file of a download.
-    func acceptsFile(_ statusCode: Int) -> Bool {
+    package func acceptsFile(_ statusCode: Int) -> Bool {
         (200...299).contains(statusCode) && accepts(statusCode) && !Self.withoutFile.contains(statusCode)
     }
 }

@@ -83,7 +83,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.target = newValue }
     }
     /// Whether a redirect from another origin has led to this request. It must not get the credentials of the call.
-    public internal(set) var isCrossOrigin: Bool {
+    public package(set) var isCrossOrigin: Bool {
         get { fields.value.isCrossOrigin }
         set { fields.value.isCrossOrigin = newValue }
     }
@@ -94,7 +94,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.secretHeaders = newValue }
     }
     /// Identifies the transfer across launches; `nil` if the request itself does.
-    var transferID: String? {
+    package var transferID: String? {
         get { fields.value.transferID }
         set { fields.value.transferID = newValue }
     }
@@ -104,7 +104,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.givenHeaders = newValue }
     }
     /// Called with the request when it is sent, after all plugins; not with those of redirects.
-    var onSend: (@Sendable (URLRequest) -> Void)? {
+    package var onSend: (@Sendable (URLRequest) -> Void)? {
         get { fields.value.onSend }
         set { fields.value.onSend = newValue }
     }
@@ -115,14 +115,14 @@ public struct TransportRequest: Sendable {
     }
 
     /// Takes back what signing plugins must not change or send to the request's URL.
-    var restriction: (@Sendable (URLRequest) -> URLRequest)? {
+    package var restriction: (@Sendable (URLRequest) -> URLRequest)? {
         get { fields.value.restriction }
         set { fields.value.restriction = newValue }
     }
 
     /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport that
     /// ``Transport/reportsInterimResponses``. It must not block. The exchange ends with the error that it returns, if any.
-    var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
+    package var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
         get { fields.value.interimResponse }
         set { fields.value.interimResponse = newValue }
     }

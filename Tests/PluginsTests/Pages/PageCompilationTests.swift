@@ -63,7 +63,8 @@ struct PageCompilationTests {
         [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
         + [
             "Sources/TargetKit/TargetKit.docc", "Sources/Plugins/TargetKitPlugins.docc",
-            "Sources/Offline/TargetKitOffline.docc", "Sources/Diagnostics/TargetKitDiagnostics.docc",
+            "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
+            "Sources/Diagnostics/TargetKitDiagnostics.docc",
             "Sources/Testing/TargetKitTesting.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
 

@@ -9,7 +9,11 @@ struct PagesTests {
         arguments: [
             "Sources/Plugins/TargetKitPlugins.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc",
-        ].flatMap { DocumentationPage.pages(in: $0) } + [DocumentationPage("README.zh-Hans.md")]
+        ].flatMap { DocumentationPage.pages(in: $0) }
+            + [
+                DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/Transfers.md"),
+                DocumentationPage("README.zh-Hans.md"),
+            ]
     )
     func everySnippetIsHere(page: DocumentationPage) throws {
         let known = try DocumentationPage.lines(at: "Tests/PluginsTests/Pages")

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTransfers
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import TargetKit
+import TargetKitTransfers
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import TargetKit
+import TargetKitTransfers
 
 /// Uploads that a server has received completely and then answers with an error.
 @Suite("Uploads: HTTP, rejected", .throttled, .timeLimit(.minutes(2)))

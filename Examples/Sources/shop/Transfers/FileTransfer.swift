@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTransfers
 
 /// A file that goes to a server, or comes from one.
 enum FileTransfer: TargetType, Codable {

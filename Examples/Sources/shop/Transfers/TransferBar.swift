@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTransfers
 
 /// A transfer in one line: `tea.iso  [#####.....]  52 %  4.1 MB/s  0:12`.
 struct TransferBar: CustomStringConvertible {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTransfers
 
 /// `shop download`: files of any server, of which several come at the same time.
 struct DownloadCommand: AsyncParsableCommand {

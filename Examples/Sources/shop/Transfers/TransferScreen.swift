@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitPlugins
+import TargetKitTransfers
 
 /// The bars of transfers, drawn over each other in a terminal; elsewhere only the last state of each.
 final class TransferScreen {

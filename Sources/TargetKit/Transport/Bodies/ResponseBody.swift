@@ -82,7 +82,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
 /// Receives the bytes of a body on the transport's thread. Resuming a task for each piece takes a third more processor
 /// time (a resumable download of 1 GB from nginx: 1.58 s and 1.16 s).
-protocol BodyReceiver: Sendable {
+package protocol BodyReceiver: Sendable {
     /// Called once, before the first bytes.
     ///
     /// - Parameter resume: The closure to call when there is room again after bytes were refused.
@@ -152,7 +152,7 @@ extension ResponseBody {
 
     /// Passes the body to a receiver until the body ends; returns `false` at once if that is not possible, and the body
     /// has to be read. For a body that no one else reads.
-    func drain(into receiver: any BodyReceiver) async throws -> Bool {
+    package func drain(into receiver: any BodyReceiver) async throws -> Bool {
         guard let drain else { return false }
         try await drain(receiver)
         return true

@@ -30,7 +30,7 @@ public struct Redirect: Sendable, Hashable {
 
 extension URL {
     /// The scheme, host and port (RFC 9110 §4.3.1), with which credentials are shared.
-    var origin: [String] {
+    package var origin: [String] {
         let scheme = scheme?.lowercased() ?? ""
         let port = port ?? (scheme == "https" ? 443 : 80)
         return [scheme, host()?.lowercased() ?? "", String(port)]
@@ -83,7 +83,7 @@ extension URL {
     /// Characters that RFC 3986 does not allow in a path, query or fragment are escaped as UTF-8, as browsers do;
     /// existing escapes are kept. Foundation before iOS 17 rejects such a text, and later versions escape its escapes
     /// again.
-    init?(location: String, relativeTo base: URL) {
+    package init?(location: String, relativeTo base: URL) {
         let text = location.trimmingCharacters(in: .whitespaces)
         let start = Self.endOfAuthority(in: text)
         guard let authority = Self.authority(text[..<start]) else { return nil }

@@ -6,14 +6,14 @@ import FoundationNetworking
 #endif
 
 /// Applies a ``RedirectPolicy``.
-struct RedirectFollower: Sendable {
+package struct RedirectFollower: Sendable {
     /// A redirect and the request that it leads to.
     struct Step {
         let redirect: Redirect
         let request: TransportRequest
     }
 
-    let policy: RedirectPolicy
+    package let policy: RedirectPolicy
     /// The fields that are not sent to another origin, in addition to those whose names say that they are secret.
     let secretNames: Set<HTTPHeaderName>
 

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// The reason an exchange failed, without its URL.
-struct URLSessionFailure: Error {
+package struct URLSessionFailure: Error {
     var code: URLError.Code
     var message: String
     /// A key of ``FailureMark`` to set.
@@ -39,7 +39,7 @@ struct URLSessionFailure: Error {
         return URLError(error.code, userInfo: error.userInfo.merging([mark: true]) { $1 })
     }
 
-    static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {
+    package static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {
         URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message])
     }
 

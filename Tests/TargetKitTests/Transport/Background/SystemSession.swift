@@ -4,6 +4,7 @@ import TargetKitTesting
 import TestSupport
 
 @testable import TargetKit
+@testable import TargetKitTransfers
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

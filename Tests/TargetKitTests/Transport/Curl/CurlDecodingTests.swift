@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTransfers
 import TargetKitTesting
 import TargetKitTransportConformance
 import TestSupport

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#if !canImport(FoundationNetworking)
+import Foundation
+import TargetKit
+
+/// Passes the events of a background session to its transfers. A task is found by its description, which outlives the
+/// process.
+final class BackgroundDelegate: NSObject, Sendable {
+    private let transfers: BackgroundTransfers
+    private let events: BackgroundEvents
+    private let trust: URLSessionTrust
+
+    init(_ transfers: BackgroundTransfers, _ events: BackgroundEvents, _ tls: TLSPolicy) {
+        self.transfers = transfers
+        self.events = events
+        trust = URLSessionTrust(policy: tls)
+    }
+
+    private func report(
+        _ task: URLSessionTask,
+        _ count: Int64,
+        of total: Int64,
+        _ direction: TransferProgress.Direction
+    ) {
+        let progress = TransferProgress(completed: count, total: total > 0 ? total : nil, direction: direction)
+        transfers.report(progress, of: task.taskIdentifier)
+    }
+}
+
+extension URLSessionTask {
+    fileprivate var name: BackgroundTask.Name? { taskDescription.flatMap { BackgroundTask.Name($0) } }
+}
+
+extension BackgroundDelegate: URLSessionDownloadDelegate, URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didFinishDownloadingTo location: URL
+    ) {
+        guard let name = downloadTask.name else { return }
+        transfers.receive(file: location, of: downloadTask.taskIdentifier, named: name)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        report(downloadTask, totalBytesWritten, of: totalBytesExpectedToWrite, .download)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard let name = dataTask.name else { return }
+        transfers.receive(data, of: dataTask.taskIdentifier, named: name)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        report(task, totalBytesSent, of: totalBytesExpectedToSend, .upload)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let name = task.name else { return }
+        let url = task.originalRequest?.url ?? URL(filePath: "/")
+        let result: Result<ResponseHead, any Error>
+        if let error {
+            result = .failure(URLSessionFailure.error(error, hasHead: task.response != nil, for: url))
+        } else if let response = task.response as? HTTPURLResponse {
+            result = .success(ResponseHead(response))
+        } else {
+            result = .failure(URLError(.badServerResponse))
+        }
+        transfers.end(
+            task.taskIdentifier,
+            named: name,
+            with: result,
+            isContinued: task.originalRequest?.value(forHTTPHeaderField: "Range") == nil,
+            resumption: (error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+        )
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let url = task.originalRequest?.url ?? URL(filePath: "/")
+        trust.answer(challenge, for: url) { [transfers, identifier = task.taskIdentifier] answer in
+            if let failure = answer.failure { transfers.fail(identifier, with: failure) }
+            completionHandler(answer.disposition, answer.credential)
+        }
+    }
+
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+        Task { @MainActor [events] in events.finish() }
+    }
+}
+#endif

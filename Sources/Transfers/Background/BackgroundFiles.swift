@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The files of a background session: request bodies, the data that continues downloads, and the responses that no call
+/// has received yet, because the app was not running when they arrived.
+struct BackgroundFiles: Sendable {
+    private struct Head: Codable {
+        var status: Int
+        var fields: [[String]]
+        /// The task whose file is the body.
+        var task: String
+    }
+
+    /// After this time, a file that no call has asked for is removed.
+    private static let lifetime: TimeInterval = 7 * 24 * 3600
+
+    private let folder: URL
+
+    /// - Parameter folder: Created if it is missing, with mode 0700, and excluded from backups.
+    init(in folder: URL) {
+        self.folder = folder
+        try? PrivateFolder.create(folder)
+        #if canImport(Darwin)
+        var folder = folder
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try? folder.setResourceValues(values)
+        #endif
+    }
+
+    /// Identifies a request, also after a launch: by the identifier of its transfer, or else by the method, the URL, the
+    /// requested range and the body. A file is identified by its path in the app's container, which moves.
+    ///
+    /// - Parameter isWanted: Called while the body is read; returns whether the key is still needed.
+    /// - Returns: `nil` if the key is no longer needed.
+    static func key(
+        of request: TransportRequest,
+        home: String = NSHomeDirectory(),
+        while isWanted: () -> Bool = { true }
+    ) throws -> String? {
+        var hasher = SHA256Hasher()
+        if let id = request.transferID {
+            Data("transfer\n\(id)".utf8).withUnsafeBytes { hasher.update($0) }
+            return MessageDigest.hexadecimal(hasher.finalize())
+        }
+        let urlRequest = request.urlRequest
+        let fields = ["Range", "Upload-Offset"].map { urlRequest.value(forHTTPHeaderField: $0) ?? "" }
+        let line = [urlRequest.httpMethod ?? "GET", urlRequest.url?.absoluteString ?? ""] + fields
+        Data((line.joined(separator: "\n") + "\n").utf8).withUnsafeBytes { hasher.update($0) }
+        switch request.body {
+        case .none: break
+        case .file(let url):
+            let path = url.path.hasPrefix(home + "/") ? String(url.path.dropFirst(home.count)) : url.path
+            Data(path.utf8).withUnsafeBytes { hasher.update($0) }
+        case .data, .stream:
+            let isComplete = try read(request.body, while: isWanted) { hasher.update($0) }
+            guard isComplete else { return nil }
+        }
+        return MessageDigest.hexadecimal(hasher.finalize())
+    }
+
+    /// Reads a body; returns whether it was read to its end.
+    private static func read(
+        _ body: TransportRequest.Body,
+        while isWanted: () -> Bool,
+        _ receive: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        do {
+            try body.source()?.readAll { piece in
+                guard isWanted() else { throw CancellationError() }
+                try receive(piece)
+            }
+            return true
+        } catch is CancellationError {
+            return false
+        }
+    }
+}
+
+// MARK: - The files of a task
+
+extension BackgroundFiles {
+    /// A file of a task: `request` for the body that is sent, `body` for that of the response.
+    func file(_ kind: String, of task: BackgroundTask.Name) -> URL { folder.appendingPathComponent("\(task).\(kind)") }
+
+    /// A file of a transfer: `head` for its response, `resume` for what the system needs to continue a download.
+    func file(_ kind: String, of transfer: String) -> URL { folder.appendingPathComponent("\(transfer).\(kind)") }
+
+    /// Writes a request's body to the file of a task; returns whether it was read to its end.
+    func write(
+        _ body: TransportRequest.Body,
+        of task: BackgroundTask.Name,
+        while isWanted: () -> Bool
+    ) throws -> Bool {
+        let file = file("request", of: task)
+        let part = try PartialFile(replacing: file)
+        guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
+        try part.move(to: file)
+        return true
+    }
+
+    /// Passes the request's body of a task on to the next task of the transfer.
+    func moveRequest(of task: BackgroundTask.Name, to next: BackgroundTask.Name) {
+        rename(file("request", of: task).path, file("request", of: next).path)
+    }
+
+    /// Appends received bytes to the body of a task's response.
+    func append(_ data: Data, of task: BackgroundTask.Name) throws {
+        let body = file("body", of: task)
+        let descriptor = open(body.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotWriteToFile, body) }
+        defer { close(descriptor) }
+        guard PartialFile.write(data, to: descriptor) else { throw PartialFile.failure(.cannotWriteToFile, body) }
+    }
+
+    /// Moves a downloaded file of the system's to the body of a task's response.
+    func move(_ download: URL, of task: BackgroundTask.Name) throws {
+        let body = file("body", of: task)
+        if rename(download.path, body.path) != 0 { try PartialFile.copy(download, to: body) }
+    }
+
+    /// Removes the files of a task.
+    func remove(_ task: BackgroundTask.Name) {
+        for kind in ["body", "request"] { unlink(file(kind, of: task).path) }
+    }
+}
+
+// MARK: - The files of a transfer
+
+extension BackgroundFiles {
+    /// Stores what the system needs to continue a download; `nil` removes it.
+    func storeResumption(_ data: Data?, of transfer: String) {
+        let file = file("resume", of: transfer)
+        guard let data else {
+            unlink(file.path)
+            return
+        }
+        try? AtomicFile(file).write(data)
+    }
+
+    /// Returns and removes what the system needs to continue a download.
+    func takeResumption(of transfer: String) -> Data? {
+        let file = file("resume", of: transfer)
+        defer { unlink(file.path) }
+        return try? Data(contentsOf: file)
+    }
+
+    /// Stores the head of a response, whose body is in the task's file already. Before that, there is no response.
+    ///
+    /// - Parameter isContinued: Whether the system has requested the rest of the file by itself, so that the head
+    ///   describes only that part.
+    func store(_ head: ResponseHead, of task: BackgroundTask.Name, isContinued: Bool = false) throws {
+        var head = head
+        if isContinued, head.statusCode == 206 {
+            head = head.ofWhole(size: FileStatus(of: file("body", of: task))?.size)
+        }
+        if let former = storedHead(of: task.transfer), former.task != task.attempt { remove(former, of: task.transfer) }
+        let stored = Head(
+            status: head.statusCode,
+            fields: head.headers.map { [$0.name.rawValue, $0.value] },
+            task: task.attempt
+        )
+        try AtomicFile(file("head", of: task.transfer)).write(JSONEncoder().encode(stored))
+    }
+
+    private func storedHead(of transfer: String) -> Head? {
+        guard let data = try? AtomicFile(file("head", of: transfer)).read() else { return nil }
+        return try? JSONDecoder().decode(Head.self, from: data)
+    }
+
+    private func remove(_ head: Head, of transfer: String) {
+        unlink(file("head", of: transfer).path)
+        unlink(file("body", of: BackgroundTask.Name(transfer: transfer, attempt: head.task)).path)
+    }
+
+    /// Moves a response to the destination of a request; returns `nil` if there is none.
+    ///
+    /// - Throws: A `URLError`. The response remains, unless it is over the limit of memory.
+    func take(_ transfer: String, to destination: TransportRequest.Destination) throws -> TransportResponse? {
+        guard let stored = storedHead(of: transfer) else { return nil }
+        let file = file("body", of: BackgroundTask.Name(transfer: transfer, attempt: stored.task))
+        let body: TransportResponse.Body
+        do {
+            body = try Self.body(in: file, to: destination)
+        } catch let error as URLError where error.code == .dataLengthExceedsMaximum {
+            remove(stored, of: transfer)
+            throw error
+        }
+        remove(stored, of: transfer)
+        let headers = HTTPHeaders(
+            stored.fields.compactMap {
+                $0.count == 2 ? HTTPHeaders.Field(name: HTTPHeaderName(rawValue: $0[0]), value: $0[1]) : nil
+            }
+        )
+        return TransportResponse(head: ResponseHead(statusCode: stored.status, headers: headers), body: body)
+    }
+
+    private static func body(
+        in file: URL,
+        to destination: TransportRequest.Destination
+    ) throws -> TransportResponse.Body {
+        switch destination {
+        case .memory(let limit):
+            guard let size = FileStatus(of: file)?.size else { return .data(Data()) }
+            guard size <= Int64(limit) else { throw URLError(.dataLengthExceedsMaximum) }
+            return .data(try Data(contentsOf: file))
+        case .file(let url):
+            if FileStatus(of: file) == nil { try Data().write(to: file) }
+            if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
+            return .file(url)
+        case .stream:
+            throw URLError(.unsupportedURL, userInfo: [FailureMark.cannotStream: true])
+        }
+    }
+
+    /// Removes old files that no call has asked for.
+    func removeOld(now: Date = Date()) {
+        let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        for file in files ?? [] {
+            guard let status = FileStatus(of: file, followsLinks: false),
+                now.timeIntervalSince1970 - status.modificationTime > Self.lifetime
+            else { continue }
+            unlink(file.path)
+        }
+    }
+}
+
+extension ResponseHead {
+    /// The head of the whole file, for that of a 206 response whose body completes the file.
+    fileprivate func ofWhole(size: Int64?) -> ResponseHead {
+        // The last two are digests of the part (RFC 9530 §2, RFC 1864).
+        let ofPart = ["Content-Length", "Content-Range", "Content-Digest", "Content-MD5"].map(
+            HTTPHeaderName.init(rawValue:)
+        )
+        var headers = HTTPHeaders(headers.filter { !ofPart.contains($0.name) })
+        if let size { headers.add(.contentLength, value: String(size)) }
+        return ResponseHead(statusCode: 200, headers: headers)
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The tasks of a background session, without URLSession's types, so that ``BackgroundTransfers`` is tested on every
+/// system.
+protocol BackgroundTasks: Sendable {
+    /// Passes the tasks of the session, including those of earlier launches, after the events that came before.
+    func list(_ receive: @escaping @Sendable ([BackgroundTask]) -> Void)
+
+    /// Creates a task, suspended.
+    func make(_ work: BackgroundTask.Work, named name: BackgroundTask.Name) -> BackgroundTask
+}
+
+/// A task of a background session.
+struct BackgroundTask: Sendable {
+    enum State: Sendable {
+        case suspended, running, canceling, completed
+    }
+
+    enum Work: Sendable {
+        case upload(URLRequest, from: URL)
+        case download(URLRequest)
+        /// Continues a download with data of the system's.
+        case continuation(Data)
+    }
+
+    /// The name of a task, which outlives the process.
+    struct Name: Sendable, Hashable, LosslessStringConvertible {
+        /// The key of the transfer.
+        let transfer: String
+        /// Distinguishes the tasks of a transfer, each of which has files of its own.
+        let attempt: String
+
+        init(transfer: String, attempt: String = UUID().uuidString) {
+            self.transfer = transfer
+            self.attempt = attempt
+        }
+
+        init?(_ description: String) {
+            let parts = description.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+            self.init(transfer: String(parts[0]), attempt: String(parts[1]))
+        }
+
+        var description: String { "\(transfer).\(attempt)" }
+    }
+
+    /// The identifier of the task within its session.
+    let identifier: Int
+    /// `nil` for a task that was not created by TargetKit.
+    let name: Name?
+    let state: State
+    let resume: @Sendable () -> Void
+    /// Cancels the task and passes the data that continues its download, if there is any.
+    let cancel: @Sendable (_ receive: @escaping @Sendable (Data?) -> Void) -> Void
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#if !canImport(FoundationNetworking)
+import Foundation
+import TargetKit
+
+/// Performs exchanges in a background session of the system, which continues while the app is suspended or not running.
+///
+/// ```swift
+/// let transport = BackgroundTransport(identifier: "com.example.shop.media")
+/// let queue = try TransferQueue(Provider<Media>(transport: transport), storedIn: file)
+///
+/// func application(_ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+///                  completionHandler: @escaping () -> Void) {
+///     transport.handleEvents(for: identifier, completion: completionHandler)
+/// }
+/// ```
+///
+/// The response of an exchange that ends while the app is not running is stored until the same transfer is requested
+/// again, for example by a `TransferQueue` after a launch, and a transfer that is still running is joined. A transfer is
+/// identified by its option `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range
+/// and body. Set the option for requests that differ at each launch, for example multipart forms, whose boundary is
+/// random, and signed URLs.
+///
+/// - Create the transport once for an identifier, at every launch, and keep a reference to it. Calls of a second one
+///   end with `.unsupportedURL`.
+/// - A body is sent from a file; bytes and streams are written to one first. A response cannot be streamed.
+/// - The system follows redirects, and retries and continues exchanges by its own rules. A cancelled download is
+///   continued by the next call for the same transfer if the server supports it. The response of a continued download
+///   describes the whole file.
+/// - An exchange timeout limits the time in which no data arrives. The whole exchange is limited to the
+///   `timeoutIntervalForResource` of the configuration, 7 days by default.
+/// - The system launches only apps for the events of a session. A command-line tool on macOS doesn't receive them after
+///   it has ended.
+public final class BackgroundTransport: Transport {
+    private static let identifiers = Locked<Set<String>>([])
+
+    private let identifier: String
+    private let transfers: BackgroundTransfers
+    private let events = BackgroundEvents()
+    /// `nil` if another transport has the identifier: two sessions with one identifier are undefined behavior.
+    private let session: URLSession?
+
+    /// Creates the transport of a background session.
+    ///
+    /// - Parameters:
+    ///   - identifier: Identifies the session; only one transport of the app and its extensions may have it.
+    ///   - tls: The TLS policy; default: the system's.
+    ///   - configure: Changes the configuration, for example `isDiscretionary` or `sharedContainerIdentifier`; default:
+    ///     leaves it.
+    public init(
+        identifier: String,
+        tls: TLSPolicy = .system,
+        configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) {
+        self.identifier = identifier
+        let files = BackgroundFiles(in: Self.folder(for: identifier))
+        transfers = BackgroundTransfers(files)
+        guard Self.identifiers.withLock({ $0.insert(identifier).inserted }) else {
+            session = nil
+            return
+        }
+        files.removeOld()
+        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.tlsMinimumSupportedProtocolVersion = tls.requiresTLS13 ? .TLSv13 : .TLSv12
+        configure(configuration)
+        let callbacks = OperationQueue()
+        callbacks.maxConcurrentOperationCount = 1
+        callbacks.name = "TargetKit.BackgroundTransport"
+        let delegate = BackgroundDelegate(transfers, events, tls)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
+    }
+
+    private static func folder(for identifier: String) -> URL {
+        // tvOS gives apps no other place to store files in.
+        #if os(tvOS)
+        let place = FileManager.SearchPathDirectory.cachesDirectory
+        #else
+        let place = FileManager.SearchPathDirectory.applicationSupportDirectory
+        #endif
+        let manager = FileManager.default
+        return (manager.urls(for: place, in: .userDomainMask).first ?? manager.temporaryDirectory)
+            .appendingPathComponent(
+                "TargetKit.background/\(MessageDigest.sha256.hexadecimal(of: identifier).prefix(16))"
+            )
+    }
+
+    /// Calls the completion handler that the system passes to the app delegate, when all events of the session have been
+    /// delivered.
+    ///
+    /// - Parameter identifier: The identifier that the system passes with the handler.
+    /// - Returns: Whether the session has the identifier. Otherwise the handler is not called: pass it to the transport
+    ///   with that identifier.
+    @MainActor @discardableResult
+    public func handleEvents(for identifier: String, completion: @escaping () -> Void) -> Bool {
+        guard identifier == self.identifier else { return false }
+        events.handle(completion)
+        return true
+    }
+
+    /// Performs one exchange, or returns the response of one that ended while the app was not running.
+    ///
+    /// - Throws: A `URLError`; `.unsupportedURL` for a response that is to be streamed, for a second exchange of the
+    ///   same transfer at the same time, and if another transport has the identifier.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let call = try URLSessionCall(request, idleTimeout: URLSessionCall.longestTimeout, streaming: .paced)
+        if case .stream = request.destination {
+            let words = "a background session cannot stream a response"
+            let info: [String: Any] = [NSLocalizedDescriptionKey: words, FailureMark.cannotStream: true]
+            throw URLError(.unsupportedURL, userInfo: info)
+        }
+        guard let session else {
+            let words =
+                "another BackgroundTransport has the identifier \(identifier); "
+                + "create one for each identifier, and keep a reference to it"
+            throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
+        }
+        var urlRequest = call.request
+        if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
+        return try await transfers.send(request, as: urlRequest, to: call.url, over: SessionTasks(session: session))
+    }
+}
+
+/// The tasks of a URLSession.
+private struct SessionTasks: BackgroundTasks {
+    let session: URLSession
+
+    func list(_ receive: @escaping @Sendable ([BackgroundTask]) -> Void) {
+        session.getAllTasks { tasks in receive(tasks.map { BackgroundTask($0) }) }
+    }
+
+    func make(_ work: BackgroundTask.Work, named name: BackgroundTask.Name) -> BackgroundTask {
+        let task: URLSessionTask =
+            switch work {
+            case .upload(let request, let file): session.uploadTask(with: request, fromFile: file)
+            case .download(let request): session.downloadTask(with: request)
+            case .continuation(let data): session.downloadTask(withResumeData: data)
+            }
+        task.taskDescription = name.description
+        return BackgroundTask(task)
+    }
+}
+
+extension BackgroundTask {
+    fileprivate init(_ task: URLSessionTask) {
+        self.init(
+            identifier: task.taskIdentifier,
+            name: task.taskDescription.flatMap { Name($0) },
+            state: State(task.state),
+            resume: { task.resume() },
+            cancel: { receive in
+                guard let download = task as? URLSessionDownloadTask else {
+                    task.cancel()
+                    return receive(nil)
+                }
+                download.cancel(byProducingResumeData: receive)
+            }
+        )
+    }
+}
+
+extension BackgroundTask.State {
+    fileprivate init(_ state: URLSessionTask.State) {
+        switch state {
+        case .running: self = .running
+        case .suspended: self = .suspended
+        case .canceling: self = .canceling
+        case .completed: self = .completed
+        @unknown default: self = .running
+        }
+    }
+}
+#endif

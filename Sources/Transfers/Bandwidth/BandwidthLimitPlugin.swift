@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Limits the rate at which calls send and receive bytes.
+///
+/// ```swift
+/// let limit = BandwidthLimit(bytesPerSecond: 500_000)
+/// let provider = Provider<Backups>(plugins: [BandwidthLimitPlugin(limit)])
+/// ```
+///
+/// The bodies of requests and responses are transferred within the limit of the call's options
+/// (`CallOptions.bandwidthLimit`), or else that of the plugin. Bodies that the transport can't stream arrive at full
+/// speed: the responses of `URLSessionTransport` on Linux, and all transfers of `BackgroundTransport`. The metrics of
+/// limited calls are `nil`.
+public struct BandwidthLimitPlugin: Plugin {
+    private let limit: BandwidthLimit?
+
+    /// Creates a plugin.
+    ///
+    /// - Parameter limit: The limit of calls whose options have none; default `nil`: they are not limited.
+    public init(_ limit: BandwidthLimit? = nil) {
+        self.limit = limit
+    }
+
+    /// Inside all other plugins that surround an exchange.
+    public var place: PluginPlace { .bandwidth }
+
+    /// The hook that it implements.
+    public var hooks: PluginHooks { [.exchange, .waiting] }
+
+    /// Transfers the bodies within the limit.
+    ///
+    /// - Throws: The error of the exchange; `URLError(.timedOut)` if the exchange's timeout ends a wait.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        guard let limit = context.options.bandwidthLimit ?? limit else { return try await next(request) }
+        let isCancelled = Locked(false)
+        return try await withTaskCancellationHandler {
+            try await exchange(request, within: limit, isCancelled, next)
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    private func exchange(
+        _ request: TransportRequest,
+        within limit: BandwidthLimit,
+        _ isCancelled: Locked<Bool>,
+        _ next: Exchange
+    ) async throws -> TransportResponse {
+        let deadline = request.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
+        let check: @Sendable () throws -> Void = {
+            if isCancelled.withLock(\.self) { throw CancellationError() }
+            if let deadline, deadline <= .now { throw URLError(.timedOut) }
+        }
+        var sent = request
+        if let source = try request.body.source() {
+            sent.body = .stream(LimitedSource(source: source, limit: limit, check: check))
+        }
+        if case .stream = request.destination {} else { sent.destination = .stream(buffer: 64 << 10) }
+        var response: TransportResponse
+        do {
+            response = try await next(sent)
+        } catch let error as URLError where error.userInfo[FailureMark.cannotStream] != nil {
+            // The response arrives at full speed.
+            sent.destination = request.destination
+            return try await next(sent)
+        }
+        guard case .stream(let body) = response.body else { return response }
+        let pieces = LimitedPieces(body: body, limit: limit, check: check)
+        let limited = ResponseBody { try await pieces.next() }
+        switch request.destination {
+        case .stream: response.body = .stream(limited)
+        case .memory(let size): response.body = .data(try await limited.data(limit: size))
+        case .file(let url):
+            try await limited.store(in: url)
+            response.body = .file(url)
+        }
+        return response
+    }
+}
+
+/// A body whose readers keep within a limit. Transports read it on a thread of its own.
+private struct LimitedSource: BodySource {
+    let source: any BodySource
+    let limit: BandwidthLimit
+    let check: @Sendable () throws -> Void
+
+    var length: Int64? { source.length }
+
+    func open() throws -> any BodyReader { Reader(try source.open(), limit, check) }
+
+    private final class Reader: BodyReader {
+        private let reader: any BodyReader
+        private let reservation: BandwidthReservation
+        private let check: @Sendable () throws -> Void
+
+        init(_ reader: any BodyReader, _ limit: BandwidthLimit, _ check: @escaping @Sendable () throws -> Void) {
+            self.reader = reader
+            reservation = BandwidthReservation(limit)
+            self.check = check
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+            let count = try reader.read(into: .init(rebasing: buffer.prefix(reservation.pieceSize)))
+            if count > 0 { try reservation.blockThread(for: count, check: check) } else { reservation.release() }
+            return count
+        }
+    }
+}
+
+/// The pieces of a response's body within a limit.
+private final class LimitedPieces: Sendable {
+    private let body: ResponseBody
+    private let reservation: BandwidthReservation
+    private let check: @Sendable () throws -> Void
+    /// What has arrived and was not returned.
+    private let rest = Locked(Data())
+
+    init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
+        self.body = body
+        reservation = BandwidthReservation(limit)
+        self.check = check
+    }
+
+    func next() async throws -> Data? {
+        if rest.withLock(\.isEmpty) {
+            var iterator = body.makeAsyncIterator()
+            guard let piece = try await iterator.next() else {
+                reservation.release()
+                return nil
+            }
+            rest.withLock { $0 = piece }
+        }
+        let size = reservation.pieceSize
+        let piece = rest.withLock { rest in
+            defer { rest = rest.dropFirst(size) }
+            return rest.prefix(size)
+        }
+        try await reservation.wait(for: piece.count, check: check)
+        return piece
+    }
+}
+
+extension ResponseBody {
+    fileprivate func data(limit: Int) async throws -> Data {
+        var data = Data()
+        for try await piece in self {
+            guard data.count + piece.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
+            data.append(piece)
+        }
+        return data
+    }
+
+    fileprivate func store(in url: URL) async throws {
+        let file = try PartialFile(replacing: url)
+        for try await piece in self { try file.append(piece) }
+        try file.move(to: url)
+    }
+}

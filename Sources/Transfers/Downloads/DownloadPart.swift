@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two
+/// calls or processes do not write to it.
+final class DownloadPart: Sendable {
+    /// The greatest number of bytes of a record. With longer fields, a response is not continued.
+    private static let recordLimit: Int64 = 64 << 10
+
+    let url: URL
+    private let recordURL: URL
+    /// The positions of the segments.
+    let positionsURL: URL
+    private let descriptor: Int32
+
+    private init(_ url: URL, _ descriptor: Int32) {
+        self.url = url
+        self.descriptor = descriptor
+        recordURL = url.appendingPathExtension("json")
+        positionsURL = url.appendingPathExtension("positions")
+    }
+
+    deinit {
+        FileLock.release(descriptor)
+    }
+
+    /// Lets another call open the part. Nothing may be written any more.
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
+
+    /// Opens or creates a part; returns `nil` if another call or process uses it, or it cannot be used safely.
+    ///
+    /// - Parameter permissions: The permissions of the file that is to be replaced; `nil` if there is none.
+    static func open(_ url: URL, permissions: mode_t?) -> DownloadPart? {
+        for _ in 0..<3 {
+            guard
+                case .locked(let descriptor, let status) = FileLock.open(
+                    url,
+                    mode: permissions.map { $0 | 0o600 } ?? 0o666
+                )
+            else { return nil }
+            // Closes the descriptor when it is released.
+            let part = DownloadPart(url, descriptor)
+            guard status.isRegular, status.isOwn else { return nil }
+            guard status.hasOneName else {
+                // The other name is that of a file which is not to be changed.
+                unlink(url.path)
+                continue
+            }
+            if let permissions { fchmod(descriptor, permissions | 0o600) }
+            FileProtection.allowAccessWhileLocked(url)
+            return part
+        }
+        return nil
+    }
+
+    var size: Int64 { FileStatus(of: descriptor)?.size ?? 0 }
+
+    /// The record; `nil` if there is none that this user has written.
+    func record() -> PartRecord? {
+        contents(of: recordURL).flatMap { PartRecord($0) }
+    }
+
+    /// The contents of a small file beside the part.
+    func contents(of file: URL) -> Data? {
+        // Another user may have created a link or a pipe under the name.
+        let descriptor = Foundation.open(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let status = FileStatus(of: descriptor), status.isRegular, status.isOwn, status.hasOneName,
+            (1...Self.recordLimit).contains(status.size)
+        else { return nil }
+        var data = Data(count: Int(status.size))
+        let count = data.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        return count == data.count ? data : nil
+    }
+
+    /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the
+    /// download.
+    func write(_ record: PartRecord) {
+        guard let data = try? record.data, data.count <= Self.recordLimit else { return }
+        // A record that a crash of the system damages is not used. It is flushed only if bytes of the part were.
+        let descriptor = data.withUnsafeBytes {
+            PartialFile.replace(recordURL, by: $0, isDurable: record.hasFlushedBytes)
+        }
+        if let descriptor { close(descriptor) }
+    }
+
+    /// Returns whether there was one.
+    @discardableResult
+    func removeRecord() -> Bool {
+        for file in [recordURL, positionsURL] { unlink(file.appendingPathExtension("new").path) }
+        unlink(positionsURL.path)
+        return unlink(recordURL.path) == 0
+    }
+
+    /// Whether the name still is that of this file, and not that of another or of none.
+    var isInPlace: Bool {
+        guard let own = FileStatus(of: descriptor), let named = FileStatus(of: url, followsLinks: false) else {
+            return false
+        }
+        return named.isSameFile(as: own)
+    }
+
+    /// Removes the file and its record, unless the file has been moved.
+    func remove() {
+        guard isInPlace else { return }
+        // A file without a record is not continued.
+        removeRecord()
+        unlink(url.path)
+    }
+
+    /// Removes a file that has no record.
+    func removeUnlessRecorded() {
+        if isInPlace, record() == nil { remove() }
+    }
+
+    /// Discards the record and all bytes.
+    func restart() throws {
+        // An old record must not be there when the first byte of the new version is: not after a crash of the system,
+        // either.
+        if removeRecord() { AtomicFile.synchronize(url.deletingLastPathComponent()) }
+        try truncate(to: 0)
+    }
+
+    func truncate(to size: Int64) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url) }
+    }
+
+    /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been
+    /// written.
+    func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws {
+        guard PartialFile.write(bytes, to: descriptor, at: position) else {
+            throw PartialFile.failure(.cannotWriteToFile, url)
+        }
+    }
+
+    func synchronize() -> Bool { PartialFile.synchronize(descriptor) }
+}

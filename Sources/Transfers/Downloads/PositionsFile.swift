@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The file in which the positions of a part's segments are overwritten whenever bytes have been stored, so that they
+/// survive the end of the process. It has an identifier and the positions, in the byte order of the device.
+///
+/// After a crash of the system, the positions in the record are used.
+final class PositionsFile: Sendable {
+    private let descriptor: Int32
+
+    /// Replaces the file; returns `nil` if that is not possible. The positions of the last record are used then.
+    init?(_ url: URL, _ identifier: UInt64, _ positions: [Int64]) {
+        let words = [identifier] + positions.map { UInt64(bitPattern: $0) }
+        guard let descriptor = words.withUnsafeBytes({ PartialFile.replace(url, by: $0) }) else { return nil }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// A failure is not reported: then fewer bytes are continued.
+    func write(_ position: Int64, of index: Int) {
+        withUnsafeBytes(of: position) { bytes in
+            _ = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(8 * (index + 1)))
+        }
+    }
+
+    /// The positions in a file's contents; `nil` if they do not belong to the record, or are damaged.
+    static func positions(in data: Data, of record: PartRecord) -> [Int64]? {
+        guard let segments = record.segments, data.count == 8 * (segments.count + 1) else { return nil }
+        let words = data.withUnsafeBytes { bytes in
+            (0...segments.count).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self) }
+        }
+        guard words[0] == record.positions else { return nil }
+        let positions = words.dropFirst().map { Int64(bitPattern: $0) }
+        let isPlausible = zip(positions, segments).allSatisfy { ($1.start...$1.end).contains($0) }
+        return isPlausible ? positions : nil
+    }
+}

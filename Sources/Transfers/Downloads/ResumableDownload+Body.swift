@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension ResumableDownload {
+    /// Stores a body in a segment, and meanwhile the other segments that are not complete.
+    ///
+    /// - Parameters:
+    ///   - announcedByteCount: The number of bytes that the response is to bring; `nil` if it does not say.
+    ///   - others: Requests another segment.
+    func receive(
+        _ body: ResponseBody,
+        _ announcedByteCount: Int64?,
+        into segments: PartSegments,
+        _ index: Int,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
+    ) async throws {
+        try await segments.perform { Result { try segments.begin() } }.get()
+        let all = segments.segments
+        let incomplete = all.indices.filter { $0 != index && !all[$0].isComplete }
+        guard maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
+            return try await copy(body, announcedByteCount, into: segments, index)
+        }
+        let requests = incomplete.prefix(maxSegments - 1).map { other in
+            let request = ResumableDownload(self, other, of: segments)
+            return (request, task: Task { await others(request) })
+        }
+        try await withTaskCancellationHandler {
+            do {
+                try await copy(body, announcedByteCount, into: segments, index)
+            } catch {
+                for (_, task) in requests { task.cancel() }
+                for (_, task) in requests { await task.value }
+                throw error
+            }
+            // A plugin may let a request wait until this one has ended.
+            for (request, task) in requests where !request.isSent { task.cancel() }
+            for (_, task) in requests { await task.value }
+        } onCancel: {
+            for (_, task) in requests { task.cancel() }
+        }
+    }
+
+    /// Stores a body in a segment.
+    func copy(
+        _ body: ResponseBody,
+        _ announcedByteCount: Int64?,
+        into segments: PartSegments,
+        _ index: Int
+    ) async throws {
+        let start = segments.segments[index].position
+        let writer = DownloadWriter(segments, index, announcedByteCount: announcedByteCount)
+        do {
+            try await writer.write(body)
+            try Task.checkCancellation()
+        } catch is DownloadWriter.EndOfSegment {
+            // The transport ends the exchange, which has no reader any more.
+        } catch is DownloadWriter.Overlong {
+            // What the server has sent is not what it announced.
+            try? await writer.finish()
+            await segments.perform { segments.discard(index, from: start) }
+            throw URLError.unusable("the body is longer than the \(announcedByteCount ?? 0) bytes that were announced")
+        } catch {
+            try await writer.finish(after: error)
+        }
+        let received = writer.receivedByteCount
+        let end = segments.segments[index].end
+        if let count = announcedByteCount, received < min(count, end.map { $0 - start } ?? count) {
+            let words = "the body ended after \(received) of \(count) bytes"
+            try await writer.finish(after: URLError(.networkConnectionLost, words))
+        }
+        try await writer.finish(isAtEnd: true)
+        guard await segments.perform({ segments.isIntact }) else {
+            part.remove()
+            throw URLError(.cannotMoveFile, "\(part.url.path) was changed during the download")
+        }
+    }
+
+    /// Checks the file, and moves it to its place if it is complete.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields of the response.
+    ///   - contentStart: The position of the response's first byte; `nil` if it has not brought the end of the file.
+    func complete(
+        _ result: ExchangeResult,
+        headers: HTTPHeaders,
+        _ segments: PartSegments,
+        contentStart: Int64?
+    ) async throws -> ExchangeResult {
+        guard segments.isComplete else {
+            throw DownloadFailure.isIncomplete(receivedByteCount: segments.newByteCount)
+        }
+        let record = segments.record
+        var checked = headers
+        if contentStart == nil { checked[.contentDigest] = nil }
+        if let record {
+            checked[.reprDigest] = headers[.reprDigest] ?? record.digest
+            checked[.contentDisposition] = headers[.contentDisposition] ?? record.disposition
+        }
+        let file = DownloadedFile(
+            part: part.url,
+            head: result.response.head,
+            headers: checked,
+            contentStart: contentStart ?? 0
+        )
+        let source = result.request.urlRequest.url
+        do {
+            let place = try await file.complete(at: destination, from: source, of: handle)
+            part.removeRecord()
+            var result = result
+            result.response.body = .file(place)
+            return result
+        } catch let error as DownloadedFile.Mismatch {
+            part.remove()
+            throw URLError.unusable(error.description)
+        } catch {
+            // The file is complete, so the next call requests its last byte only.
+            if let record { part.write(record) }
+            throw error
+        }
+    }
+}
+
+extension DownloadWriter {
+    /// Finishes after a failure, and throws its cause: the failure to write, or the error.
+    fileprivate func finish(after error: any Error) async throws -> Never {
+        try await finish()
+        throw error
+    }
+}

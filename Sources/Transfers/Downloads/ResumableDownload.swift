@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One request of a download that continues what earlier attempts have stored.
+final class ResumableDownload: Sendable {
+    /// What is there of the file.
+    private struct Stored: Sendable {
+        var record: PartRecord
+        var segments: [PartSegments.Segment]
+        /// The segment that is requested.
+        var index: Int
+
+        init(_ record: PartRecord, _ segments: [PartSegments.Segment]) {
+            self.record = record
+            self.segments = segments
+            index = segments.firstIndex { !$0.isComplete } ?? segments.count - 1
+            // Of a complete file the last byte is requested again, so that the response shows whether it is still the
+            // current version.
+            if segments[index].isComplete { self.segments[index].position -= 1 }
+        }
+
+        /// The first byte to request.
+        var first: Int64 { segments[index].position }
+        /// The last byte to request; `nil`: the rest of the file.
+        var last: Int64? { index == segments.count - 1 ? nil : segments[index].end.map { $0 - 1 } }
+    }
+
+    /// The positions of a coded representation are not those of the file.
+    static let acceptedEncoding = "identity"
+
+    let destination: DownloadDestination
+    /// How many ranges are requested at the same time.
+    let maxSegments: Int
+    let url: URL
+    let part: DownloadPart
+    /// The handle of the call.
+    let handle: RequestHandle
+    private let stored: Stored?
+    /// Whose request it is, as far as that is known before it is signed.
+    private let requester: DownloadRequester
+    /// Whether the call has written what is stored.
+    private let isOwnPart: Bool
+    /// Whether the call has written what was stored, with other credentials.
+    let hasDroppedOwnPart: Bool
+    /// The segments to which the request belongs; `nil` for the first request of an attempt.
+    private let segments: PartSegments?
+    private let received = Locked<PartSegments?>(nil)
+    /// Whose request was sent.
+    private let sent = Locked<DownloadRequester?>(nil)
+
+    var isFirst: Bool { segments == nil }
+    /// Whether plugins have let the request through.
+    var isSent: Bool { sent.withLock { $0 != nil } }
+    /// The number of bytes that are there after a response with bytes of the file.
+    var storedByteCount: Int64? { received.withLock(\.self)?.storedByteCount }
+
+    /// Identifies the part that the response was stored in; `nil` if it cannot be continued.
+    var partIdentifier: String? { received.withLock(\.self)?.record?.owner.identifier }
+
+    /// Opens the part of the request's file; returns `nil` if the request cannot be continued, or another call uses the
+    /// part.
+    init?(_ request: TransportRequest, of download: ResumableFileDownload, in context: RequestContext) {
+        guard request.isResumable, context.target.validation.accepts(200), let url = request.urlRequest.url
+        else { return nil }
+        let place = DownloadPlace(download.destination)
+        let permissions = place.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
+        guard let part = DownloadPart.open(place.part(for: url), permissions: permissions) else { return nil }
+        destination = download.destination
+        maxSegments = download.maxSegments
+        self.url = url
+        self.part = part
+        handle = context.handle
+        requester = DownloadRequester(request.urlRequest, context)
+        segments = nil
+        let record = part.record()
+        let isOwnPart = record != nil && record?.owner.identifier == context[PartKey.self]
+        self.isOwnPart = isOwnPart
+        let isAdmitted = record?.owner.admits(requester, isSameCall: isOwnPart) == true
+        hasDroppedOwnPart = isOwnPart && !isAdmitted
+        stored = isAdmitted ? record.flatMap { Self.stored($0, in: part, of: url) } : nil
+    }
+
+    /// Another request of the same attempt, for a segment.
+    init(_ first: ResumableDownload, _ index: Int, of segments: PartSegments) {
+        destination = first.destination
+        maxSegments = first.maxSegments
+        url = first.url
+        part = first.part
+        handle = first.handle
+        requester = first.requester
+        isOwnPart = true
+        hasDroppedOwnPart = false
+        self.segments = segments
+        stored = segments.record.map { record in
+            var stored = Stored(record, segments.segments)
+            stored.index = index
+            return stored
+        }
+    }
+
+    private static func stored(_ record: PartRecord, in part: DownloadPart, of url: URL) -> Stored? {
+        var record = record
+        guard record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else { return nil }
+        // Otherwise what was not flushed can be lost, or be zeros.
+        let isSameBoot = record.boot != nil && record.boot == Boot.current
+        record.boot = Boot.current
+        let size = part.size
+        guard let divided = record.segments else {
+            let position = isSameBoot ? size : min(size, record.syncedByteCount)
+            record.syncedByteCount = min(position, record.syncedByteCount)
+            guard position > 0, position <= record.length ?? position else { return nil }
+            return Stored(record, [PartSegments.Segment(start: 0, end: record.length, position: position)])
+        }
+        let positions =
+            (isSameBoot ? part.contents(of: part.positionsURL) : nil)
+            .flatMap { PositionsFile.positions(in: $0, of: record) } ?? divided.map(\.syncedEnd)
+        let segments = zip(divided, positions).map {
+            PartSegments.Segment(start: $0.start, end: $0.end, position: $1)
+        }
+        guard segments.neededSize > 0, segments.neededSize <= size else { return nil }
+        return Stored(record, segments)
+    }
+
+    /// Adds the fields that request the rest of the file or segment.
+    func addFields(to request: inout URLRequest) {
+        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            request.setValue(Self.acceptedEncoding, forHTTPHeaderField: "Accept-Encoding")
+        }
+        guard let stored else { return }
+        let last = stored.last.map(String.init) ?? ""
+        request.setValue("bytes=\(stored.first)-\(last)", forHTTPHeaderField: "Range")
+        request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
+    }
+
+    func note(sent request: URLRequest) {
+        var requester = requester
+        requester.note(sent: request)
+        sent.withLock { $0 = requester }
+    }
+
+    /// Whose request a response is for.
+    private func requester(of result: ExchangeResult) -> DownloadRequester {
+        var requester = sent.withLock(\.self) ?? requester
+        if !result.redirects.isEmpty {
+            requester.note(redirected: result.response.request ?? result.request.urlRequest)
+        }
+        return requester
+    }
+
+    /// Ends the attempt, sent or not: another call can continue what is there. Removes what cannot be continued.
+    func end() {
+        guard isFirst else { return }
+        part.removeUnlessRecorded()
+        part.unlock()
+    }
+
+    /// Removes what is there, because the transport cannot continue it.
+    ///
+    /// - Throws: `DownloadFailure.mustRestart(reason:)` if a range was requested.
+    func abandon() throws {
+        part.remove()
+        if stored != nil { throw DownloadFailure.mustRestart(reason: "the transport cannot stream a response") }
+    }
+
+    /// Stores the body of a response. Returns the response with the file, or with the first bytes of a body that is not
+    /// the file's.
+    ///
+    /// - Parameters:
+    ///   - isAccepted: Whether the target accepts the status of a complete response.
+    ///   - others: Requests another segment.
+    func store(
+        _ result: ExchangeResult,
+        _ body: ResponseBody,
+        isAccepted: Bool,
+        progress: (@Sendable (TransferProgress) -> Void)?,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
+    ) async throws -> ExchangeResult {
+        let (head, source) = (result.response.head, result.request.urlRequest.url ?? url)
+        let requester = requester(of: result)
+        switch response(head, from: source, to: requester) {
+        case .whole where isAccepted && isFirst:
+            let record = PartRecord(head, of: url, by: requester, from: source)
+            let segments = newSegments(head, record, progress)
+            received.withLock { $0 = segments }
+            try await receive(body, head.headers.uncodedLength, into: segments, 0, others: others)
+            return try await complete(result, headers: head.headers, segments, contentStart: 0)
+        case .whole, .other:
+            if head.statusCode < 300, !isFirst { throw DownloadFailure.mustRestart(reason: "the segment was not sent") }
+            var refused = result
+            refused.response.body = .data(try await body.excerpt)
+            return refused
+        case .range(let range, let length):
+            return try await store(result, body, range, length: length, progress: progress, others: others)
+        case .unusable(let reason):
+            if isFirst { part.remove() }
+            guard stored != nil else { throw URLError.unusable(reason) }
+            throw DownloadFailure.mustRestart(reason: reason)
+        }
+    }
+
+    private func response(
+        _ head: ResponseHead,
+        from source: URL,
+        to requester: DownloadRequester
+    ) -> RangeResponse {
+        let (first, last) = (stored?.first ?? 0, stored?.last)
+        let response = RangeResponse(head, to: stored?.record, from: first, through: last, source: source)
+        if case .range = response, let owner = stored?.record.owner,
+            !owner.admitsResponse(to: requester, isSameCall: isOwnPart)
+        {
+            return .unusable(reason: "what there is was requested with other credentials")
+        }
+        return response
+    }
+
+    private func newSegments(
+        _ head: ResponseHead,
+        _ record: PartRecord?,
+        _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> PartSegments {
+        let length = head.headers.uncodedLength
+        // A server that has answered a request for a range with the whole file may do so again.
+        let isDivided = stored == nil && record != nil && head.headers.values(for: .acceptRanges) == ["bytes"]
+        let segments =
+            if isDivided, let length { PartSegments.dividing(length, into: maxSegments) } else {
+                [PartSegments.Segment(start: 0, end: length, position: 0)]
+            }
+        return PartSegments(part, record, segments, length: length, progress: progress)
+    }
+
+    private func store(
+        _ result: ExchangeResult,
+        _ body: ResponseBody,
+        _ range: ClosedRange<Int64>,
+        length: Int64,
+        progress: (@Sendable (TransferProgress) -> Void)?,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
+    ) async throws -> ExchangeResult {
+        guard var stored else { throw URLError(.badServerResponse) }
+        let count = range.upperBound - range.lowerBound + 1
+        if let segments {
+            try await copy(body, count, into: segments, stored.index)
+            var received = result
+            received.response.body = .data(Data())
+            return received
+        }
+        stored.record.length = length
+        if stored.segments.count == 1 { stored.segments[0].end = length }
+        let segments = PartSegments(part, stored.record, stored.segments, length: length, progress: progress)
+        received.withLock { $0 = segments }
+        try await receive(body, count, into: segments, stored.index, others: others)
+        return try await complete(
+            result.asWhole(length),
+            headers: result.response.head.headers,
+            segments,
+            contentStart: range.upperBound + 1 == length ? range.lowerBound : nil
+        )
+    }
+}
+
+extension ExchangeResult {
+    /// The result for a file whose last part this response has brought: the parts are processed as a complete response
+    /// (RFC 9110 §15.3.7.3).
+    fileprivate func asWhole(_ length: Int64) -> ExchangeResult {
+        let head = response.head
+        var headers = head.headers
+        headers[.contentRange] = nil
+        headers[.contentLength] = String(length)
+        headers[.contentDigest] = nil
+        var result = self
+        result.response.head = ResponseHead(statusCode: 200, headers: headers, httpVersion: head.httpVersion)
+        return result
+    }
+}
+
+extension HTTPHeaders {
+    /// The size of the content in bytes; `nil` if it has a coding or no size is given.
+    fileprivate var uncodedLength: Int64? { isUncoded ? contentLength : nil }
+}
+
+extension ResponseBody {
+    /// The first bytes of the body of a response that is not stored.
+    fileprivate var excerpt: Data {
+        get async throws {
+            var data = Data()
+            for try await piece in self {
+                data.append(piece.prefix(PendingDownload.excerptSize - data.count))
+                if data.count == PendingDownload.excerptSize { break }
+            }
+            return data
+        }
+    }
+}
+
+extension TransportRequest {
+    /// Whether the response can be continued by a request for the rest.
+    fileprivate var isResumable: Bool {
+        guard case .none = body, (urlRequest.httpMethod ?? "GET") == "GET" else { return false }
+        return ["Range", "If-Range"].allSatisfy { urlRequest.value(forHTTPHeaderField: $0) == nil }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// Identifiers in the order of their keys. Taking the first one, and adding one at the end, cost the same however many
+/// there are.
+struct OrderedIDs<Key: Comparable & Sendable>: Sendable {
+    private var entries: [(key: Key, id: UUID)] = []
+    /// The index of the first entry; those before it were taken.
+    private var start = 0
+
+    var first: (key: Key, id: UUID)? { start < entries.count ? entries[start] : nil }
+
+    mutating func insert(_ id: UUID, _ key: Key) {
+        entries.insert((key, id), at: index(of: key) { $0 <= key })
+    }
+
+    mutating func remove(_ id: UUID, _ key: Key) {
+        var index = index(of: key) { $0 < key }
+        while index < entries.count, entries[index].key == key, entries[index].id != id { index += 1 }
+        guard index < entries.count, entries[index].id == id else { return }
+        guard index == start else {
+            entries.remove(at: index)
+            return
+        }
+        start += 1
+        guard start > 64, start > entries.count / 2 else { return }
+        entries.removeFirst(start)
+        start = 0
+    }
+
+    /// The index of the first entry whose key doesn't come before.
+    private func index(of key: Key, comesBefore: (Key) -> Bool) -> Int {
+        var (low, high) = (start, entries.count)
+        if let last = entries.last, low < high, comesBefore(last.key) { return high }
+        while low < high {
+            let middle = (low + high) / 2
+            if comesBefore(entries[middle].key) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// A transfer as it is kept in the file of a queue. A later record replaces an earlier one with the same identifier.
+struct StoredTransfer: Codable, Sendable {
+    enum State: String, Codable, Sendable {
+        case waiting, paused, failed
+        /// The transfer is no longer in the queue.
+        case removed
+    }
+
+    var id: UUID
+    /// The transfers start in the order of their numbers.
+    var number: Int
+    /// The JSON of the target: another version of the app may not be able to decode it. `nil` for a transfer that was
+    /// removed.
+    var target: String?
+    var priority = TransferPriority.normal
+    var state: State
+    /// The failure of the transfer.
+    var reason: StoredFailure?
+}
+
+extension StoredTransfer {
+    /// The record of a transfer that is no longer in the queue.
+    static func removed(_ id: UUID) -> Self { Self(id: id, number: 0, state: .removed) }
+
+    /// The record of a transfer; one that is running is stored as waiting, and one that has ended for good as removed.
+    ///
+    /// - Parameters:
+    ///   - target: The JSON of its target.
+    ///   - failure: Its failure.
+    init(_ transfer: Transfer<some TargetType>, _ target: String, number: Int, failure: StoredFailure? = nil) {
+        self.init(id: transfer.id, number: number, target: target, priority: transfer.priority, state: .waiting)
+        switch transfer.state {
+        case .waiting, .running: break
+        case .paused: state = .paused
+        case .failed(let error) where error.stage == .cancelled || error.stage == .shutDown:
+            // The app was about to end: the next launch goes on.
+            break
+        case .failed:
+            state = .failed
+            reason = failure
+        case .finished, .cancelled: self = .removed(transfer.id)
+        }
+    }
+
+    /// The transfer as it is after a launch; `nil` if this version of the app cannot decode it.
+    func transfer<Target: TargetType & Codable>() -> Transfer<Target>? {
+        guard let target: Target = target.flatMap(StoredTarget.decoded) else { return nil }
+        let state: Transfer<Target>.State
+        switch self.state {
+        case .waiting: state = .waiting
+        case .paused: state = .paused
+        case .failed: state = .failed((reason ?? StoredFailure(text: "The transfer failed.")).error(of: target))
+        case .removed: return nil
+        }
+        return Transfer(id: id, target: target, priority: priority, state: state, progress: nil)
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+extension TransferQueue {
+    /// Changes transfers, stores the changes, and ends the calls of those that are no longer running. Returns the
+    /// targets of those that had not ended and had no call.
+    @discardableResult
+    func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
+        let (handles, idle) = update { content in
+            var records: [StoredTransfer] = []
+            var handles: [(handle: RequestHandle, isPaused: Bool)] = []
+            var idle: [Target] = []
+            for id in ids {
+                guard var item = content.items[id] else { continue }
+                if item.call == nil, !item.transfer.state.hasEnded { idle.append(item.transfer.target) }
+                change(&item.transfer)
+                content.replace(item)
+                records.append(content.record(of: item))
+                if !item.transfer.state.isRunning, let handle = item.handle {
+                    handles.append((handle, item.transfer.state.isPaused))
+                }
+            }
+            save(records)
+            return (handles, idle)
+        }
+        for (handle, isPaused) in handles {
+            if isPaused { handle.cancelKeepingTransfer() } else { handle.cancel() }
+        }
+        ends.announce(ids)
+        startWaiting()
+        return idle
+    }
+
+    /// Stores changes later. Called while the content is locked, so that they are stored in their order.
+    func save(_ records: [StoredTransfer]) {
+        guard let store, !records.isEmpty else { return }
+        let content = content
+        store.write(records) { error in
+            if error != content.read(\.storageError) { content.update { $0.storageError = error } }
+        }
+    }
+
+    /// Starts waiting transfers while there is room.
+    func startWaiting() {
+        guard isNetworkUsable else { return }
+        let time = elapsed.current
+        let starting = content.update { $0.startNext(at: time) }
+        startLater()
+        if starting.isEmpty { return }
+        announce()
+        for transfer in starting { start(transfer) }
+    }
+
+    /// Starts waiting transfers at the end of the shortest delay.
+    private func startLater() {
+        // Under the lock: an older state must not replace the delay of a newer one.
+        delayTask.withLock { task in
+            let delay = content.read { $0.wait(at: elapsed.current) }
+            if task == nil, delay == nil { return }
+            task?.cancel()
+            task = delay.map { delay in
+                // A queue that is released goes on until its transfers have ended.
+                Task { [self, clock] in
+                    guard (try? await clock.wait(for: max(.milliseconds(10), delay))) != nil else { return }
+                    startWaiting()
+                }
+            }
+        }
+    }
+
+    private func start(_ transfer: Transfer<Target>) {
+        let id = transfer.id
+        let direction = transfer.target.task.transferDirection
+        let handle = provider.request(
+            transfer.target,
+            options: options.setting(\.transferID, id.uuidString),
+            on: callbacks,
+            progress: { progress in
+                guard progress.direction == direction else { return }
+                self.update { $0.setProgress(progress, of: id) }
+            },
+            completion: { self.end(transfer, $0) }
+        )
+        let isWanted = content.update { $0.began(handle, of: id) }
+        if !isWanted { handle.cancelKeepingTransfer() }
+    }
+
+    /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, which
+    /// came first.
+    private func end(_ transfer: Transfer<Target>, _ result: Result<Response, TargetKitError>) {
+        let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
+        let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
+        let retry: TransferRetry? =
+            if case .failure(let error) = result { TransferRetry(error, now: Date()) } else { nil }
+        let time = elapsed.current
+        let isGivenUp = update { content -> Bool in
+            content.callCount -= 1
+            guard var item = content.items[transfer.id] else { return true }
+            item.call = nil
+            var delay: TransferRetry?
+            switch (result, item.transfer.state) {
+            case (.success(let response), _): item.transfer.state = .finished(response)
+            case (.failure(let error), .running):
+                let isRepeated = retry != nil && item.interruptions.callFailed(with: item.transfer.progress, at: time)
+                if isRepeated, !waits { delay = retry }
+                item.transfer.state = waits || isRepeated ? .waiting : .failed(error)
+                item.failure = failure
+            case (.failure, _): break
+            }
+            content.replace(item)
+            if let delay {
+                content.delay(transfer.id, after: delay, at: time)
+            } else if item.transfer.state.hasEnded {
+                content.endDelays(of: transfer.id)
+            }
+            save([content.record(of: item)])
+            return if case .cancelled = item.transfer.state { true } else { false }
+        }
+        ends.announce([transfer.id])
+        if isGivenUp { provider.removePart(of: transfer.target) }
+        startWaiting()
+    }
+}
+
+// MARK: - The network
+
+extension TransferQueue {
+    /// Whether there is a network that transfers may use, as far as it is known.
+    private var isNetworkUsable: Bool { reachability?.status.serves(options.refusedNetworks) ?? true }
+
+    /// Whether a transfer waits for the network after a failure.
+    private func waitsAfter(_ error: TargetKitError) -> Bool {
+        guard error.stage == .transport || error.stage == .request else { return false }
+        switch error.kind {
+        case .offline, .cannotConnect, .connectionLost, .timedOut: return !isNetworkUsable
+        default: return false
+        }
+    }
+
+    /// Starts waiting transfers whenever the network changes.
+    func observeNetwork() {
+        guard let reachability else { return }
+        reachability.start()
+        let statuses = reachability.statuses
+        networkTask.withLock {
+            $0 = Task { [weak self] in
+                // The first one is not a change.
+                var isChange = false
+                for await _ in statuses {
+                    guard let self else { return }
+                    if isChange { self.content.update { $0.endNoResponse() } }
+                    isChange = true
+                    self.startWaiting()
+                }
+            }
+        }
+    }
+}
+
+extension TransferQueue.Item {
+    var handle: RequestHandle? {
+        if case .started(let handle) = call { handle } else { nil }
+    }
+}
+
+extension Transfer.State {
+    var isRunning: Bool {
+        if case .running = self { true } else { false }
+    }
+
+    var isWaiting: Bool {
+        if case .waiting = self { true } else { false }
+    }
+
+    var isPaused: Bool {
+        if case .paused = self { true } else { false }
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+extension TransferQueue {
+    struct Item: Sendable {
+        var transfer: Transfer<Target>
+        /// The JSON of the target; empty in a queue without a file.
+        let json: String
+        let number: Int
+        /// What is stored of the failure. Not asked of the error under the lock, because that can run code of the app.
+        var failure: StoredFailure?
+        /// The call, from its start to its completion.
+        var call: Call?
+        var interruptions = TransferInterruptions()
+        /// Where the transfer waits; `nil` if it doesn't.
+        fileprivate var place: WaitingPlace?
+
+        init(_ transfer: Transfer<Target>, _ json: String, number: Int, failure: StoredFailure? = nil) {
+            self.transfer = transfer
+            self.json = json
+            self.number = number
+            self.failure = failure
+        }
+
+        enum Call: Sendable {
+            case starting
+            case started(RequestHandle)
+        }
+    }
+
+    struct Content: Sendable {
+        private(set) var items: [UUID: Item] = [:]
+        /// The identifiers in the order in which the transfers were added.
+        private(set) var order: [UUID] = []
+        /// The transfers that can start, by priority.
+        private var ready: [TransferPriority: OrderedIDs<WaitingPlace.Rank>] = [:]
+        /// The transfers that wait after a failure, by the end of their delay.
+        private var delayed = OrderedIDs<Duration>()
+        private var delays = RetryDelays<UUID>()
+        var nextNumber = 0
+        var maxConcurrent: Int
+        var storageError: TransferQueueError?
+        /// The number of calls that have not ended, also of transfers that are paused or removed by now.
+        var callCount = 0
+
+        init(maxConcurrent: Int) {
+            self.maxConcurrent = maxConcurrent
+        }
+
+        var transfers: [Transfer<Target>] { order.compactMap { items[$0]?.transfer } }
+
+        /// The record of a transfer after a change.
+        func record(of item: Item) -> StoredTransfer {
+            StoredTransfer(item.transfer, item.json, number: item.number, failure: item.failure)
+        }
+
+        /// Adds a transfer.
+        mutating func insert(_ item: Item) {
+            items[item.transfer.id] = item
+            // Another call can have stored a later number first.
+            let place = order.lastIndex { (items[$0]?.number ?? 0) < item.number }.map { $0 + 1 } ?? 0
+            order.insert(item.transfer.id, at: place)
+            updatePlace(of: item.transfer.id)
+        }
+
+        /// Replaces a transfer that has changed.
+        mutating func replace(_ item: Item) {
+            items[item.transfer.id] = item
+            updatePlace(of: item.transfer.id)
+        }
+
+        mutating func remove(_ ids: [UUID]) -> [Item] {
+            let removed = ids.compactMap { id -> Item? in
+                if let place = items[id]?.place { leave(place, id) }
+                delays.forget(id)
+                return items.removeValue(forKey: id)
+            }
+            guard let item = removed.first, removed.count == 1 else {
+                let gone = Set(ids)
+                order.removeAll(where: gone.contains)
+                return removed
+            }
+            // The numbers are in order.
+            var (low, high) = (0, order.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if (items[order[middle]] ?? item).number < item.number { low = middle + 1 } else { high = middle }
+            }
+            if low < order.count, order[low] == item.transfer.id { order.remove(at: low) }
+            return removed
+        }
+
+        mutating func setProgress(_ progress: TransferProgress, of id: UUID) {
+            items[id]?.transfer.progress = progress
+            items[id]?.interruptions.callAdvances()
+        }
+
+        /// Records the handle of a call that has begun. Returns whether the call is still wanted.
+        mutating func began(_ handle: RequestHandle, of id: UUID) -> Bool {
+            // The call may have ended already.
+            guard case .starting? = items[id]?.call else { return items[id] != nil }
+            items[id]?.call = .started(handle)
+            return items[id]?.transfer.state.isRunning == true
+        }
+    }
+}
+
+// MARK: - What starts next
+
+extension TransferQueue.Content {
+    /// Marks the waiting transfers for which there is room as running, and returns them.
+    mutating func startNext(at time: Duration) -> [Transfer<Target>] {
+        guard delays.wait(at: time) == .zero else { return [] }
+        while let (end, id) = delayed.first, end <= time {
+            delays.endDelay(of: id)
+            updatePlace(of: id)
+        }
+        var starting: [Transfer<Target>] = []
+        while callCount < maxConcurrent, let id = firstReady, var item = items[id] {
+            item.call = .starting
+            item.transfer.state = .running
+            item.interruptions.callBegins()
+            replace(item)
+            callCount += 1
+            starting.append(item.transfer)
+        }
+        return starting
+    }
+
+    /// The time until a transfer can start after a delay; `nil` if none waits for that.
+    func wait(at time: Duration) -> Duration? {
+        guard callCount < maxConcurrent else { return nil }
+        let all = delays.wait(at: time)
+        if firstReady != nil { return all == .zero ? nil : all }
+        return delayed.first.map { max(all, $0.key - time) }
+    }
+
+    private var firstReady: UUID? {
+        for priority in [TransferPriority.high, .normal, .low] {
+            if let first = ready[priority]?.first { return first.id }
+        }
+        return nil
+    }
+
+    private mutating func updatePlace(of id: UUID) {
+        guard let item = items[id] else { return }
+        let place: WaitingPlace? =
+            if item.call != nil || !item.transfer.state.isWaiting { nil } else if let end = delays.end(of: id) {
+                .delayed(end)
+            } else {
+                .ready(item.transfer.priority, WaitingPlace.Rank(delays.failureCount(of: id), item.number))
+            }
+        guard place != item.place else { return }
+        if let old = item.place { leave(old, id) }
+        switch place {
+        case .ready(let priority, let rank)?: ready[priority, default: OrderedIDs()].insert(id, rank)
+        case .delayed(let end)?: delayed.insert(id, end)
+        case nil: break
+        }
+        items[id]?.place = place
+    }
+
+    private mutating func leave(_ place: WaitingPlace, _ id: UUID) {
+        switch place {
+        case .ready(let priority, let rank): ready[priority]?.remove(id, rank)
+        case .delayed(let end): delayed.remove(id, end)
+        }
+    }
+}
+
+// MARK: - Delays
+
+extension TransferQueue.Content {
+    /// Delays a transfer that has failed, or all of them if there was no response.
+    mutating func delay(_ id: UUID, after failure: TransferRetry, at time: Duration) {
+        switch failure {
+        case .unavailable(let delay): delays.addUnavailable(id, retryAfter: delay, at: time)
+        // Calls that fail together delay the others once.
+        case .noResponse where delays.wait(at: time) > .zero: delays.countFailure(of: id)
+        case .noResponse: delays.addNoResponse(id, at: time)
+        }
+        updatePlace(of: id)
+    }
+
+    /// Ends the delays of a transfer, and those of all that are not the server's.
+    mutating func endDelays(of id: UUID) {
+        delays.remove(id)
+        updatePlace(of: id)
+    }
+
+    /// Ends the delays that are not the server's.
+    mutating func endNoResponse() {
+        delays.endNoResponse()
+    }
+}
+
+/// Where a transfer waits.
+enum WaitingPlace: Sendable, Hashable {
+    /// The order of the transfers with one priority: those with fewer failures first.
+    struct Rank: Sendable, Hashable, Comparable {
+        private let failureCount: Int
+        private let number: Int
+
+        init(_ failureCount: Int, _ number: Int) {
+            self.failureCount = failureCount
+            self.number = number
+        }
+
+        static func < (first: Self, second: Self) -> Bool {
+            (first.failureCount, first.number) < (second.failureCount, second.number)
+        }
+    }
+
+    case ready(TransferPriority, Rank)
+    /// Until a time.
+    case delayed(Duration)
+}

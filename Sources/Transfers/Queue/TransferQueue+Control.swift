@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+extension TransferQueue {
+    /// Adds a transfer and, if the queue has a file, writes it to permanent storage before returning.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - priority: Which of the waiting transfers starts first; default: normal.
+    /// - Returns: The identifier of the transfer.
+    /// - Throws: ``TransferQueueError/unusableFile(path:reason:)`` if it cannot be stored, for example on a full disk.
+    @discardableResult
+    public func add(_ target: Target, priority: TransferPriority = .normal) async throws(TransferQueueError) -> UUID {
+        var json = ""
+        if store != nil {
+            do { json = try StoredTarget.json(of: target) } catch {
+                throw .unusableFile(path: "\(type(of: target))", reason: "the target cannot be encoded as JSON")
+            }
+        }
+        let number = content.update { content in
+            defer { content.nextNumber += 1 }
+            return content.nextNumber
+        }
+        let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
+        if let store { try await store.add(StoredTransfer(transfer, json, number: number)) }
+        update { $0.insert(Item(transfer, json, number: number)) }
+        startWaiting()
+        return transfer.id
+    }
+
+    /// Pauses a waiting or running transfer. A resumable transfer keeps what was transferred.
+    public func pause(_ id: UUID) {
+        change([id], Self.pause)
+    }
+
+    /// Returns a paused, failed or cancelled transfer to the waiting state, and ends the delay after a failure.
+    public func resume(_ id: UUID) {
+        content.update { $0.endDelays(of: id) }
+        change([id], Self.resume)
+    }
+
+    /// Cancels a transfer that has not ended, and removes its partial download. It stays in ``transfers`` until you
+    /// remove it, and is not restored at the next launch.
+    public func cancel(_ id: UUID) {
+        cancel([id])
+    }
+
+    /// Pauses all transfers that are waiting or running.
+    public func pauseAll() {
+        change(content.value.order, Self.pause)
+    }
+
+    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled. Ends all delays after
+    /// failures: call it when the app becomes active.
+    public func resumeAll() {
+        let ids = content.update { content in
+            for id in content.order { content.endDelays(of: id) }
+            return content.order
+        }
+        change(ids) { transfer in
+            if case .cancelled = transfer.state { return }
+            Self.resume(&transfer)
+        }
+    }
+
+    /// Cancels all transfers that have not ended.
+    public func cancelAll() {
+        cancel(content.value.order)
+    }
+
+    /// Changes the priority of a transfer. Does not affect a running transfer.
+    public func setPriority(_ priority: TransferPriority, of id: UUID) {
+        change([id]) { $0.priority = priority }
+    }
+
+    /// Removes a transfer from the queue, after cancelling it if it has not ended. The file of a download that is
+    /// finished stays.
+    public func remove(_ id: UUID) {
+        remove([id])
+    }
+
+    /// Removes the transfers that are finished, have failed, or were cancelled.
+    public func removeEnded() {
+        remove(content.value.transfers.filter(\.state.hasEnded).map(\.id))
+    }
+
+    private static func pause(_ transfer: inout Transfer<Target>) {
+        switch transfer.state {
+        case .waiting, .running: transfer.state = .paused
+        case .paused, .finished, .failed, .cancelled: break
+        }
+    }
+
+    private func cancel(_ ids: [UUID]) {
+        let idle = change(ids) { if !$0.state.hasEnded { $0.state = .cancelled } }
+        for target in idle { provider.removePart(of: target) }
+    }
+
+    private static func resume(_ transfer: inout Transfer<Target>) {
+        switch transfer.state {
+        case .paused, .failed, .cancelled: transfer.state = .waiting
+        case .waiting, .running, .finished: break
+        }
+    }
+
+    private func remove(_ ids: [UUID]) {
+        let removed = update { content in
+            let removed = content.remove(ids)
+            save(removed.map { .removed($0.transfer.id) })
+            return removed
+        }
+        ends.announce(ids)
+        for item in removed {
+            item.handle?.cancel()
+            switch item.transfer.state {
+            case .finished, .cancelled: break
+            case .waiting, .running, .paused, .failed:
+                if item.call == nil { provider.removePart(of: item.transfer.target) }
+            }
+        }
+        startWaiting()
+    }
+}

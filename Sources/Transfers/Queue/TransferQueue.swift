@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(Observation)
+import Observation
+#endif
+
+/// Runs downloads and uploads, limits how many run at once, waits for the network, and continues after the app is
+/// relaunched.
+///
+/// ```swift
+/// enum Media: TargetType, Codable { case film(id: Int), photo(URL) … }
+///
+/// let queue = try TransferQueue(Provider<Media>(), storedIn: support.appendingPathComponent("media.queue"))
+/// let id = try await queue.add(.film(id: 7), priority: .high)
+/// for await transfers in queue.updates { show(transfers) }
+/// ```
+///
+/// Targets should use a task that can be continued, `HTTPTask.download(to:)` with `.resumable` or a resumable upload:
+/// other transfers begin again after a pause or a launch. A transfer that was running when the process ended, or when
+/// its call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again at
+/// the next launch.
+///
+/// After a failure without a response, or status 408, 425, 429 or 500–599, a transfer waits, and starts again after a
+/// delay: up to 1 second, then up to 5 minutes, or the time in `Retry-After`. It fails after 7 days without progress, or
+/// if it is interrupted 5 times at the same place. A call that the server may have processed is not repeated, unless it
+/// is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other failure is final.
+///
+/// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have
+/// ended: pause them to stop it. Transfers that have not ended are restored; waiting ones start immediately.
+public final class TransferQueue<Target: TargetType & Codable>: Sendable {
+    let provider: Provider<Target>
+    let options: CallOptions
+    let reachability: Reachability?
+    let content: ObservedValue<Content>
+    let store: TransferStore?
+    /// The queue on which calls report.
+    let callbacks = DispatchQueue(label: "TargetKit.transfers")
+    let networkTask = Locked<Task<Void, Never>?>(nil)
+    /// Starts transfers at the end of a delay.
+    let delayTask = Locked<Task<Void, Never>?>(nil)
+    let clock: any Clock<Duration>
+    /// The time since the creation, which delays are measured by.
+    let elapsed: ElapsedTime
+    /// The readers of single transfers.
+    let ends = KeyedChanges<UUID>()
+    private let changes = ObservedChanges()
+
+    /// The number of entries in the file that this version of the app cannot decode, for example because a case of the
+    /// target was renamed. They stay in the file.
+    public let unreadableCount: Int
+
+    /// Creates a queue, and starts the transfers that its file contains.
+    ///
+    /// - Parameters:
+    ///   - provider: Makes the calls. Its clock measures the delays.
+    ///   - file: Where the transfers are kept, in a folder that is not synchronized. Targets are written to it as JSON,
+    ///     with mode 0600: they should not contain secrets. Default `nil`: they are kept in memory.
+    ///   - maxConcurrent: How many transfers run at the same time; default: 3, at least 1.
+    ///   - options: Override the target's and the provider's options, for example
+    ///     `.setting(\.allowsExpensive, false)`; default: none.
+    ///   - reachability: Transfers start only while it reports a network that they may use, and one that fails without
+    ///     a network waits for it. The queue starts it. Default `nil`: the network is not considered, and transfers are
+    ///     tried again after delays.
+    /// - Throws: ``TransferQueueError`` if the file cannot be used.
+    public init(
+        _ provider: Provider<Target>,
+        storedIn file: URL? = nil,
+        maxConcurrent: Int = 3,
+        options: CallOptions = CallOptions(),
+        reachability: Reachability? = nil
+    ) throws(TransferQueueError) {
+        self.provider = provider
+        self.options = options
+        self.reachability = reachability
+        clock = provider.clock
+        elapsed = ElapsedTime(provider.clock)
+        var content = Content(maxConcurrent: max(1, maxConcurrent))
+        if let file {
+            let store = try TransferStore(file)
+            for stored in store.transfers {
+                content.nextNumber = max(content.nextNumber, stored.number + 1)
+                guard let transfer: Transfer<Target> = stored.transfer(), let json = stored.target else { continue }
+                content.insert(Item(transfer, json, number: stored.number, failure: stored.reason))
+            }
+            unreadableCount = store.unreadableCount + store.transfers.count - content.order.count
+            self.store = store
+        } else {
+            unreadableCount = 0
+            store = nil
+        }
+        self.content = ObservedValue(content)
+        observeNetwork()
+        startWaiting()
+    }
+
+    deinit {
+        networkTask.withLock { $0?.cancel() }
+        delayTask.withLock { $0?.cancel() }
+        content.finish()
+    }
+
+    /// The transfers in the order in which they were added, including those that have ended.
+    ///
+    /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14).
+    public var transfers: [Transfer<Target>] {
+        changes.access()
+        return content.value.transfers
+    }
+
+    /// A transfer; `nil` if the queue does not have it.
+    public subscript(id: UUID) -> Transfer<Target>? {
+        changes.access()
+        return content.read { $0.items[id]?.transfer }
+    }
+
+    /// The current transfers, followed by the transfers after each change. A slow reader receives only the latest
+    /// value. The sequence ends when the queue is released. Each sequence has one reader.
+    public var updates: AsyncStream<[Transfer<Target>]> {
+        let content = content
+        let changes = content.changes()
+        return AsyncStream {
+            for await _ in changes { return content.value.transfers }
+            return nil
+        }
+    }
+
+    /// How many transfers run at the same time, at least 1. Lowering it does not stop running transfers.
+    public var maxConcurrent: Int {
+        get { content.read(\.maxConcurrent) }
+        set {
+            content.update { $0.maxConcurrent = max(1, newValue) }
+            startWaiting()
+        }
+    }
+
+    /// The error of the last write to the file, or `nil` if it succeeded. Changes that could not be written are written
+    /// with the next one; until then a launch does not know them, and for example starts a paused transfer again.
+    public var storageError: TransferQueueError? { content.read(\.storageError) }
+
+    /// Waits until a transfer has ended, and returns its response.
+    ///
+    /// - Throws: The `TargetKitError` of the transfer, `CancellationError` if it was cancelled or the waiting task is,
+    ///   or ``TransferQueueError/unknownTransfer(_:)``.
+    public func response(of id: UUID) async throws -> Response {
+        for await _ in ends.changes(of: id) {
+            guard let transfer = content.read({ $0.items[id]?.transfer }) else { break }
+            switch transfer.state {
+            case .finished(let response): return response
+            case .failed(let error): throw error
+            case .cancelled: throw CancellationError()
+            case .waiting, .running, .paused: continue
+            }
+        }
+        try Task.checkCancellation()
+        throw TransferQueueError.unknownTransfer(id)
+    }
+}
+
+// MARK: - Observation
+
+extension TransferQueue {
+    /// Changes the content and notifies readers and observers.
+    @discardableResult
+    func update<Result: Sendable>(_ change: (inout Content) -> Result) -> Result {
+        let result = content.update(change)
+        announce()
+        return result
+    }
+
+    /// Notifies observers.
+    func announce() {
+        changes.announce()
+    }
+}
+
+#if canImport(Observation)
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension TransferQueue: Observable {}
+#endif

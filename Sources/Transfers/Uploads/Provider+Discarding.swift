@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Provider {
+    /// Removes from this device what an interrupted resumable download or upload of a target has stored, so that the
+    /// next call begins again.
+    ///
+    /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says that
+    /// it is gone. The server keeps its part of an upload until it expires; ``ResumableUpload/terminatedOnCancel``
+    /// deletes it. Does nothing for other targets, for a download whose file the server names if plugins change its URL,
+    /// and while a call transfers the target.
+    public func discardTransfer(of target: Target) async {
+        guard let endpoint = try? endpointClosure(target) else { return }
+        await DispatchQueue(label: "TargetKit.discard").run { self.removePart(of: target) }
+        guard let upload = endpoint.task.driver as? ResumableUpload else { return }
+        let request =
+            if let requestClosure = configuration.requestClosure { try? await requestClosure(endpoint) } else {
+                try? endpoint.urlRequest()
+            }
+        // A call that transfers the target keeps it.
+        if let request { try? await UploadSession.discard(upload, of: request, endpoint.task) }
+    }
+}
+
+extension UploadSession {
+    /// Identifies an upload, and the version of its content.
+    static func identity(
+        of upload: ResumableUpload,
+        _ original: URLRequest,
+        _ content: UploadContent
+    ) async -> (name: String, version: String) {
+        let words = [
+            upload.uploadProtocol.rawValue, original.httpMethod ?? "", original.url?.absoluteString ?? "",
+            upload.metadataField ?? "",
+        ]
+        // Hashing data can take long.
+        return await DispatchQueue(label: "TargetKit.upload").run {
+            ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))
+        }
+    }
+
+    /// Removes the state of an interrupted upload.
+    ///
+    /// - Throws: ``UploadFailure/inProgress`` if a call has the upload.
+    static func discard(_ upload: ResumableUpload, of original: URLRequest, _ task: HTTPTask) async throws {
+        let content = try UploadContent(task.content, data: original.httpBody)
+        let store = try await UploadStore.open(identity(of: upload, original, content).name, in: upload.folder)
+        await store.remove()
+        await store.end()
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The algorithm of the checksums of tus, with which a server checks each request.
+enum UploadChecksum: String, Sendable, Codable {
+    case sha256
+    case sha1
+
+    /// The best algorithm of a `Tus-Checksum-Algorithm` field; `nil` if it names none of them.
+    init?(listedIn field: String) {
+        let names = field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        guard let best = [Self.sha256, .sha1].first(where: { names.contains($0.rawValue) }) else { return nil }
+        self = best
+    }
+
+    /// The value of `Upload-Checksum` for a body. Reads the body.
+    func field(of body: TransportRequest.Body) throws -> String {
+        var (sha256, sha1) = (SHA256Hasher(), SHA1Hasher())
+        try body.source()?.readAll { bytes in
+            switch self {
+            case .sha256: sha256.update(bytes)
+            case .sha1: sha1.update(bytes)
+            }
+        }
+        let digest = self == .sha256 ? sha256.finalize() : sha1.finalize()
+        return "\(rawValue) \(Data(digest).base64EncodedString())"
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension UploadSession {
+    /// Receives an interim response (104) to the request that creates or continues an upload.
+    ///
+    /// - Returns: Why the exchange has to end, if it has to.
+    func receiveInterim(_ head: ResponseHead, to step: UploadStep, from url: URL) -> UploadFailure? {
+        guard !isTus, head.statusCode == 104 else { return nil }
+        let headers = head.headers
+        if let version = headers[.uploadInteropVersion], version != HTTPUpload.interopVersion { return nil }
+        if case .value(let offset) = headers.number(.uploadOffset, allowsParameters: true), offset <= length {
+            state.withLock { $0.offset = max($0.offset, offset) }
+        }
+        guard step.kind == .create, let location = headers[.location],
+            let upload = self.url(location, from: url)
+        else { return nil }
+        let limits = UploadLimits(headers)
+        let record = record(of: upload, limits, maxAge: limits.maxAge, expiry: nil)
+        let (failure, isNew) = state.withLock { state -> (UploadFailure?, Bool) in
+            if let known = state.record {
+                let isSame = known.url == upload
+                return (isSame ? nil : .invalidResponse("its interim responses name two URLs for the upload"), false)
+            }
+            state.record = record
+            state.limits = limits
+            return (HTTPUpload.failure(of: limits, length), true)
+        }
+        if failure == nil, isNew {
+            store.writeSoon(record)
+            environment.handle.setPausing(isPossible: true)
+        }
+        return failure
+    }
+
+    func create(
+        _ location: String,
+        _ offset: Int64?,
+        _ limits: UploadLimits,
+        _ expiry: Date?,
+        _ result: ExchangeResult,
+        _ step: UploadStep
+    ) async throws {
+        guard let from = result.request.urlRequest.url, let url = url(location, from: from) else {
+            throw UploadFailure.invalidResponse("its Location is not an http URL, or leads from https to http")
+        }
+        if let offset, offset > step.range.upperBound {
+            let words = "its Upload-Offset is \(offset) after \(step.range.upperBound) bytes"
+            throw UploadFailure.invalidResponse(words)
+        }
+        if !isTus, let failure = HTTPUpload.failure(of: limits, length) { throw failure }
+        let isComplete = isTus && (length == 0 || offset == length)
+        if isComplete { return await complete() }
+        // A limit that is known from an earlier response stays.
+        let known = state.withLock { state in
+            merge(limits, into: &state)
+            return state.limits
+        }
+        let record = record(of: url, known, maxAge: limits.maxAge, expiry: expiry)
+        // Before any byte is sent, so that nothing is sent twice.
+        await store.write(record)
+        state.withLock { state in
+            state.record = record
+            state.offset = offset ?? 0
+            advance(&state, to: offset == nil && !step.range.isEmpty ? .query : .append)
+        }
+    }
+
+    private func record(of url: URL, _ limits: UploadLimits, maxAge: Int64?, expiry: Date?) -> UploadRecord {
+        // The first server, which has received the credentials, also if it has redirected the request.
+        let (checksum, lastURL) = state.withLock { ($0.support.checksum, $0.lastRequest?.url) }
+        let age = maxAge.map { Date(timeIntervalSinceNow: TimeInterval($0)) }
+        return UploadRecord(
+            url: url,
+            origin: (lastURL ?? original.url)?.origin ?? [],
+            content: version,
+            length: length,
+            checksum: checksum,
+            maxAppendSize: limits.maxAppendSize,
+            minAppendSize: limits.minAppendSize,
+            expiry: (expiry ?? age).map { Int64(min(max(0, $0.timeIntervalSince1970), 1e12)) }
+        )
+    }
+
+    /// The URL in a `Location`; `nil` if it cannot be used.
+    private func url(_ location: String, from source: URL) -> URL? {
+        guard let url = URL(location: location, relativeTo: source), url.isCallable else { return nil }
+        let isDowngrade = source.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http"
+        return isDowngrade && !environment.allowsDowngrade ? nil : url
+    }
+}

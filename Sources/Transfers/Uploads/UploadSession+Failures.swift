@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension UploadSession {
+    /// Records that the exchange of a step has failed.
+    ///
+    /// - Parameter error: The reason, if there is no response.
+    func noteFailure(of step: UploadStep, _ error: (any Error)? = nil) {
+        let record = state.withLock { state -> UploadRecord? in
+            switch step.kind {
+            case .delete: advance(&state, to: firstPhase(state))
+            case .create, .append: if state.record != nil { state.phase = .query }
+            case .query: return noteUnreachable(error as? URLError, in: &state)
+            case .discover, .plain: break
+            }
+            return nil
+        }
+        if let record { store.writeSoon(record) }
+    }
+
+    /// Begins again if the server of the upload can't be reached, and is not the target's. The old record stays until
+    /// the target's server has created a new upload, because the device can be offline.
+    ///
+    /// - Returns: The record, if it has changed.
+    private func noteUnreachable(_ error: URLError?, in state: inout State) -> UploadRecord? {
+        guard let error, let record = state.record, record.url.origin != original.url?.origin,
+            !state.mayBeComplete, state.restarts < Self.restartLimit
+        else { return nil }
+        switch TargetKitError.Kind(error.code) {
+        case .cannotConnect, .insecureConnection: break
+        case .timedOut where error.userInfo[FailureMark.wholeCall] == nil:
+            // The first time, it can be busy.
+            guard (record.timeouts ?? 0) > 0 else {
+                state.record?.timeouts = 1
+                return state.record
+            }
+        default: return nil
+        }
+        state.restarts += 1
+        state.record = nil
+        state.offset = 0
+        advance(&state, to: firstPhase(state))
+        return nil
+    }
+
+    /// The server has answered with an error.
+    func refuse(_ step: UploadStep, _ response: UploadResponse, _ result: ExchangeResult) async {
+        noteFailure(of: step)
+        let isRejected = !isTus && step.isCompleting
+        if response.isFinal, response.status != 403, step.kind == .append || isRejected {
+            // An upload that was processed and rejected must not be found complete later, and one that the server
+            // doesn't continue is of no use.
+            await forget()
+            if isRejected { noteProcessing(of: result, by: step) }
+        } else if isRejected {
+            let record = state.withLock { state -> UploadRecord? in
+                guard state.record != nil else { return nil }
+                state.rejection = result
+                state.record?.isRejected = true
+                return state.record
+            }
+            if let record { await store.write(record) }
+        }
+    }
+
+    /// The error that the server has responded with to the request that completed the upload, if another response says
+    /// that there is nothing to continue. A later call begins again.
+    func takeRejection(after outcome: UploadOutcome) async -> ExchangeResult? {
+        let (rejection, mayBeComplete) = state.withLock { ($0.rejection, $0.mayBeComplete) }
+        guard let rejection, outcome == .complete || outcome == .gone && mayBeComplete else { return nil }
+        await forget()
+        noteProcessing(of: rejection, by: nil)
+        return rejection
+    }
+
+    /// Records that the server has processed the whole content, and has rejected it. The next attempt is the target's
+    /// request again.
+    ///
+    /// - Parameter step: The step that was rejected; `nil` for an earlier one.
+    func noteProcessing(of result: ExchangeResult, by step: UploadStep?) {
+        let request = result.request.urlRequest
+        // The request that a part belongs to had no content, and so no key by which the server knows it.
+        let isWhole = step.map(isOneRequest) ?? (request.httpMethod == original.httpMethod)
+        var target = isWhole ? request : original
+        if !isWhole { target.setValue(nil, forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) }
+        state.withLock { state in
+            state.decision = .end
+            state.processedRequest = target
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension UploadSession {
+    /// The number of times that an upload is created again after the server has lost it.
+    static let restartLimit = 2
+    /// The number of requests in succession after which the server has no more than before.
+    private static let stallLimit = 3
+    /// The number of times in succession that bytes are sent again because of their checksum.
+    private static let damageLimit = 3
+    /// The change of an expiry that is stored, in seconds.
+    private static let expiryStep: Int64 = 600
+
+    /// Records what the response to a step means.
+    ///
+    /// - Returns: The response, for the caller if the upload is complete.
+    /// - Throws: ``UploadFailure``, with which the exchange fails.
+    func receive(_ result: ExchangeResult, to step: UploadStep) async throws -> ExchangeResult {
+        let response = UploadResponse(result.response)
+        let url = state.withLock(\.record?.url)
+        let sentMethod = result.request.urlRequest.httpMethod
+        if step.kind != .plain, !isOneRequest(step), sentMethod != step.request.httpMethod {
+            throw UploadFailure.unsupported("the server redirects its \(step.request.httpMethod ?? "") to a GET")
+        }
+        let outcome =
+            isTus
+            ? TusUpload.outcome(response, of: step.kind, range: step.range, length: length)
+            : HTTPUpload.outcome(response, of: step, length: length)
+        if step.kind == .query {
+            if let rejection = await takeRejection(after: outcome) { return rejection }
+            if outcome == .complete, state.withLock(\.record?.isRejected) == true {
+                // By an earlier call: this one has sent nothing yet.
+                try await restart()
+                return result
+            }
+        }
+        try await apply(outcome, result, step, response)
+        guard isTus, let url, state.withLock(\.isComplete), step.kind != .create else { return result }
+        var headers = result.response.head.headers
+        headers[.location] = url.absoluteString
+        var complete = result
+        complete.response.head = ResponseHead(
+            statusCode: response.status,
+            headers: headers,
+            httpVersion: result.response.head.httpVersion
+        )
+        return complete
+    }
+
+    /// Whether the response to a step is that of the target's request, which the target validates.
+    func isTargetResponse(_ step: UploadStep) -> Bool {
+        switch step.kind {
+        case .plain: true
+        case .create: isOneRequest(step)
+        case .append: !isTus && state.withLock(\.isComplete)
+        case .discover, .delete, .query: false
+        }
+    }
+
+    /// Records that all bytes of the content have been sent.
+    func noteSentCompletely() { state.withLock { $0.mayBeComplete = true } }
+
+    private func apply(
+        _ outcome: UploadOutcome,
+        _ result: ExchangeResult,
+        _ step: UploadStep,
+        _ response: UploadResponse
+    ) async throws {
+        switch outcome {
+        case .supported(let support):
+            state.withLock { state in
+                state.support = support
+                state.limits = support.limits
+                advance(&state, to: .create)
+            }
+        case .notSupported: state.withLock { advance(&$0, to: .plain) }
+        case .created(let location, let offset, let limits, let expiry):
+            try await create(location, offset, limits, expiry, result, step)
+        case .deleted:
+            await store.remove()
+            state.withLock { state in
+                state.oldRecord = nil
+                advance(&state, to: firstPhase(state))
+            }
+        case .stored(let offset, let limits, let expiry): try await stored(offset, limits, expiry, step)
+        case .unknownOffset(let limits): try await ask(limits, step)
+        case .gone: try await restart()
+        case .damaged:
+            let count = state.withLock { state in
+                state.damages += 1
+                // The server has discarded what was sent.
+                advance(&state, to: .append)
+                return state.damages
+            }
+            if count > Self.damageLimit {
+                throw UploadFailure.invalidResponse("it rejects the checksum of the same bytes again and again")
+            }
+        case .complete:
+            await complete()
+            if !response.isSuccess { noteProcessing(of: result, by: step) }
+        case .refused: await refuse(step, response, result)
+        case .failed(let failure): throw failure
+        }
+    }
+
+    func advance(_ state: inout State, to phase: UploadStep.Kind) {
+        state.phase = phase
+        state.decision = .next
+    }
+
+    func firstPhase(_ state: State) -> UploadStep.Kind { isTus || state.isCareful ? .discover : .create }
+}
+
+// MARK: - What the server has
+
+extension UploadSession {
+    private func stored(_ offset: Int64, _ limits: UploadLimits, _ expiry: Date?, _ step: UploadStep) async throws {
+        let (previous, changed) = state.withLock { state -> (Int64, UploadRecord?) in
+            let previous = state.offset
+            guard offset >= previous else { return (previous, nil) }
+            if offset > previous {
+                (state.stalls, state.damages) = (0, 0)
+            } else if step.kind == .append {
+                state.stalls += 1
+            }
+            state.offset = offset
+            state.mayBeComplete = false
+            state.rejection = nil
+            let record = state.record
+            state.record?.isRejected = nil
+            state.record?.timeouts = nil
+            if !isTus { merge(limits, into: &state) }
+            if let expiry = expiry.map({ Int64($0.timeIntervalSince1970) }),
+                abs(expiry - (state.record?.expiry ?? 0)) > Self.expiryStep
+            {
+                state.record?.expiry = expiry
+            }
+            advance(&state, to: .append)
+            return (previous, state.record == record ? nil : state.record)
+        }
+        guard offset >= previous else {
+            throw UploadFailure.invalidResponse("its Upload-Offset is \(offset), and was \(previous) before")
+        }
+        try await checkProgress()
+        if let changed { await store.write(changed) }
+        report(offset)
+        if isTus, offset == length { await complete() }
+    }
+
+    func merge(_ limits: UploadLimits, into state: inout State) {
+        if let size = limits.maxAppendSize { state.limits.maxAppendSize = size }
+        if let size = limits.minAppendSize { state.limits.minAppendSize = size }
+        state.record?.maxAppendSize = state.limits.maxAppendSize
+        state.record?.minAppendSize = state.limits.minAppendSize
+    }
+
+    private func ask(_ limits: UploadLimits, _ step: UploadStep) async throws {
+        state.withLock { state in
+            state.stalls += 1
+            merge(limits, into: &state)
+            if state.record != nil {
+                advance(&state, to: .query)
+            } else {
+                // The server wants parts.
+                state.isCareful = true
+                advance(&state, to: .create)
+            }
+        }
+        try await checkProgress()
+    }
+
+    private func checkProgress() async throws {
+        guard state.withLock(\.stalls) > Self.stallLimit else { return }
+        throw UploadFailure.invalidResponse("the server has stored nothing of the last \(Self.stallLimit) requests")
+    }
+
+    func restart() async throws {
+        let (count, mayBeComplete) = state.withLock { ($0.restarts + 1, $0.mayBeComplete) }
+        if mayBeComplete { throw UploadFailure.lost("it may be complete, because all of its bytes had been sent") }
+        if count > Self.restartLimit { throw UploadFailure.lost("it was created \(count) times") }
+        await forget()
+        state.withLock { state in
+            state.restarts = count
+            advance(&state, to: firstPhase(state))
+        }
+    }
+
+    func complete() async {
+        await forget()
+        state.withLock { state in
+            state.decision = .end
+            state.isComplete = true
+        }
+        report(length)
+    }
+
+    /// Lets a later attempt or call begin again after a failure that makes the upload useless.
+    func forget(after failure: UploadFailure) async {
+        state.withLock { $0.decision = .end }
+        // The next call deletes the upload of the old version.
+        if case .fileChanged = failure { return }
+        await forget()
+    }
+
+    /// A later attempt or call begins again.
+    func forget() async {
+        await store.remove()
+        state.withLock { state in
+            state.record = nil
+            state.offset = 0
+            state.mayBeComplete = false
+            state.rejection = nil
+            state.phase = state.phase == .plain ? .plain : firstPhase(state)
+        }
+    }
+
+    /// Reports what the server has.
+    private func report(_ offset: Int64) {
+        environment.progress?(TransferProgress(completed: offset, total: length, direction: .upload))
+    }
+}

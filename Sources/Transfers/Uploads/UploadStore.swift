@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes
+/// do not continue the same upload.
+///
+/// Its methods access the disk, so they run on a queue.
+final class UploadStore: Sendable {
+    /// The age at which a state is removed, in seconds.
+    private static let lifetime: TimeInterval = 30 * 86_400
+    /// How long a state that has expired is kept, in seconds, since clocks differ.
+    private static let expiryGrace: TimeInterval = 86_400
+    /// The time for which the lock of a call that has just ended is waited for.
+    private static let lockAttempts = 40
+    private static let lockInterval = Duration.milliseconds(25)
+
+    private let record: URL
+    private let lock: URL
+    private let descriptor: Int32
+    private let queue = DispatchQueue(label: "TargetKit.upload")
+
+    private init(_ record: URL, _ lock: URL, _ descriptor: Int32) {
+        self.record = record
+        self.lock = lock
+        self.descriptor = descriptor
+    }
+
+    deinit { FileLock.release(descriptor) }
+
+    /// Opens the state of an upload.
+    ///
+    /// - Parameter name: Identifies the upload.
+    /// - Throws: ``UploadFailure/inProgress``, ``UploadFailure/noStateFolder(path:reason:)``, `CancellationError`.
+    static func open(_ name: String, in folder: URL?) async throws -> UploadStore {
+        let folder = folder ?? standardFolder
+        let digest = MessageDigest.sha256.hexadecimal(of: name).prefix(32)
+        for attempt in 0..<lockAttempts {
+            if attempt > 0 { try await Task.sleep(for: lockInterval) }
+            let store = try await onQueue { try open(String(digest), in: folder, isFirst: attempt == 0) }
+            if let store { return store }
+        }
+        throw UploadFailure.inProgress
+    }
+
+    private static func open(_ digest: String, in folder: URL, isFirst: Bool) throws -> UploadStore? {
+        do {
+            try PrivateFolder.create(folder)
+        } catch {
+            throw UploadFailure.noStateFolder(path: folder.path, reason: (error as NSError).localizedDescription)
+        }
+        if isFirst { removeOldStates(in: folder) }
+        return try locked(digest, in: folder)
+    }
+
+    /// Takes the lock; returns `nil` if another call or process has it.
+    private static func locked(_ digest: String, in folder: URL) throws -> UploadStore? {
+        let record = folder.appendingPathComponent(digest + recordSuffix)
+        let lock = folder.appendingPathComponent(digest + lockSuffix)
+        switch FileLock.open(lock, mode: 0o600) {
+        case .failed(let code):
+            throw UploadFailure.noStateFolder(path: folder.path, reason: String(cString: strerror(code)))
+        case .unavailable: return nil
+        case .locked(let descriptor, let status):
+            // Closes the descriptor when it is released.
+            let store = UploadStore(record, lock, descriptor)
+            guard status.isRegular, status.isOwn, status.hasOneName else {
+                throw UploadFailure.noStateFolder(path: folder.path, reason: "the lock is a file of another user")
+            }
+            FileProtection.allowAccessWhileLocked(lock)
+            return store
+        }
+    }
+
+    /// The record; `nil` if there is none, or it is damaged.
+    func read() async -> UploadRecord? {
+        await queue.run { [record] in
+            guard let status = FileStatus(of: record, followsLinks: false), status.isRegular, status.isOwn else {
+                return nil
+            }
+            // Its age counts from the last use.
+            utimes(record.path, nil)
+            return ((try? AtomicFile(record).read()) ?? nil).flatMap(UploadRecord.init)
+        }
+    }
+
+    /// Stores a record durably. Without one the next call begins again, so a failure does not end the upload.
+    func write(_ new: UploadRecord) async {
+        await queue.run { self.store(new) }
+    }
+
+    /// Stores a record without waiting for it. Later operations wait.
+    func writeSoon(_ new: UploadRecord) {
+        queue.async { self.store(new) }
+    }
+
+    private func store(_ new: UploadRecord) {
+        guard let data = try? new.data else { return }
+        if let status = FileStatus(of: record, followsLinks: false), !status.isRegular { unlink(record.path) }
+        try? AtomicFile(record).write(data)
+        FileProtection.allowAccessWhileLocked(record)
+    }
+
+    func remove() async {
+        await queue.run { [record] in _ = unlink(record.path) }
+    }
+
+    /// Lets another call continue the upload.
+    func end() async {
+        await queue.run { [self] in
+            // Only while it is locked: another call could not be sure of the file otherwise.
+            if FileStatus(of: record, followsLinks: false) == nil { unlink(lock.path) }
+            _ = flock(descriptor, LOCK_UN)
+        }
+    }
+}
+
+// MARK: - The folder
+
+extension UploadStore {
+    private static let recordSuffix = ".upload.json"
+    private static let lockSuffix = ".upload.lock"
+
+    /// A folder of this user: others must not read the states in a shared one.
+    private static var standardFolder: URL {
+        PrivateFolder.standard(named: "TargetKit.uploads")
+            ?? FileManager.default.temporaryDirectory
+            .appendingPathComponent("TargetKit.uploads.\(UInt64.random(in: .min ... .max))")
+    }
+
+    private static func removeOldStates(in folder: URL) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            guard let suffix = [recordSuffix, lockSuffix].first(where: { name.hasSuffix($0) }) else { continue }
+            let file = folder.appendingPathComponent(name)
+            guard isOld(file) else { continue }
+            // Not if a call has it.
+            guard let store = try? locked(String(name.dropLast(suffix.count)), in: folder) else { continue }
+            unlink(store.record.path)
+            unlink(store.lock.path)
+        }
+    }
+
+    private static func isOld(_ file: URL) -> Bool {
+        var status = stat()
+        guard lstat(file.path, &status) == 0 else { return false }
+        #if canImport(Darwin)
+        let changed = TimeInterval(status.st_mtimespec.tv_sec)
+        #else
+        let changed = TimeInterval(status.st_mtim.tv_sec)
+        #endif
+        let now = Date().timeIntervalSince1970
+        guard file.path.hasSuffix(recordSuffix) else {
+            let record = file.path.dropLast(lockSuffix.count) + recordSuffix
+            return now - changed > lifetime && access(String(record), F_OK) != 0
+        }
+        if now - changed > lifetime { return true }
+        guard now - changed > expiryGrace,
+            let record = ((try? AtomicFile(file).read()) ?? nil).flatMap(UploadRecord.init)
+        else { return false }
+        return record.expiry.map { TimeInterval($0) + expiryGrace < now } ?? false
+    }
+
+    private static func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await DispatchQueue(label: "TargetKit.upload").run { Result { try work() } }.get()
+    }
+}
