@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+        .library(name: "TargetKitJSON", targets: ["TargetKitJSON"]),
         .library(name: "TargetKitTransfers", targets: ["TargetKitTransfers"]),
         .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
         .library(name: "TargetKitDiagnostics", targets: ["TargetKitDiagnostics"]),
@@ -40,6 +41,7 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
             dependencies: ["TargetKit", "TargetKitPlugins"],
@@ -74,14 +76,15 @@ let package = Package(
         .testTarget(
             name: "TargetKitTests",
             dependencies: [
-                "TargetKit", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport",
+                "TargetKit", "TargetKitJSON", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance",
+                "TestSupport",
                 "Fixtures",
             ]
         ),
         .testTarget(
             name: "PluginsTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
+                "TargetKitPlugins", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
                 "TargetKitTesting",
                 "TestSupport", "Fixtures",
             ]

@@ -33,7 +33,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "responses",
-            dependencies: ["Measuring", .product(name: "TargetKit", package: "TargetKit")]
+            dependencies: [
+                "Measuring", .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitJSON", package: "TargetKit"),
+            ]
         ),
         .executableTarget(
             name: "calls",

@@ -2,6 +2,7 @@
 import Foundation
 import Measuring
 import TargetKit
+import TargetKitJSON
 
 /// A thousand structs below a key path, and in an envelope, against `JSONDecoder` on the bytes of the list alone.
 struct DecodingFigures {

@@ -89,9 +89,11 @@ struct ByteBuffer: ~Copyable {
 }
 
 /// Access to the UTF-8 bytes of a string without copying them.
-enum ContiguousText {
+package enum ContiguousText {
     @inline(__always)
-    static func read<Result>(_ text: some StringProtocol, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    package static func read<Result>(_ text: some StringProtocol, _ body: (UnsafeBufferPointer<UInt8>) -> Result)
+        -> Result
+    {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
         // A string bridged from `NSString` is not contiguous UTF-8, and is copied once.
         return Array(text.utf8).withUnsafeBufferPointer(body)

@@ -173,20 +173,20 @@ struct FormValueContainer: SingleValueEncodingContainer {
 }
 
 /// The index of an array element, as a coding key.
-struct IndexKey: CodingKey {
-    let intValue: Int?
-    let stringValue: String
+package struct IndexKey: CodingKey {
+    package let intValue: Int?
+    package let stringValue: String
 
-    init(_ index: Int) {
+    package init(_ index: Int) {
         intValue = index
         stringValue = "\(index)"
     }
 
-    init?(intValue: Int) {
+    package init?(intValue: Int) {
         self.init(intValue)
     }
 
-    init?(stringValue: String) {
+    package init?(stringValue: String) {
         nil
     }
 }

@@ -122,13 +122,13 @@ extension CookieDate {
 }
 
 /// The months and days of all date formats.
-enum GregorianCalendar {
+package enum GregorianCalendar {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
     /// The month, from 1 to 12, by the first three letters of its name.
-    static func month(named name: some Sequence<UInt8>) -> Int? {
+    package static func month(named name: some Sequence<UInt8>) -> Int? {
         let start = name.prefix(3).map(\.asciiLowercased)
         return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
     }
@@ -136,7 +136,7 @@ enum GregorianCalendar {
     /// The days since 1970-01-01; `nil` for a day that does not exist.
     ///
     /// Years are counted from March, so that the leap day is the last one.
-    static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
+    package static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         let length =
             switch month {
             case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -3,7 +3,8 @@ import Foundation
 
 /// The JSON that a server wraps around its values: a code for the outcome, a message, and the value itself.
 ///
-/// ``CodeMessageData`` reads `{"code": …, "message": …, "data": …}`. Conform a type of your own for another shape:
+/// `CodeMessageData` of TargetKitJSON reads `{"code": …, "message": …, "data": …}`. Conform a type of your own for another
+/// shape:
 ///
 /// ```swift
 /// struct ShopEnvelope: ResponseEnvelope {
@@ -26,6 +27,17 @@ public protocol ResponseEnvelope: Sendable {
     /// - Throws: ``ServerDefinedError`` if the body reports a failure; any other error if the body is not such an
     ///   envelope.
     func payload(of response: Response) throws -> Data?
+
+    /// The key path of the value in the body, with which the place in a decoding error starts; default `nil`: it is not
+    /// known.
+    var valueKeyPath: String? { get }
+}
+
+extension ResponseEnvelope {
+    /// `nil`.
+    public var valueKeyPath: String? { nil }
+
+    fileprivate var valueKeys: [String] { valueKeyPath.map { JSONPath($0).keys } ?? [] }
 }
 
 extension Response {
@@ -50,7 +62,7 @@ extension Response {
             }
             return try Self.value(type, from: try JSONPath(keyPath).value(in: payload), using: self.decoder(decoder))
         } catch {
-            throw decodingError((error as? DecodingError)?.below(envelope.place) ?? error)
+            throw decodingError((error as? DecodingError)?.below(envelope.valueKeys) ?? error)
         }
     }
 

@@ -62,7 +62,8 @@ struct PageCompilationTests {
     private static let pages =
         [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
         + [
-            "Sources/TargetKit/TargetKit.docc", "Sources/Plugins/TargetKitPlugins.docc",
+            "Sources/TargetKit/TargetKit.docc", "Sources/JSON/TargetKitJSON.docc",
+            "Sources/Plugins/TargetKitPlugins.docc",
             "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc",
             "Sources/Testing/TargetKitTesting.docc",

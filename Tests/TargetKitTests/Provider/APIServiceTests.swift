@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import TargetKit
+import TargetKitJSON
 import TargetKitTesting
 import TestSupport
 import Testing

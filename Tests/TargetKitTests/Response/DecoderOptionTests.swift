@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 @testable import TargetKit
+import TargetKitJSON
 import TestSupport
 import Testing
 

@@ -24,18 +24,18 @@ public struct JSONNumber: Sendable, Codable {
     }
 
     /// Creates an integer.
-    init(_ value: Int64) {
+    package init(_ value: Int64) {
         form = .signed(value)
     }
 
     /// Creates an unsigned 64-bit integer.
-    init(_ value: UInt64) {
+    package init(_ value: UInt64) {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
     /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON cannot
     /// represent.
-    init?(_ value: Double) {
+    package init?(_ value: Double) {
         guard value.isFinite else { return nil }
         if value.magnitude < 0x1p53 {
             let whole = Int64(value)

@@ -55,13 +55,13 @@ package struct JSONPath: Sendable, Hashable {
         return .keyNotFound(PathKey(keys[depth]), context)
     }
 
-    struct PathKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
+    package struct PathKey: CodingKey {
+        package let stringValue: String
+        package var intValue: Int? { nil }
 
-        init(_ key: String) { stringValue = key }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+        package init(_ key: String) { stringValue = key }
+        package init(stringValue: String) { self.stringValue = stringValue }
+        package init?(intValue: Int) { nil }
     }
 }
 

@@ -2,6 +2,7 @@
 import Foundation
 import OpenCombine
 import TargetKit
+import TargetKitJSON
 import TargetKitCombine
 import PublisherSupport
 import Testing

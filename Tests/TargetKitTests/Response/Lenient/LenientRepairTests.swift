@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
+@testable import TargetKitJSON
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A value that lenient decoding repaired: where, of which type, and why. It contains no value of the body.
 ///

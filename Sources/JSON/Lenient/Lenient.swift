@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// A property that can always be decoded: a value that is missing, null or of another type becomes a default.
 ///
@@ -10,7 +11,7 @@
 ///     @Lenient var tags: [String]   // ["1", "a"] for [1, "a", null]
 /// }
 /// ```
-/// Strings, numbers and `Bool` are converted as ``JSONValue/lenient`` describes. The default is the type's
+/// Strings, numbers and `Bool` are converted as `JSONValue.lenient` describes. The default is the type's
 /// ``LenientDecodable/lenientDefault``; use ``LenientDefault`` for another one. A value in the declaration is only for
 /// the memberwise initializer, and is not used in decoding: `@Lenient var page: Int = 1` is 0 for `{}`. The observer of
 /// `JSONDecoder.lenient(dates:observer:)` receives each repair. The plain value is encoded, and `nil` is omitted.

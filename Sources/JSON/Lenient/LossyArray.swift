@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// An array that omits elements that cannot be decoded, instead of failing.
 ///

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A type that ``Lenient`` can always create: from a value of this type, from a similar value, or as a default.
 ///
-/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and ``JSONValue`` conform. A type of
+/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and `JSONValue` conform. A type of
 /// your own only declares its default; the raw value of an enum is converted like any other value:
 /// ```swift
 /// enum Status: String, LenientDecodable {
@@ -35,7 +36,7 @@ extension DefaultInitializable {
 
 // MARK: Scalars
 
-/// A type that a JSON scalar represents; other scalars are converted as ``JSONValue/lenient`` describes.
+/// A type that a JSON scalar represents; other scalars are converted as `JSONValue.lenient` describes.
 protocol CoercibleScalar: Coercible {
     static func scalar(_ value: JSONValue.Lenient) -> Self?
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Decodes the values of lenient properties: as they are, or converted from another type.
 enum Coercion {

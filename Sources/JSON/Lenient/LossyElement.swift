@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// An element that is decoded or omitted: decoding it never throws, so that the elements after it are reached.
 struct LossyElement<Element: Decodable>: Decodable {

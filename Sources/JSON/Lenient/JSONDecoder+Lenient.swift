@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 extension JSONDecoder.DateDecodingStrategy {
     /// Decodes dates in common formats, each of which is detected automatically.

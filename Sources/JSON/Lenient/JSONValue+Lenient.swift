@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 extension JSONValue {
     /// Conversions of this value to related types: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Parses common date formats. A `DateFormatter` would take tens of microseconds for each date.
 ///

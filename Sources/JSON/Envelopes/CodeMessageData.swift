@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// The envelope `{"code": 0, "message": "…", "data": …}`, with the names and codes that a module of a server uses.
 ///
@@ -9,9 +10,11 @@ import Foundation
 /// let user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
 /// ```
 public struct CodeMessageData: ResponseEnvelope {
+    /// The key path of the value.
+    public let valueKeyPath: String?
     private let code: JSONPath
     private let messages: [JSONPath]
-    fileprivate let data: JSONPath
+    private let data: JSONPath
     private let success: Set<String>
     private let acceptsMissingCode: Bool
     private let fallbackMessage: String
@@ -28,7 +31,7 @@ public struct CodeMessageData: ResponseEnvelope {
     ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage
     ///     `.decoding`.
     ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the
-    ///     sentence of ``ErrorTexts``.
+    ///     sentence of `ErrorTexts`.
     public init(
         code: String = "code",
         messages: [String] = ["message", "msg"],
@@ -40,6 +43,7 @@ public struct CodeMessageData: ResponseEnvelope {
         self.code = JSONPath(code)
         self.messages = messages.map { JSONPath($0) }
         self.data = JSONPath(data)
+        valueKeyPath = data
         self.success = success
         self.acceptsMissingCode = acceptsMissingCode
         self.fallbackMessage = fallbackMessage
@@ -47,7 +51,7 @@ public struct CodeMessageData: ResponseEnvelope {
 
     /// The bytes of the value; `nil` when it is missing or `null`.
     ///
-    /// - Throws: ``ServerDefinedError`` if the code does not mean success; `DecodingError` if the code is missing or
+    /// - Throws: `ServerDefinedError` if the code does not mean success; `DecodingError` if the code is missing or
     ///   the body is not JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
@@ -103,9 +107,4 @@ public struct CodeMessageData: ResponseEnvelope {
             return nil
         }
     }
-}
-
-extension ResponseEnvelope {
-    /// The key path of the value, if it is known; the place that an error names starts with it.
-    var place: [String] { (self as? CodeMessageData)?.data.keys ?? [] }
 }
