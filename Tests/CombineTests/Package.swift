@@ -26,7 +26,7 @@ let package = Package(
             name: "PublisherTests",
             dependencies: [
                 "TargetKitCombine", "PublisherSupport", .product(name: "TargetKit", package: "TargetKit"),
-                "OpenCombine",
+                .product(name: "TargetKitJSON", package: "TargetKit"), "OpenCombine",
             ]
         ),
     ],

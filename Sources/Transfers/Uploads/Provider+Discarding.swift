@@ -11,7 +11,7 @@ extension Provider {
     /// next call begins again.
     ///
     /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says that
-    /// it is gone. The server keeps its part of an upload until it expires; ``ResumableUpload/terminatedOnCancel``
+    /// it is gone. The server keeps its part of an upload until it expires; `ResumableUpload.terminatedOnCancel`
     /// deletes it. Does nothing for other targets, for a download whose file the server names if plugins change its URL,
     /// and while a call transfers the target.
     public func discardTransfer(of target: Target) async {

@@ -12,7 +12,7 @@ extension ResumableUpload {
 
     /// Creates or continues the upload, and sends its content in as many requests as that takes.
     ///
-    /// - Throws: ``TargetKitError`` of the request that has failed.
+    /// - Throws: `TargetKitError` of the request that has failed.
     public func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
         // A sample answers the target's request.
         if exchanges.isStubbed { return try await exchanges.send(request) }
