@@ -6,13 +6,13 @@ import FoundationNetworking
 #endif
 
 /// A request for URLSession, checked for what URLSession does not support or does silently wrong.
-struct URLSessionCall: Sendable {
+package struct URLSessionCall: Sendable {
     /// One week, in seconds: longer than any call, and within Foundation's range on Linux, where infinity ends the
     /// process.
-    static let longestTimeout: TimeInterval = 7 * 24 * 3600
+    package static let longestTimeout: TimeInterval = 7 * 24 * 3600
 
-    let request: URLRequest
-    let url: URL
+    package let request: URLRequest
+    package let url: URL
     let body: TransportRequest.Body
     /// The writer for the response's body.
     let bodyWriter: URLSessionBodyWriter
@@ -24,7 +24,11 @@ struct URLSessionCall: Sendable {
     var expectsBody: Bool { request.httpMethod != "HEAD" }
 
     /// - Parameter idleTimeout: The idle timeout in seconds, for a request without its own timeout.
-    init(_ transportRequest: TransportRequest, idleTimeout: TimeInterval, streaming: URLSessionStreaming) throws {
+    package init(
+        _ transportRequest: TransportRequest,
+        idleTimeout: TimeInterval,
+        streaming: URLSessionStreaming
+    ) throws {
         var request = transportRequest.urlRequest
         guard let url = request.url else { throw URLError(.badURL) }
         self.url = url

@@ -44,7 +44,7 @@ package struct URLSessionFailure: Error {
     }
 
     /// The error for the caller when a task has ended with an error.
-    static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
+    package static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
         #if canImport(FoundationNetworking)
         guard let given = error as? URLError else { return error }
         // Only the idle timeout has no description.

@@ -8,7 +8,7 @@ import FoundationNetworking
 extension ResponseHead {
     /// Creates the head from Foundation's response, which joins repeated fields and loses their order. `Set-Cookie`
     /// fields are separated again.
-    init(_ response: HTTPURLResponse) {
+    package init(_ response: HTTPURLResponse) {
         var fields: [String: String] = [:]
         for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
         var headers = HTTPHeaders(fields)

@@ -158,7 +158,7 @@ public final class URLSessionTransport: Transport {
 }
 
 /// How a response is streamed to a slow reader.
-enum URLSessionStreaming: Sendable {
+package enum URLSessionStreaming: Sendable {
     /// It is refused with an error, because unread bytes would accumulate in memory.
     case refused
     /// It is streamed, and unread bytes accumulate; for tests on Linux, where `suspend()` does not work.

@@ -4,22 +4,26 @@ import Foundation
 import Security
 
 /// Answers URLSession's authentication challenges according to a ``TLSPolicy``, on Apple platforms.
-struct URLSessionTrust: Sendable {
+package struct URLSessionTrust: Sendable {
     /// The answer to a challenge, and the error of the call when the challenge is cancelled.
-    struct Answer {
-        var disposition: URLSession.AuthChallengeDisposition
-        var credential: URLCredential?
-        var failure: URLError?
+    package struct Answer {
+        package var disposition: URLSession.AuthChallengeDisposition
+        package var credential: URLCredential?
+        package var failure: URLError?
     }
 
     /// The queue on which certificates are evaluated, which can use the network. It is not the session's own queue, on
     /// which all of its calls wait.
     private static let queue = DispatchQueue(label: "TargetKit.URLSessionTrust")
 
-    let policy: TLSPolicy
+    package let policy: TLSPolicy
+
+    package init(policy: TLSPolicy) {
+        self.policy = policy
+    }
 
     /// Answers a challenge once: immediately for the system's default handling, otherwise later on another queue.
-    func answer(
+    package func answer(
         _ challenge: URLAuthenticationChallenge,
         for url: URL,
         then tell: @escaping @Sendable (Answer) -> Void
