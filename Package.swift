@@ -45,7 +45,9 @@ let package = Package(
         .target(
             name: "TargetKitTransfers",
             dependencies: ["TargetKit", "TargetKitPlugins"],
-            path: "Sources/Transfers"
+            path: "Sources/Transfers",
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources
         ),
         .target(name: "TargetKitOffline", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Offline"),
         .target(

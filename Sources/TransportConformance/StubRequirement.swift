@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitTesting
 
 /// A requirement of `Transport`, for a transport that makes no connections but is given the responses.
 ///

@@ -29,7 +29,9 @@ struct PrivacyManifestTests {
         "UserDefaults": ["CA92.1", "1C8F.1"],
     ]
 
-    @Test("Declare exactly what the sources call", arguments: ["TargetKit", "Plugins"])
+    private static let folders = ["TargetKit", "Plugins", "Transfers"]
+
+    @Test("Declare exactly what the sources call", arguments: folders)
     func declared(folder: String) throws {
         let manifest = try manifest(of: folder)
         let types = try #require(manifest["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
@@ -44,7 +46,15 @@ struct PrivacyManifestTests {
         #expect(declared == Dictionary(uniqueKeysWithValues: expected))
     }
 
-    @Test("Declare no tracking and no collected data", arguments: ["TargetKit", "Plugins"])
+    @Test(
+        "A product without a manifest calls nothing that it would have to declare",
+        arguments: ["JSON", "Offline", "Diagnostics", "MoyaCompatibility"]
+    )
+    func undeclared(folder: String) throws {
+        #expect(try categories(in: folder).isEmpty)
+    }
+
+    @Test("Declare no tracking and no collected data", arguments: folders)
     func nothingElse(folder: String) throws {
         let manifest = try manifest(of: folder)
         #expect(manifest["NSPrivacyTracking"] as? Bool == false)

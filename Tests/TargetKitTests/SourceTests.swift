@@ -60,9 +60,10 @@ struct SourceTests {
 
     @Test("A plugin of the package names the hooks that it implements, and no others")
     func hooks() throws {
-        let names = ["prepare", "willSend", "didReceive", "retry", "process", "didFinish"]
+        let names = ["prepare", "willSend", "exchange", "didReceive", "retry", "process", "didFinish"]
+        let folders = ["Plugins", "Transfers", "Offline", "Diagnostics"]
         var count = 0
-        for (file, lines) in try files(in: "Sources/Plugins") {
+        for (file, lines) in try folders.flatMap({ try files(in: "Sources/" + $0) }) {
             guard let line = lines.first(where: { $0.hasPrefix("    public var hooks: PluginHooks {") }) else {
                 let isPlugin = lines.compactMap(Declaration.init).contains { $0.conformances.contains("Plugin") }
                 #expect(!isPlugin, "\(file)")

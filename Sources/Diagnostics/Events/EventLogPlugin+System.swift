@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if canImport(os)
 import TargetKit
-import TargetKitPlugins
 import os
 
 extension EventLogPlugin {

@@ -2,7 +2,6 @@
 #if canImport(os)
 import Foundation
 import TargetKit
-import TargetKitPlugins
 import os
 
 /// Shows calls in Instruments: an interval for each attempt, in the track of a subsystem, with the name of the target

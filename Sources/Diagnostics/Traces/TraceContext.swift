@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
-import TargetKitPlugins
 
 /// The position of a request in a distributed trace: the values of `traceparent` and `tracestate` (W3C Trace Context,
 /// https://www.w3.org/TR/trace-context/).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), by their lowercase names.
 struct CacheControl: Sendable {

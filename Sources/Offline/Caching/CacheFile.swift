@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// The contents of the file of a stored response: a mark with the version, a checksum of what follows, the number of
 /// bytes of the head, the head, and the body. Numbers are little-endian.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// When a response was created, to find the most recent of several (RFC 9111 §4). Times are in milliseconds since 1970.
 struct CacheRecency: Sendable, Hashable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
-import TargetKitPlugins
 
 /// What was removed from a cache, so that a response whose exchange began before is not stored after it.
 struct CacheRemovals: Sendable {

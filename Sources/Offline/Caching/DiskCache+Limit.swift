@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// The number of bytes on the disk, about: what was found when the files were counted, and what was written since.
 struct DiskUsage: Sendable {

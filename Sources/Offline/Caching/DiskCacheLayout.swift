@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// The files and folders of a cache: `salt`, the temporary files in `parts`, and the responses in `000` to `3ff`.
 struct DiskCacheLayout: Sendable {

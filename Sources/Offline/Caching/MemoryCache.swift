@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// The responses in memory. The least recently used ones are removed when they exceed a limit.
 final class MemoryCache: Sendable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
-import TargetKitPlugins
 
 extension Resource {
     /// Changes the value immediately and makes the call that changes it on the server. Reverts the change if the call

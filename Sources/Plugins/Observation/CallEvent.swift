@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// One step of a call, from an `EventLogPlugin`. Every text and header field is redacted.
+/// One step of a call, from an `EventLogPlugin` of TargetKitDiagnostics. Every text and header field is redacted.
 public struct CallEvent: Sendable {
     /// A step of a call.
     public enum Step: String, Sendable, Hashable, CaseIterable {

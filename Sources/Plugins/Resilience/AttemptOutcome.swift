@@ -122,24 +122,3 @@ package enum ConnectionFailure {
         .notConnectedToInternet,
     ]
 }
-
-extension TargetKitError {
-    /// Whether the server responds that it is not available.
-    package var isUnavailable: Bool {
-        guard stage == .status, let status = response?.statusCode else { return false }
-        return RetryAfter.statuses.contains(status) || (500...599).contains(status)
-    }
-
-    /// Whether no attempt of the call can have reached the server.
-    package var isUnsent: Bool {
-        guard previousAttempts.allSatisfy({ $0.statusCode == nil && $0.kind.isUnsent }) else { return false }
-        if stage == .request { return true }
-        let outcome = AttemptOutcome(.failure(self))
-        return stage == .transport && response == nil && !outcome.isBehindRedirect
-            && (kind == .offline || outcome.code.map(ConnectionFailure.beforeSending.contains) ?? false)
-    }
-}
-
-extension TargetKitError.Kind {
-    fileprivate var isUnsent: Bool { self == .offline || self == .cannotConnect || self == .insecureConnection }
-}

@@ -189,6 +189,8 @@ package final class Call: Sendable {
             return .success(try await driver.response(to: original, over: exchanges))
         } catch let error as TargetKitError where error.stage != .request || error.isOfPlugin {
             return .failure(failure(error, at: .transport))
+        } catch {
+            throw failure(error, at: .request, request: original)
         }
     }
 }

@@ -35,7 +35,7 @@ final class ProgressMeter: Sendable {
         case (let report?, nil): self.report = report
         case (let report, let object?):
             let direction = target.task.transferDirection
-            object.control(handle, isPausable: target.task.hasSeveralRequests)
+            object.control(handle, isPausable: target.task.isPausable)
             self.report = { progress in
                 if progress.direction == direction { object.update(progress) }
                 report?(progress)

@@ -18,7 +18,8 @@ extension RequestHandle {
         var isWaiting: Bool { isPaused && isPossible == true }
     }
 
-    /// Pauses a resumable download or upload of TargetKitTransfers: ends its exchange and keeps what has arrived, until ``resume()``.
+    /// Pauses a resumable download or upload of TargetKitTransfers: ends its exchange and keeps what has arrived, until
+    /// ``resume()``.
     ///
     /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
     /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or

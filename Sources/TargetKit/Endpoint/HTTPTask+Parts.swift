@@ -113,13 +113,14 @@ extension HTTPTask {
     /// existing file unchanged, and the first mebibyte of its body is the response's ``Response/data``.
     public func download(to destination: DownloadDestination) -> HTTPTask {
         var task = self
-        if download != nil { task.driver = nil }
+        if download != nil { task.removeDriver() }
         if let driver = destination.driver?(destination) {
             task = task.driver(driver)
         } else {
             task = task.driver(FileDownload(destination: destination))
         }
         task.download = destination
+        task.isPausable = destination.isResumable
         return task
     }
 
@@ -127,7 +128,7 @@ extension HTTPTask {
     public func limit(bytes: Int) -> HTTPTask {
         var task = self
         task.destination = .memory(limit: bytes)
-        if task.download != nil { (task.driver, task.download) = (nil, nil) }
+        if task.download != nil { task.removeDriver() }
         return task
     }
 

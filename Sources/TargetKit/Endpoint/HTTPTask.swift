@@ -30,6 +30,8 @@ public struct HTTPTask: Sendable {
     package var download: DownloadDestination?
     /// Performs the call; `nil`: the call sends one request.
     package var driver: (any TransferDriver)?
+    /// Whether the driver can pause.
+    package var isPausable = false
     /// Whether a second driver was added, which is an error of the call.
     var hasTwoDrivers = false
     /// Whether a second body was added, which is an error of the call.
@@ -70,6 +72,14 @@ struct EncodedParameters: Sendable {
 extension HTTPTask {
     /// Whether a call may send more than one request.
     var hasSeveralRequests: Bool { driver != nil && download?.isResumable ?? true }
+
+    /// Receives the response in memory, without a driver.
+    mutating func receiveInMemory() {
+        destination = .memory()
+        removeDriver()
+    }
+
+    mutating func removeDriver() { (driver, download, isPausable) = (nil, nil, false) }
 
     /// Whether calls can share their exchange.
     var isShareable: Bool { driver == nil || download != nil }

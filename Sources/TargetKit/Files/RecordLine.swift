@@ -110,3 +110,12 @@ struct RecordLines<Record: Decodable> {
         !hasIntactLine && !RecordLine.isPlausible(data) && !data.allSatisfy { $0 == 0 }
     }
 }
+
+extension JSONEncoder {
+    /// An encoder whose output is the same for equal records, in one line.
+    package static var ofRecords: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}

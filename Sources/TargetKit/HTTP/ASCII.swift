@@ -2,10 +2,10 @@
 
 extension UInt8 {
     /// Whether the byte is a space or a tab, the white space of header fields (RFC 9110 §5.6.3).
-    var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
+    package var isSpaceOrTab: Bool { self == 0x20 || self == 0x09 }
 
     /// The byte in lowercase if it is an ASCII letter.
-    var asciiLowercased: UInt8 {
+    package var asciiLowercased: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
 

@@ -28,7 +28,7 @@
 /// waiting for the network. A place between two of them is between them in all orders, next to the one with the smaller
 /// raw value.
 ///
-/// The plugins of TargetKitPlugins have these places, some of which are between two of those above:
+/// The package's plugins have these places, some of which are between two of those above:
 ///
 /// | plugins | place |
 /// |---|---|

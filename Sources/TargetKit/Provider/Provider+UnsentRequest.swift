@@ -53,7 +53,7 @@ extension Provider {
         Provider(
             endpointClosure: { [endpointClosure] target in
                 var endpoint = try endpointClosure(target)
-                (endpoint.task.destination, endpoint.task.driver) = (.memory(), nil)
+                endpoint.task.receiveInMemory()
                 return endpoint
             },
             requestClosure: configuration.requestClosure,

@@ -28,7 +28,7 @@ public protocol ResponseEnvelope: Sendable {
     ///   envelope.
     func payload(of response: Response) throws -> Data?
 
-    /// The key path of the value in the body, with which the place in a decoding error starts; default `nil`: it is not
+    /// The key path of the value in the body, with which the key paths of decoding errors begin; default `nil`: it is not
     /// known.
     var valueKeyPath: String? { get }
 }

@@ -153,10 +153,10 @@ extension CallOptions {
         set { self[HeadersKey.self] = newValue }
     }
 
-    /// Identifies the transfer across launches, for a `BackgroundTransport`: a response that arrived while the app was
-    /// not running is for the next call with the same identifier; default `nil`: the request identifies itself.
+    /// Identifies the transfer across launches, for a `BackgroundTransport` of TargetKitTransfers: a response that arrived
+    /// while the app was not running is for the next call with the same identifier; default `nil`: the request identifies itself.
     ///
-    /// Resumable uploads and downloads, which send several requests, ignore it. A `TransferQueue` sets it.
+    /// Tasks with a driver, for example resumable uploads and downloads, may send several requests, and ignore it. A `TransferQueue` sets it.
     public var transferID: String? {
         get { self[TransferIDKey.self] }
         set { self[TransferIDKey.self] = newValue }

@@ -42,8 +42,8 @@ public protocol Transport: Sendable {
     /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse
 
-    /// Whether the transport reports interim responses, with a status of 100–199, which `ResumableUpload.http` needs
-    /// to send the content in its first request.
+    /// Whether the transport reports interim responses, with a status of 100–199, which `ResumableUpload.http` of
+    /// TargetKitTransfers needs to send the content in its first request.
     ///
     /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
     /// ``TransportRequest`` or a changed copy of it.

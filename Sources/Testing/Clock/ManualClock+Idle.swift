@@ -8,9 +8,9 @@ extension ManualClock {
     /// it, and returns after the last one has ended, no matter how busy the machine is. A call that neither sleeps nor
     /// ends for 10 seconds in real time, because it waits for the test for example, is not waited for any longer.
     ///
-    /// Of other tasks, and of a call whose plugin waits in an asynchronous hook beside sleeping tasks, a clock cannot know
-    /// what they do between two sleeps. They count as finished if they have not slept again after 20 milliseconds in real time. If they wait
-    /// longer, use ``waitForSleepers(_:within:)`` and ``advanceToNextDeadline()``.
+    /// Of other tasks, and of a call whose plugin waits in an asynchronous hook before it sends the request, beside
+    /// sleeping tasks, a clock cannot know what they do between two sleeps. They count as finished if they have not
+    /// slept again after 20 milliseconds in real time. If they wait longer, use ``waitForSleepers(_:within:)`` and ``advanceToNextDeadline()``.
     ///
     /// - Parameter limit: The number of steps after which it fails; default: 1,000.
     /// - Returns: How far the time was moved.

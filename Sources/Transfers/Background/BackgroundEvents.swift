@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import TargetKit
 
 /// Matches the system's completion handler for the events of a background session with their end. Either can come first:
 /// the events of a launch may be delivered before the app delegate gets the handler.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// A limit on the rate at which calls send and receive bytes.
 ///

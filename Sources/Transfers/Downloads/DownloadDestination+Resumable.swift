@@ -5,14 +5,14 @@ extension DownloadDestination {
     /// The same destination, for a download that continues where the last one stopped.
     ///
     /// When a call is cancelled, fails, or ends with its process, the bytes that have arrived stay in a hidden file
-    /// beside the destination, or for ``choose(_:)`` in the caches directory. The next call for the same URL and
+    /// beside the destination, or for `choose(_:)` in the caches directory. The next call for the same URL and
     /// destination, or the next attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14).
     /// If the server's file has changed, or the request has other credentials, the download begins again: bytes of two
     /// versions or users are never mixed. The result is that of a complete download: its status is 200 and its
     /// `Content-Length` that of the file. A complete file that cannot be moved to its destination stays as well.
     ///
-    /// Each request is an exchange of its own for plugins, with the next `RequestContext.attempt`. They are not asked
-    /// to retry when the call was paused, when the download begins again, and when the server has sent only a part of
+    /// Plugins see each request as an exchange of its own; the requests of one attempt share its
+    /// `RequestContext.attempt`. Plugins are not asked to retry when the call was paused, when the download begins again, and when the server has sent only a part of
     /// the rest; the last of these is limited to 100 parts of less than 64 KiB.
     ///
     /// The server has to send a strong `ETag`, or a `Last-Modified` at least a second older than its `Date`, and must

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// Identifiers in the order of their keys. Taking the first one, and adding one at the end, cost the same however many
 /// there are.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// A transfer as it is kept in the file of a queue. A later record replaces an earlier one with the same identifier.
 struct StoredTransfer: Codable, Sendable {

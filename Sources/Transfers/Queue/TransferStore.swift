@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
 
 /// The file of a queue. Writes changes on a serial queue, and combines pending ones.
 final class TransferStore: Sendable {

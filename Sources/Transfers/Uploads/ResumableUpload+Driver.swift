@@ -39,8 +39,12 @@ extension ResumableUpload {
         let call = exchanges.call
         let isCancelled = call.interruption == .cancelled && !call.handle.keepsTransfer
         guard let request = await session.end(isCancelled: isCancelled) else { return }
+        var step = UploadStep(kind: .delete, request: request, session: session)
+        step.isCrossOrigin = request.url?.origin != session.original.url?.origin
+        let secretNames = exchanges.context.secretHeaders
         var deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
-        deletion.isCrossOrigin = request.url?.origin != session.original.url?.origin
+        deletion.isCrossOrigin = step.isCrossOrigin
+        deletion.restriction = { [step] in step.restricted($0, secretNames: secretNames) }
         exchanges.sendInBackground { [deletion] _ in deletion }
     }
 

@@ -138,6 +138,8 @@ extension HTTPTask {
     ///
     /// The body is a file or data. With any other one the call fails, and nothing is sent.
     public func resumable(_ upload: ResumableUpload) -> HTTPTask {
-        driver(upload)
+        var task = driver(upload)
+        task.isPausable = true
+        return task
     }
 }

@@ -67,6 +67,7 @@ struct PageCompilationTests {
             "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc",
             "Sources/Testing/TargetKitTesting.docc",
+            "Sources/TransportConformance/TargetKitTransportConformance.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
 
     private struct TargetInfo: Decodable {

@@ -11,7 +11,7 @@ struct PagesTests {
             "Sources/Diagnostics/TargetKitDiagnostics.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
             + [
-                DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/Transfers.md"),
+                DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/TransferQueue.md"),
                 DocumentationPage("README.zh-Hans.md"),
             ]
     )

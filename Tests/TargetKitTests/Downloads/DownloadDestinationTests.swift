@@ -122,6 +122,7 @@ struct DownloadDestinationTests {
             let error = try await #require(throws: TargetKitError.self) { try await download(to: destination(.keep)) }
             #expect(error.kind == .conflict)
             #expect(error.stage == .request)
+            #expect(error.request?.url != nil)
             #expect(try Data(contentsOf: file("report.pdf")) == Data("old".utf8))
             #expect(try await download(to: destination(.number)).file == file("report 2.pdf"))
             #expect(try await download(to: destination(.number)).file == file("report 3.pdf"))

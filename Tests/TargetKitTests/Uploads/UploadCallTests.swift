@@ -114,6 +114,35 @@ struct UploadCallTests {
         }
     }
 
+    @Test("The deletion of a cancelled upload on another origin has no secrets of a signing plugin")
+    func foreignDeletion() async throws {
+        struct SecretPlugin: Plugin {
+            var place: PluginPlace { .signing }
+            var secretHeaders: Set<HTTPHeaderName> { ["X-Mark"] }
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                var request = request
+                request.setValue("secret", forHTTPHeaderField: "X-Mark")
+                request.url = request.url.flatMap { URL(string: $0.absoluteString + "?key=secret") }
+                return request
+            }
+        }
+        let server = try TusServer()
+        let other = try TestServer { [state = server.state] request in
+            request.method == .patch ? .hang : TusServer.response(to: request, state)
+        }
+        server.setLocationBase(other.baseURL.absoluteString)
+        let target = fixture.target(server.baseURL, .tus.terminatedOnCancel)
+        let provider = fixture.provider([SecretPlugin()])
+        let call = Task { try await provider.request(target) }
+        await other.waitForRequests(1)
+        call.cancel()
+        await other.waitForRequests(2)
+        #expect(server.server.requests.allSatisfy { $0.headers["X-Mark"] == "secret" && $0.query == "key=secret" })
+        #expect(other.requests.map(\.method) == [.patch, .delete])
+        #expect(other.requests.allSatisfy { $0.headers["X-Mark"] == nil && $0.query == nil })
+        _ = await call.result
+    }
+
     @Test("A plugin that moves calls or adds a query does not change the URL of an upload on another origin")
     func moved() async throws {
         struct KeyPlugin: Plugin {

@@ -70,7 +70,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         // §5.1 requires it, but some servers omit it. Other types are used in other ways (§7.1).
         if let type = json["token_type"].string, type.lowercased() != "bearer" { throw .unsupportedTokenType }
         // Some servers send the number as a string, or 0 for a token without an expiry.
-        let lifetime = json["expires_in"].seconds.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
+        let lifetime = json["expires_in"].lenient.double.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
         let refreshToken = json["refresh_token"].string.flatMap { $0.isEmpty ? nil : $0 }
         self.init(
             accessToken: accessToken,
@@ -112,9 +112,4 @@ extension OAuthCredential: RedactedDescription {
         "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
     }
-}
-
-extension JSONValue {
-    /// A number, which some servers send as a string.
-    var seconds: Double? { double ?? string.flatMap { Double($0.trimmingCharacters(in: .whitespaces)) } }
 }

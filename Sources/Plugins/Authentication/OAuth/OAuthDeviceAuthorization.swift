@@ -29,7 +29,7 @@ public struct OAuthDeviceAuthorization: Sendable, Hashable {
         // Google's servers write `url`.
         let page = json["verification_uri"].string ?? json["verification_url"].string
         guard let deviceCode = json["device_code"].string, let userCode = json["user_code"].string,
-            let url = page.flatMap({ URL(string: $0) }), let lifetime = json["expires_in"].seconds,
+            let url = page.flatMap({ URL(string: $0) }), let lifetime = json["expires_in"].lenient.double,
             lifetime > 0, lifetime < 1e9
         else { throw .unreadable("device_code, user_code, verification_uri or expires_in is missing") }
         self.deviceCode = deviceCode
@@ -38,7 +38,7 @@ public struct OAuthDeviceAuthorization: Sendable, Hashable {
         completeVerificationURL = json["verification_uri_complete"].string.flatMap { URL(string: $0) }
         expiresAt = now.addingTimeInterval(lifetime)
         // 5 seconds are the default of RFC 8628 §3.2.
-        interval = .seconds(json["interval"].seconds.flatMap { (1...3600).contains($0) ? $0 : nil } ?? 5)
+        interval = .seconds(json["interval"].lenient.double.flatMap { (1...3600).contains($0) ? $0 : nil } ?? 5)
     }
 }
 

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@testable import TargetKit
+@testable import TargetKitTransfers
 
 @Suite("Content-Range", .throttled)
 struct ContentRangeTests {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A record with its version and checksum, as it is stored in a file of its own.
-package struct ChecksummedRecord<Record: Codable>: Codable {
+struct ChecksummedRecord<Record: Codable>: Codable {
     private var version = 1
     private var checksum: String
-    package let record: Record
+    let record: Record
 
-    package init(_ record: Record) throws {
+    init(_ record: Record) throws {
         self.record = record
         checksum = try Self.checksum(of: record)
     }
 
     /// The record in a file's contents; `nil` if they are damaged, or were written by another version.
-    package init?(_ data: Data) {
+    init?(_ data: Data) {
         guard let stored = try? JSONDecoder().decode(Self.self, from: data), stored.version == 1,
             stored.checksum == (try? Self.checksum(of: stored.record))
         else { return nil }
@@ -21,20 +22,11 @@ package struct ChecksummedRecord<Record: Codable>: Codable {
     }
 
     /// The contents of the record's file.
-    package var data: Data {
+    var data: Data {
         get throws { try JSONEncoder.ofRecords.encode(self) }
     }
 
     private static func checksum(of record: Record) throws -> String {
         MessageDigest.sha256.hexadecimal(of: try JSONEncoder.ofRecords.encode(record))
-    }
-}
-
-extension JSONEncoder {
-    /// An encoder whose output is the same for equal records, in one line.
-    package static var ofRecords: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 }

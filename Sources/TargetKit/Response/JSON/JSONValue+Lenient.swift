@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 extension JSONValue {
     /// Conversions of this value to related types: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.
@@ -69,7 +68,7 @@ extension JSONValue {
             }
         }
 
-        func integer<Integer: FixedWidthInteger>() -> Integer? {
+        package func integer<Integer: FixedWidthInteger>() -> Integer? {
             guard let number else { return nil }
             if let value = number.int64 { return Integer(exactly: value) }
             if let value = number.uint64 { return Integer(exactly: value) }
