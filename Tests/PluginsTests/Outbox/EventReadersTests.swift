@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import TargetKitPlugins
+@testable import TargetKitOffline
 
 @Suite("The readers of events", .throttled, .timeLimit(.minutes(2)))
 struct EventReadersTests {

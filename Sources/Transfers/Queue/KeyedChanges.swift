@@ -2,7 +2,7 @@
 import TargetKit
 
 /// The readers of changes of single objects, each of which is notified only of changes of its own object.
-package final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
+final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     private struct State: Sendable {
         var readers: [Key: [Int: AsyncStream<Void>.Continuation]] = [:]
         var lastReader = 0
@@ -10,10 +10,8 @@ package final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    package init() {}
-
     /// One element at once, and one whenever the object has changed since the last one was taken.
-    package func changes(of key: Key) -> AsyncStream<Void> {
+    func changes(of key: Key) -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.lastReader += 1
@@ -26,7 +24,7 @@ package final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Notifies the readers of objects.
-    package func announce(_ keys: some Sequence<Key>) {
+    func announce(_ keys: some Sequence<Key>) {
         let readers = state.withLock { state in
             state.readers.isEmpty ? [] : keys.flatMap { Array((state.readers[$0] ?? [:]).values) }
         }

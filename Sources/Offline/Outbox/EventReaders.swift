@@ -2,7 +2,7 @@
 import TargetKit
 
 /// The readers of an object's events.
-package final class EventReaders<Event: Sendable>: Sendable {
+final class EventReaders<Event: Sendable>: Sendable {
     private struct State: Sendable {
         var readers: [Int: AsyncStream<Event>.Continuation] = [:]
         var lastReader = 0
@@ -17,7 +17,7 @@ package final class EventReaders<Event: Sendable>: Sendable {
     /// - Parameters:
     ///   - bufferingPolicy: What a slow reader receives; default: all events.
     ///   - earlyLimit: The number of events that are kept for the first reader; default: none.
-    package init(
+    init(
         bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded,
         earlyLimit: Int = 0
     ) {
@@ -26,7 +26,7 @@ package final class EventReaders<Event: Sendable>: Sendable {
     }
 
     /// Sends an event, which is created only if there is a reader.
-    package func send(_ event: @autoclosure () -> Event) {
+    func send(_ event: @autoclosure () -> Event) {
         let isWanted = state.withLock { !$0.readers.isEmpty || $0.lastReader == 0 && earlyLimit > 0 }
         guard isWanted else { return }
         // Without the lock: it can run code of the app.
@@ -39,7 +39,7 @@ package final class EventReaders<Event: Sendable>: Sendable {
         }
     }
 
-    package func stream() -> AsyncStream<Event> {
+    func stream() -> AsyncStream<Event> {
         let (stream, reader) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
         let (number, isFinished) = state.withLock { state in
             // No other thread has the reader yet.
@@ -57,7 +57,7 @@ package final class EventReaders<Event: Sendable>: Sendable {
     }
 
     /// Ends the sequences of all readers, also of later ones.
-    package func finish() {
+    func finish() {
         let readers = state.withLock { state in
             state.isFinished = true
             defer { state.readers = [:] }
