@@ -79,29 +79,24 @@ let package = Package(
             name: "TargetKitTests",
             dependencies: [
                 "TargetKit", "TargetKitJSON", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance",
-                "TestSupport",
-                "Fixtures",
+                "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
             name: "PluginsTests",
             dependencies: [
                 "TargetKitPlugins", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
-                "TargetKitTesting",
-                "TestSupport", "Fixtures",
+                "TargetKitTesting", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
             name: "MoyaTests",
-            dependencies: [
-                "TargetKitMoya", "TargetKitPlugins", "TargetKitTransfers", "TargetKitTesting", "TestSupport",
-            ]
+            dependencies: ["TargetKitMoya", "TargetKitPlugins", "TargetKitTesting", "TestSupport"]
         ),
         .testTarget(
             name: "TestingTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance",
-                "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures",
             ],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]

@@ -15,9 +15,9 @@ package struct AttemptOutcome {
     /// Whether the call was cancelled, or the timeout of the whole call has expired: neither is a failure of the server.
     package let isInterrupted: Bool
     /// The request, if it is known; after redirects the last one.
-    package let request: URLRequest?
+    let request: URLRequest?
     /// The URL that answered, or at which the exchange failed; `nil` if the transport does not report it.
-    package let url: URL?
+    let url: URL?
     /// Whether redirects had been followed when the exchange failed.
     private let wasRedirected: Bool
 
@@ -47,7 +47,7 @@ package struct AttemptOutcome {
     }
 
     /// Whether a redirect has led to another server than the requested one, which has therefore answered.
-    package func isElsewhere(than asked: URL?) -> Bool {
+    func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
     }
@@ -64,7 +64,7 @@ extension Result<Response, TargetKitError> {
 }
 
 /// What a policy counts as a failure of a server.
-package protocol ServerFailures {
+protocol ServerFailures {
     /// The status codes.
     var statuses: Set<Int> { get }
     /// The `URLError` codes.
@@ -73,7 +73,7 @@ package protocol ServerFailures {
 
 extension ServerFailures {
     /// - Parameter url: The URL that the attempt asked for.
-    package func verdict(on outcome: AttemptOutcome, of url: URL?) -> Verdict {
+    func verdict(on outcome: AttemptOutcome, of url: URL?) -> Verdict {
         guard !outcome.isInterrupted else { return .nothing }
         if let status = outcome.status {
             guard statuses.contains(status) else { return .worked }
@@ -84,7 +84,7 @@ extension ServerFailures {
     }
 
     /// Whether the head of a stream has counted as a success, and its body has failed.
-    package func countsBodyFailure(of call: FinishedCall, from url: URL?) -> Bool {
+    func countsBodyFailure(of call: FinishedCall, from url: URL?) -> Bool {
         guard let code = call.bodyFailure, errorCodes.contains(code) else { return false }
         let head = AttemptOutcome(call.result)
         return verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
@@ -111,13 +111,13 @@ package enum ConnectionFailure {
     ]
 
     /// The connection was lost, or the request timed out. The server may have processed the request.
-    package static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
+    static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
 
     /// Failures of the server: ``beforeSending`` and ``whileExchanging``. An offline device is not one of them.
-    package static let ofServer = beforeSending.union(whileExchanging)
+    static let ofServer = beforeSending.union(whileExchanging)
 
     /// Failures that are often temporary. A failed TLS handshake is not.
-    package static let transient: Set<URLError.Code> = [
+    static let transient: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
         .notConnectedToInternet,
     ]

@@ -10,7 +10,8 @@ extension ManualClock {
     ///
     /// Of other tasks, and of a call whose plugin waits in an asynchronous hook before it sends the request, beside
     /// sleeping tasks, a clock cannot know what they do between two sleeps. They count as finished if they have not
-    /// slept again after 20 milliseconds in real time. If they wait longer, use ``waitForSleepers(_:within:)`` and ``advanceToNextDeadline()``.
+    /// slept again after 20 milliseconds in real time. If they wait longer, use ``waitForSleepers(_:within:)`` and
+    /// ``advanceToNextDeadline()``.
     ///
     /// - Parameter limit: The number of steps after which it fails; default: 1,000.
     /// - Returns: How far the time was moved.
