@@ -143,6 +143,8 @@ struct TrustingTransport: Transport {
         others.reportsInterimResponses && hosts.values.allSatisfy(\.reportsInterimResponses)
     }
 
+    var streamsResponses: Bool { others.streamsResponses && hosts.values.allSatisfy(\.streamsResponses) }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try await send(request) { try await $0.send(request) }
     }

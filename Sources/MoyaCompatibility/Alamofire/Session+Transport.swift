@@ -108,6 +108,8 @@ private struct CookieStorageTransport: Transport {
 
     var reportsInterimResponses: Bool { transport.reportsInterimResponses }
 
+    var streamsResponses: Bool { transport.streamsResponses }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         stored(try await transport.send(withCookies(request)), of: request)
     }

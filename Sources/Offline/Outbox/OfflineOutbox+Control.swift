@@ -138,7 +138,7 @@ extension OfflineOutbox {
 extension OfflineOutbox {
     /// The call of a target, without its JSON.
     private func newCall(of target: Target) -> StoredCall {
-        let resolved = provider.resolved(options, for: target)
+        let resolved = provider.options(options, of: target)
         let policy = resolved.outboxPolicy
         let own = resolved.idempotencyKey ?? resolved.headers[.idempotencyKey] ?? target.headers[.idempotencyKey]
         return StoredCall(

@@ -7,13 +7,13 @@ import FoundationNetworking
 
 extension Call {
     /// Why the call was interrupted, or `nil`: also if that was too late, because its file is in place.
-    package var interruption: RequestHandle.Interruption? {
+    var interruption: RequestHandle.Interruption? {
         let interruption = handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
         return interruption == nil || handle.isCommitted ? nil : interruption
     }
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
-    package func cancellable<Value: Sendable>(
+    func cancellable<Value: Sendable>(
         in hook: PluginHooks? = nil,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -25,7 +25,7 @@ extension Call {
     }
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
-    package func cancellable<Value: Sendable>(
+    func cancellable<Value: Sendable>(
         in hook: PluginHooks,
         _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -82,6 +82,8 @@ extension TargetKitError {
         case .cancelled:
             error.stage = .cancelled
             error.appError = nil
+        case .shutDown:
+            error = TargetKitError(stage: .shutDown, target: target)
         case .timedOut:
             error.stage = .transport
             if (underlying as? URLError)?.code != .timedOut {

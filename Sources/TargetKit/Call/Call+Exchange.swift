@@ -5,17 +5,29 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The final response of an exchange, its request, and the redirects before it.
-package struct ExchangeResult: Sendable {
-    package var response: TransportResponse
-    package let request: TransportRequest
-    package let redirects: [Redirect]
+/// The response to a request of a ``TransferDriver``, after its redirects.
+public struct ExchangeResult: Sendable {
+    /// The response.
+    public var response: TransportResponse
+    /// The request: the last one, if the server has redirected it.
+    public let request: URLRequest
+    /// The redirects before the response.
+    public let redirects: [Redirect]
+    /// The statuses that are accepted; `nil`: those of the target.
+    public var validation: StatusValidation?
+}
+
+/// How a driver receives the response to a request.
+struct Reception: Sendable {
+    /// The statuses that are accepted; `nil`: those of the target.
+    var validation: StatusValidation?
+    /// Whether pausing the call ends the exchange.
+    var endsWhenPaused = false
+    /// Receives the body of a stream, or replaces the response.
+    var receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
 }
 
 extension Call {
-    /// What happens between `willSend` and `didReceive`: ``transfer(_:to:receive:)``, and ``response(_:_:)``.
-    package typealias Transfer = @Sendable (Call, TransportRequest) async throws -> Response
-
     /// Sends a prepared request: signing → `willSend` → redirects → plugins' `exchange` → transport → validation →
     /// `didReceive`.
     ///
@@ -24,15 +36,15 @@ extension Call {
         _ prepared: TransportRequest,
         with target: Resolved,
         _ context: inout RequestContext,
-        _ transfer: Transfer
+        _ reception: Reception = Reception()
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
         let request = try await signed(prepared, to: target, context)
-        if plugins.signs { context.sentRequest = request.urlRequest }
+        context.sentRequest = request.urlRequest
         plugins.willSend(request.urlRequest, context: context)
         let result: Result<Response, TargetKitError>
         do {
-            result = .success(try await transfer(self, request))
+            result = .success(try await response(to: request, of: target, reception))
         } catch {
             result = .failure(failure(error, at: .transport, request: request.urlRequest))
         }
@@ -58,12 +70,25 @@ extension Call {
         }
     }
 
-    /// Returns the response if its status code is accepted.
-    package func response(_ result: ExchangeResult, _ validation: StatusValidation) throws -> Response {
+    /// Sends a request, and returns its response if the status code is accepted.
+    private func response(
+        to request: TransportRequest,
+        of target: Resolved,
+        _ reception: Reception
+    ) async throws -> Response {
+        let result =
+            reception.endsWhenPaused
+            ? try await pausable { try await self.result(of: request, to: target, reception) }
+            : try await result(of: request, to: target, reception)
         try checkCancellation()
-        let decoder = context.options.decoder
-        return try Response(result, target: context.target, decoder: decoder, isStream: delivery.isStream)
-            .filter(validation)
+        return try Response(
+            result.response,
+            to: result.request,
+            after: result.redirects,
+            in: context,
+            isStream: kind.isStream
+        )
+        .filter(result.validation ?? reception.validation ?? context.target.validation)
     }
 }
 
@@ -71,16 +96,14 @@ extension Call {
 
 extension Call {
     /// Sends a request within its timeout and follows its redirects.
-    ///
-    /// - Parameter receive: Receives the body of a stream, within the same timeout.
-    package func transfer(
-        _ request: TransportRequest,
+    private func result(
+        of request: TransportRequest,
         to target: Resolved,
-        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
+        _ reception: Reception
     ) async throws -> ExchangeResult {
         var request = request
         // A stub applies its delay and timeout itself.
-        if target.stub == .never, !delivery.isStream, let timeout = request.timeout,
+        if target.stub == .never, !kind.isStream, let timeout = request.timeout,
             let clock = configuration.exchangeClock
         {
             request.timeout = nil
@@ -88,8 +111,10 @@ extension Call {
         }
         let result = try await follow(request, to: target)
         meter?.responseArrived()
-        guard let receive else { return result }
-        return try await within(request.limit) { try await receive(result) }
+        guard let receive = reception.receive else { return result }
+        return try await within(request.limit) {
+            try await self.cancellable { try await receive(result) }
+        }
     }
 
     private func follow(_ first: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
@@ -116,7 +141,9 @@ extension Call {
                 // A redirect in a sample response is not followed.
                 guard target.stub == .never, context.options.followsRedirects,
                     let next = try configuration.redirects.step(after: response.head, to: request)
-                else { return ExchangeResult(response: response, request: request, redirects: redirects) }
+                else {
+                    return ExchangeResult(response: response, request: request.urlRequest, redirects: redirects)
+                }
                 step = next
             }
             redirects.append(step.redirect)

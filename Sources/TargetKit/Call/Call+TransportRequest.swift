@@ -9,7 +9,7 @@ extension Call {
     /// Creates the transport's request after checking what closures and plugins have changed.
     ///
     /// - Parameter body: The body; `nil` for that of the task. The bytes of the request take precedence.
-    package func transportRequest(
+    func transportRequest(
         _ request: URLRequest,
         body: TransportRequest.Body? = nil,
         to target: Resolved
@@ -21,7 +21,7 @@ extension Call {
             try RequestCheck(of: request, hasBody: body.isBody).check(request)
         }
         let destination =
-            if case .stream(let buffer) = delivery { TransportRequest.Destination.stream(buffer: buffer) } else {
+            if case .stream(let buffer) = kind { TransportRequest.Destination.stream(buffer: buffer) } else {
                 endpoint.task.destination
             }
         return TransportRequest(
@@ -30,7 +30,7 @@ extension Call {
             givenHeaders: endpoint.headers,
             body: body,
             destination: destination,
-            timeout: try exchangeTimeout(of: request, endpoint),
+            timeout: try exchangeTimeout(of: request, to: target),
             // Of several requests, each is identified by itself.
             transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
             progress: progress
@@ -52,17 +52,17 @@ extension Call {
         }
         try RequestCheck(of: next.urlRequest, hasBody: next.body.isBody).check(next.urlRequest)
         if signed.timeoutInterval != request.urlRequest.timeoutInterval {
-            next.timeout = try exchangeTimeout(of: signed, target.endpoint)
+            next.timeout = try exchangeTimeout(of: signed, to: target)
         }
         return next
     }
 
     /// The call's limit, else that of the endpoint or its request, else that of the target or provider.
-    private func exchangeTimeout(of request: URLRequest, _ endpoint: Endpoint) throws -> Duration? {
-        if let exchangeTimeout { return exchangeTimeout }
+    private func exchangeTimeout(of request: URLRequest, to target: Resolved) throws -> Duration? {
+        if let timeout = target.timeout { return timeout }
         // 60 seconds is the default of `URLRequest`, so it stands for "no limit set" unless the endpoint has a timeout.
         let seconds = request.timeoutInterval
-        if endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
+        if target.endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
         guard seconds.isFinite, seconds < 1e9 else { return context.options.timeout.exchange }
         guard seconds > 0 else { throw InvalidRequest.invalidTimeout(.seconds(seconds)) }
         return .milliseconds(max(1, Int64(seconds * 1000)))

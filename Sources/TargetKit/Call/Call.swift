@@ -8,15 +8,20 @@ import FoundationNetworking
 /// One call of a provider, from its target to its result. Every call goes through ``run(_:)``.
 ///
 /// The type is not generic over the target, so it is compiled once.
-package final class Call: Sendable {
-    /// How the body of the response reaches the caller.
-    package enum Delivery: Sendable {
-        /// Complete, in memory or in a file, depending on the task.
+final class Call: Sendable {
+    /// What a call is for.
+    enum Kind: Sendable, Hashable {
+        /// A response, whose body is complete in memory or in a file.
         case response
-        /// As it arrives. About `buffer` bytes at most wait for the reader.
+        /// A response of an exchange that identical calls share.
+        case shared
+        /// A response whose body arrives while it is read. About `buffer` bytes at most wait for the reader.
         case stream(buffer: Int)
+        /// An exchange of other calls, with a context of its own: one that they share, or one that a driver sends beside
+        /// others.
+        case exchange
 
-        package var isStream: Bool {
+        var isStream: Bool {
             if case .stream = self { true } else { false }
         }
     }
@@ -27,78 +32,53 @@ package final class Call: Sendable {
         let decode: @Sendable (Response) throws(TargetKitError) -> Void
     }
 
-    /// The results of the provider's closures for a target.
-    package struct Resolved: Sendable {
-        package let endpoint: Endpoint
+    /// What the provider's closures and the call's options say about a target.
+    struct Resolved: Sendable {
+        let endpoint: Endpoint
         let stub: StubBehavior
+        /// The exchange timeout of the call's own options.
+        let timeout: Duration?
     }
 
     /// The provider's configuration.
-    package let configuration: CallConfiguration
+    let configuration: CallConfiguration
     let plugins: PluginChain
+    let kind: Kind
     /// The context of the first attempt, which plugins receive.
-    package let context: RequestContext
-    /// Whether the scope has accepted the call.
-    let isAccepted: Bool
+    let context: RequestContext
     /// When the call started, or `nil` if no plugin wants to know.
     let start: ContinuousClock.Instant?
-    package let delivery: Delivery
-    /// Whether the call shares its exchange with identical calls.
-    package let isShared: Bool
-    /// Whether the call is itself a shared exchange. Its waiters each apply their own envelope to a failure.
-    package let isSharedExchange: Bool
     /// Whether the call has its own task; cancelling it cancels whatever the call waits for. Otherwise the call runs in
     /// the caller's task, and what it waits for is cancelled by the handle.
     let hasOwnTask: Bool
-    /// The exchange timeout from the call's own options.
-    let exchangeTimeout: Duration?
     /// Receives the progress of transports; `nil` if there is no observer.
-    package let progress: (@Sendable (TransferProgress) -> Void)?
+    let progress: (@Sendable (TransferProgress) -> Void)?
     /// What ``progress`` belongs to; `nil` for a shared exchange, whose calls have their own.
     let meter: ProgressMeter?
     /// Decodes the value; `nil` if the caller asked for the response.
     let decoding: Decoding?
 
-    package var handle: RequestHandle { context.handle }
+    var handle: RequestHandle { context.handle }
 
     init(
+        _ kind: Kind,
+        in context: RequestContext,
         _ configuration: CallConfiguration,
-        plugins: PluginChain,
-        context: RequestContext,
-        isAccepted: Bool = true,
-        delivery: Delivery = .response,
-        isShared: Bool = false,
-        isSharedExchange: Bool = false,
+        plugins: PluginChain? = nil,
         hasOwnTask: Bool = true,
-        exchangeTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         meter: ProgressMeter? = nil,
         decoding: Decoding? = nil
     ) {
-        self.configuration = configuration
-        self.plugins = plugins
+        self.kind = kind
         self.context = context
-        self.isAccepted = isAccepted
-        start = plugins.finishes ? .now : nil
-        self.delivery = delivery
-        self.isShared = isShared
-        self.isSharedExchange = isSharedExchange
+        self.configuration = configuration
+        self.plugins = plugins ?? configuration.plugins
+        start = self.plugins.finishes ? .now : nil
         self.hasOwnTask = hasOwnTask
-        self.exchangeTimeout = exchangeTimeout
         self.progress = progress ?? meter.map { meter in { @Sendable in meter.receive($0) } }
         self.meter = meter
         self.decoding = decoding
-    }
-
-    /// Returns a call for a part of this one, in a context of its own.
-    func part(in context: RequestContext) -> Call {
-        Call(
-            configuration,
-            plugins: plugins,
-            context: context,
-            isSharedExchange: true,
-            exchangeTimeout: exchangeTimeout
-        )
     }
 
     /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
@@ -106,22 +86,17 @@ package final class Call: Sendable {
         var context = context
         var result: Result<Response, TargetKitError>
         do {
-            try context.options.timeout.check()
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
             result = await attempts(of: request, to: target, &context)
-            if let driver = target.endpoint.task.driver {
-                result = result.afterTransfer(context.transfer)
-                await driver.end(result, over: CallExchanges(self, of: request, to: target, context))
-            }
-            if case .success = result { meter?.finish() }
         } catch {
             result = .failure(failure(error, at: .request))
         }
+        if let meter, case .success = result { meter.finish() }
         return await process(mapped(ended(result)), context)
     }
 
-    /// Repeats attempts until no plugin asks for a retry.
+    /// Repeats attempts until no plugin asks for another one.
     ///
     /// - Parameter prepared: The prepared request of the first attempt, if there is one.
     func attempts(
@@ -131,25 +106,17 @@ package final class Call: Sendable {
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
-        var prepared = prepared
-        do {
-            while true {
-                let attempt = try await attempt(original, to: target, prepared, &context)
-                let (received, result) = (attempt.result, decoded(attempt.result))
-                // A shared exchange asks the plugins about its own failures.
-                let isAsked = attempt.isShared ? received.isSuccess && !result.isSuccess : !result.isEndedByPlugin
-                guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
-                    return (isSharedExchange ? received : result).after(failed)
-                }
-                failed.append(FailedAttempt(result, delay: delay))
-                context.attempt += 1
-                handle.attempt = context.attempt
-                handle.revokeCommit()
-                prepared = nil
-            }
-        } catch {
-            return .failure(failure(error, at: .request)).after(failed)
+        var attempt = await attempt(original, to: target, prepared, &context)
+        while let delay = await delayBeforeRetry(&attempt, context) {
+            failed.append(FailedAttempt(attempt.result, delay: delay))
+            context.attempt += 1
+            handle.beginAttempt(context.attempt)
+            attempt = await self.attempt(original, to: target, nil, &context)
         }
+        // The calls of a shared exchange each apply their own envelope.
+        let result = (kind == .exchange ? attempt.received : attempt.result).after(failed)
+        guard let driver = target.endpoint.task.driver, !attempt.isShared else { return result }
+        return await ended(result, driver, CallExchanges(self, of: original, to: target, context))
     }
 
     /// Makes one attempt: in an exchange that it shares, by the driver of the task, or with one exchange.
@@ -158,21 +125,28 @@ package final class Call: Sendable {
         to target: Resolved,
         _ prepared: TransportRequest?,
         _ context: inout RequestContext
-    ) async throws -> (result: Result<Response, TargetKitError>, isShared: Bool) {
-        let driver = target.endpoint.task.driver
-        if let driver, !isShared || !target.endpoint.task.isShareable {
-            return (try await driven(by: driver, original, to: target, prepared, &context), false)
+    ) async -> Attempt {
+        do {
+            var prepared = prepared
+            if kind == .shared, target.endpoint.task.isShareable {
+                let request = try await prepare(original, to: target, &context)
+                if let result = try await sharedExchange(request, of: original, with: target, context) {
+                    return Attempt(result, decoded(result), isShared: true)
+                }
+                prepared = request
+            }
+            let result =
+                if let driver = target.endpoint.task.driver {
+                    try await driven(by: driver, original, to: target, prepared, &context)
+                } else if let prepared {
+                    try await exchange(prepared, with: target, &context)
+                } else {
+                    try await exchange(prepare(original, to: target, &context), with: target, &context)
+                }
+            return Attempt(result, decoded(result))
+        } catch {
+            return Attempt(failure(error, at: .request))
         }
-        let request = if let prepared { prepared } else { try await prepare(original, for: target, context) }
-        context.sentRequest = request.urlRequest
-        if isShared, let result = try await sharedExchange(request, of: original, with: target, context) {
-            return (result, true)
-        }
-        if let driver { return (try await driven(by: driver, original, to: target, request, &context), false) }
-        let result = try await exchange(request, with: target, &context) { [context] call, request in
-            try call.response(await call.transfer(request, to: target), context.target.validation)
-        }
-        return (result, false)
     }
 
     /// Makes one attempt of a call whose task has a driver.
@@ -193,6 +167,48 @@ package final class Call: Sendable {
             throw failure(error, at: .request, request: original)
         }
     }
+
+    /// Tells the driver that the last attempt has ended, and the caller whether another call can continue the transfer.
+    private func ended(
+        _ result: Result<Response, TargetKitError>,
+        _ driver: any TransferDriver,
+        _ exchanges: CallExchanges
+    ) async -> Result<Response, TargetKitError> {
+        let result = ended(result).afterTransfer(context.transfer)
+        await driver.end(result, over: exchanges)
+        return result
+    }
+}
+
+/// One attempt of a call.
+private struct Attempt: Sendable {
+    /// The result before decoding.
+    let received: Result<Response, TargetKitError>
+    /// The result after decoding.
+    var result: Result<Response, TargetKitError>
+    /// Whether it is that of an exchange that calls share.
+    var isShared = false
+    /// Whether plugins are asked for another attempt.
+    var canBeRetried = true
+
+    init(
+        _ received: Result<Response, TargetKitError>,
+        _ result: Result<Response, TargetKitError>,
+        isShared: Bool = false
+    ) {
+        self.received = received
+        self.result = result
+        self.isShared = isShared
+        // A shared exchange asks the plugins about its own failures.
+        canBeRetried = isShared ? received.isSuccess && !result.isSuccess : !result.isEndedByPlugin
+    }
+
+    /// An attempt that has not been made.
+    init(_ error: TargetKitError) {
+        received = .failure(error)
+        result = received
+        canBeRetried = false
+    }
 }
 
 // MARK: - The stages
@@ -210,6 +226,7 @@ extension Call {
 
     /// Returns the endpoint's request, from which each attempt starts.
     func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
+        try context.options.timeout.check()
         var request =
             if let requestClosure = configuration.requestClosure {
                 try await cancellable { try await requestClosure(endpoint) }
@@ -218,23 +235,32 @@ extension Call {
             }
         // Encoding a body may have taken long.
         try checkCancellation()
-        let refusedNetworks = context.options.refusedNetworks
-        if !refusedNetworks.isEmpty { request.refuse(refusedNetworks) }
+        if !context.options.isEmpty { request.refuse(context.options.refusedNetworks) }
         return request
     }
 
+    /// Prepares the request of an attempt.
     func prepare(
         _ original: URLRequest,
-        for target: Resolved,
-        _ context: RequestContext
+        to target: Resolved,
+        _ context: inout RequestContext
     ) async throws -> TransportRequest {
-        try await prepare(original, context) { try self.transportRequest($0, to: target) }
+        let request = try await prepare(original, to: target, in: context)
+        context.sentRequest = request.urlRequest
+        return request
     }
 
+    /// Returns a request as the plugins have prepared it.
+    ///
+    /// - Parameters:
+    ///   - body: The body; `nil` for that of the task. The bytes of the request take precedence.
+    ///   - restriction: Removes from what plugins have added what may not be sent with this request.
     func prepare(
         _ original: URLRequest,
-        _ context: RequestContext,
-        _ transportRequest: (URLRequest) throws -> TransportRequest
+        body: TransportRequest.Body? = nil,
+        to target: Resolved,
+        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
+        in context: RequestContext
     ) async throws -> TransportRequest {
         do {
             let request =
@@ -244,7 +270,10 @@ extension Call {
                 }
                 : original
             try checkCancellation()
-            return try transportRequest(request)
+            guard let restriction else { return try transportRequest(request, body: body, to: target) }
+            var restricted = try transportRequest(restriction(request), body: body, to: target)
+            restricted.restriction = restriction
+            return restricted
         } catch {
             throw failure(error, at: .request, request: original)
         }
@@ -267,15 +296,13 @@ extension Call {
         }
     }
 
-    /// Returns the delay that a plugin requests before another attempt, after waiting for it; `nil`: there is none.
-    private func delayBeforeRetry(
-        _ result: Result<Response, TargetKitError>,
-        _ context: RequestContext
-    ) async throws -> Duration? {
-        guard plugins.retries, interruption == nil else { return nil }
+    /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil`: there is no other one.
+    private func delayBeforeRetry(_ attempt: inout Attempt, _ context: RequestContext) async -> Duration? {
+        guard plugins.retries, attempt.canBeRetried, interruption == nil else { return nil }
+        let result = attempt.result
         switch await cancellable(in: .retry, { [plugins] in await plugins.retry(result, context: context) }) {
         case .doNotRetry: return nil
-        case .fail(let error): throw failure(error, at: .transport)
+        case .fail(let error): attempt = Attempt(failure(error, at: .transport))
         case .retry(let delay):
             // The call would time out instead of returning what it has.
             if delay > .zero, let remainingTime = context.remainingTime, delay >= remainingTime { return nil }
@@ -286,9 +313,10 @@ extension Call {
                 try checkCancellation()
                 return delay
             } catch {
-                throw failure(error, at: .cancelled)
+                attempt = Attempt(failure(error, at: .cancelled))
             }
         }
+        return nil
     }
 
     /// Maps an error with the target's ``ErrorMappingTarget``.

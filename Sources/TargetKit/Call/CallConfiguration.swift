@@ -6,11 +6,11 @@ import FoundationNetworking
 #endif
 
 /// The configuration that all calls of a provider share.
-package final class CallConfiguration: Sendable {
+final class CallConfiguration: Sendable {
     /// Creates the request of an endpoint; `nil` uses ``Endpoint/urlRequest()``.
-    package let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
-    package let transport: any Transport
-    package let redirects: RedirectFollower
+    let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
+    let transport: any Transport
+    let redirects: RedirectFollower
     let clock: any Clock<Duration>
     /// The clock of a test that counts calls; `nil` for any other clock.
     let countingClock: (any CallCountingClock)?

@@ -13,8 +13,8 @@ import FoundationNetworking
 public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
-    package let call: Call
-    package let target: Call.Resolved
+    private let call: Call
+    private let target: Call.Resolved
     private let original: URLRequest
     /// The request of the attempt if it was prepared to be compared with those of other calls.
     private let prepared: Locked<TransportRequest?>
@@ -40,6 +40,18 @@ public struct CallExchanges: Sendable {
     /// Whether a sample answers the requests.
     public var isStubbed: Bool { target.stub != .never }
 
+    /// Whether the caller reads the body while it arrives, as a stream.
+    public var isStreamed: Bool { call.kind.isStream }
+
+    /// The transport that sends the requests, which says what it can do: ``Transport/streamsResponses``.
+    public var transport: any Transport { call.configuration.transport }
+
+    /// Whether redirects are followed, and where to.
+    public var redirects: RedirectPolicy { call.configuration.redirects.policy }
+
+    /// The task of the call's endpoint.
+    public var task: HTTPTask { target.endpoint.task }
+
     /// The body of the call's task.
     ///
     /// - Throws: An error if it can't be read.
@@ -50,6 +62,13 @@ public struct CallExchanges: Sendable {
     /// Receives the progress of the transfer, in bytes of the whole; `nil` if there is no observer.
     public var progress: (@Sendable (TransferProgress) -> Void)? { call.progress }
 
+    /// The last request that the plugins have prepared.
+    var lastRequest: URLRequest? { last.withLock(\.self) }
+}
+
+// MARK: - Requests
+
+extension CallExchanges {
     /// Returns exchanges whose requests can be in flight at the same time as other ones. Each request has a context of
     /// its own, with what the plugins have stored by now, and reports no progress.
     public func concurrent() -> CallExchanges {
@@ -58,13 +77,59 @@ public struct CallExchanges: Sendable {
         return exchanges
     }
 
+    /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``, with its own
+    /// bytes, or else the body of the task.
+    ///
+    /// - Throws: ``TargetKitError`` of stage `.request`.
+    public func prepare(_ request: URLRequest) async throws -> TransportRequest {
+        let known = prepared.withLock { prepared in
+            defer { prepared = nil }
+            return prepared
+        }
+        return if let known { noting(known) } else { try await prepare(request, nil, nil) }
+    }
+
+    /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: The body, in place of that of the request or the task.
+    ///   - restriction: Removes from the prepared and the signed request what may not be sent with it, such as credentials
+    ///     for another server; default `nil`.
+    /// - Throws: ``TargetKitError`` of stage `.request`.
+    public func prepare(
+        _ request: URLRequest,
+        body: TransportRequest.Body,
+        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil
+    ) async throws -> TransportRequest {
+        var request = request
+        request.httpBody = if case .data(let data) = body { data } else { nil }
+        return try await prepare(request, body, restriction)
+    }
+
+    private func prepare(
+        _ request: URLRequest,
+        _ body: TransportRequest.Body?,
+        _ restriction: (@Sendable (URLRequest) -> URLRequest)?
+    ) async throws -> TransportRequest {
+        // The call goes on, whatever its last exchange has put in place.
+        if stored == nil { call.handle.revokeCommit() }
+        return noting(
+            try await call.prepare(request, body: body, to: target, restriction: restriction, in: context)
+        )
+    }
+
+    private func noting(_ request: TransportRequest) -> TransportRequest {
+        last.withLock { $0 = request.urlRequest }
+        return request
+    }
+
     /// Sends a request with its own bytes, or else the body of the task, and returns its response.
     ///
     /// - Parameter request: The request, before plugins prepare it.
     /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not accept.
     public func send(_ request: URLRequest) async throws -> Response {
-        let exchange = try await prepare(request)
-        return try await send(exchange)
+        try await send(prepare(request))
     }
 
     /// Sends a request with a body and returns its response.
@@ -74,36 +139,7 @@ public struct CallExchanges: Sendable {
     ///   - body: The body, in place of that of the request or the task.
     /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not accept.
     public func send(_ request: URLRequest, body: TransportRequest.Body) async throws -> Response {
-        let exchange = try await prepare(request, body: body)
-        return try await send(exchange)
-    }
-
-    /// Returns a request as the plugins have prepared it, for ``send(_:validation:)``, with its own bytes, or else the
-    /// body of the task.
-    ///
-    /// - Throws: ``TargetKitError`` of stage `.request`.
-    public func prepare(_ request: URLRequest) async throws -> TransportRequest {
-        let known = prepared.withLock { prepared in
-            defer { prepared = nil }
-            return prepared
-        }
-        if let known {
-            last.withLock { $0 = known.urlRequest }
-            return known
-        }
-        return try await prepare(request) { [call, target] in try call.transportRequest($0, to: target) }
-    }
-
-    /// Returns a request as the plugins have prepared it, for ``send(_:validation:)``.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - body: The body, in place of that of the request or the task.
-    /// - Throws: ``TargetKitError`` of stage `.request`.
-    public func prepare(_ request: URLRequest, body: TransportRequest.Body) async throws -> TransportRequest {
-        var request = request
-        request.httpBody = if case .data(let data) = body { data } else { nil }
-        return try await prepare(request) { [call, target] in try call.transportRequest($0, body: body, to: target) }
+        try await send(prepare(request, body: body))
     }
 
     /// Sends a prepared request, whose body, destination and progress may be changed, and returns its response.
@@ -111,12 +147,33 @@ public struct CallExchanges: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - validation: The statuses that are accepted; default `nil`: those of the target.
+    ///   - endsWhenPaused: Whether the exchange is cancelled when the call is paused; default `false`. See
+    ///     ``waitWhilePaused()``.
+    ///   - receive: Receives the response before the plugins' `didReceive`, with the body of a stream if that is the
+    ///     request's destination, and returns it, changed or not. It is cancelled with the call, and within the timeout of
+    ///     the exchange. An error that it throws is that of the exchange. Default `nil`.
     /// - Throws: ``TargetKitError``.
-    public func send(_ request: TransportRequest, validation: StatusValidation? = nil) async throws -> Response {
-        try await send(request) { [target, context] call, request in
-            let result = try await call.transfer(request, to: target)
-            return try call.response(result, validation ?? context.target.validation)
+    public func send(
+        _ request: TransportRequest,
+        validation: StatusValidation? = nil,
+        endsWhenPaused: Bool = false,
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
+    ) async throws -> Response {
+        let reception = Reception(validation: validation, endsWhenPaused: endsWhenPaused, receive: receive)
+        guard let stored else {
+            var context = context
+            return try await call.exchange(request, with: target, &context, reception).get()
         }
+        let handle = RequestHandle(deadline: call.handle.deadline)
+        let part = part(handle, stored: stored)
+        context.scope.beginExchange()
+        defer {
+            handle.releaseAtEnd()
+            context.scope.endExchange()
+        }
+        var (request, context) = (request, part.context)
+        request.progress = nil
+        return try await part.exchange(request, with: target, &context, reception).get()
     }
 
     /// Sends a request without a body that does not end with the call. Its response is ignored.
@@ -125,67 +182,71 @@ public struct CallExchanges: Sendable {
     ///
     /// - Parameter request: The request, before plugins prepare it.
     public func sendInBackground(_ request: URLRequest) {
-        sendInBackground { [target] call in
-            try await call.prepare(request, call.context) {
-                try call.transportRequest($0, body: TransportRequest.Body.none, to: target)
-            }
+        sendInBackground { [target] part in
+            try await part.prepare(request, body: TransportRequest.Body.none, to: target, in: part.context)
         }
     }
-}
 
-extension CallExchanges {
-    /// Sends a request that does not end with the call.
-    ///
-    /// - Parameter request: Returns the request, for a call of its own.
-    package func sendInBackground(_ request: @escaping @Sendable (Call) async throws -> TransportRequest) {
+    /// Sends a prepared request that does not end with the call, as ``sendInBackground(_:)-(URLRequest)`` does.
+    public func sendInBackground(_ request: TransportRequest) {
+        sendInBackground { _ in request }
+    }
+
+    private func sendInBackground(_ request: @escaping @Sendable (Call) async throws -> TransportRequest) {
         let (handle, scope) = (RequestHandle(), context.scope)
-        let part = call.part(in: context.ofExchange(handle))
+        let part = part(handle)
         // Before the task begins, so that a shutdown waits for it.
         scope.beginExchange()
         Task.detached { [target] in
             var context = part.context
             if let request = try? await request(part) {
-                _ = try? await part.exchange(request, with: target, &context) { call, request in
-                    try call.response(await call.transfer(request, to: target), StatusValidation.none)
-                }
+                _ = try? await part.exchange(
+                    request,
+                    with: target,
+                    &context,
+                    Reception(validation: StatusValidation.none)
+                )
             }
             handle.releaseAtEnd()
             scope.endExchange()
         }
     }
 
-    /// The last request that the plugins have prepared.
-    var lastRequest: URLRequest? { last.withLock(\.self) }
+    /// Returns a call for an exchange with a context of its own.
+    private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
+        Call(.exchange, in: context.ofExchange(handle, stored: stored), call.configuration, plugins: call.plugins)
+    }
+}
 
-    /// Prepares a request, and makes the transport's request of it.
-    package func prepare(
-        _ request: URLRequest,
-        _ transportRequest: @escaping @Sendable (URLRequest) throws -> TransportRequest
-    ) async throws -> TransportRequest {
-        let request = try await call.prepare(request, context, transportRequest)
-        last.withLock { $0 = request.urlRequest }
-        return request
+// MARK: - Pausing and cancelling
+
+extension CallExchanges {
+    /// Whether the call has been cancelled or has timed out.
+    public var isInterrupted: Bool { call.interruption != nil }
+
+    /// Whether other calls may share the exchanges.
+    private var isShared: Bool { call.kind == .exchange || call.kind == .shared && task.isShareable }
+
+    /// The number of times that the caller has paused the call.
+    public var pauseCount: Int { call.handle.pauseCount }
+
+    /// Sets whether the caller can pause the call from now on; default: it cannot. Has no effect on a call that may
+    /// share its exchanges.
+    ///
+    /// If it can, the driver waits in ``waitWhilePaused()`` before each request, and sends those that another one can
+    /// continue with `endsWhenPaused`.
+    public func setPausable(_ isPausable: Bool) {
+        if !isShared { call.handle.setPausing(isPossible: isPausable) }
     }
 
-    /// Performs an exchange between `willSend` and `didReceive`.
-    package func send(
-        _ request: TransportRequest,
-        _ transfer: @escaping Call.Transfer
-    ) async throws -> Response {
-        var (call, context) = (call, context)
-        guard let stored else {
-            return try await call.exchange(request, with: target, &context, transfer).get()
-        }
-        let handle = RequestHandle(deadline: call.handle.deadline)
-        context = context.ofExchange(handle, stored: stored)
-        call = call.part(in: context)
-        context.scope.beginExchange()
-        defer {
-            handle.releaseAtEnd()
-            context.scope.endExchange()
-        }
-        var request = request
-        request.progress = nil
-        return try await call.exchange(request, with: target, &context, transfer).get()
+    /// Waits until the call is not paused, and returns ``pauseCount``. An exchange that fails after the count has grown
+    /// has ended because of the pause.
+    ///
+    /// - Throws: `CancellationError` if the call has been cancelled or has timed out.
+    @discardableResult
+    public func waitWhilePaused() async throws -> Int {
+        let count = isShared ? 0 : await call.handle.waitWhilePaused()
+        try call.checkCancellation()
+        return count
     }
 }

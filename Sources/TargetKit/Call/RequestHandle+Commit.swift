@@ -19,8 +19,9 @@ extension RequestHandle {
     }
 
     /// The call can be interrupted again, because it goes on. It is, if it was meanwhile.
-    package func revokeCommit() {
-        let late = state.withLock { state in
+    func revokeCommit() {
+        let late = state.withLock { state -> Interruption? in
+            guard state.isCommitted else { return nil }
             defer { (state.isCommitted, state.lateInterruption) = (false, nil) }
             return state.lateInterruption
         }

@@ -62,7 +62,7 @@ extension RequestHandle {
     }
 
     /// Sets whether pausing has an effect from now on. If it does not, a pause is over.
-    package func setPausing(isPossible: Bool) {
+    func setPausing(isPossible: Bool) {
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
             guard state.outcome == nil else { return [] }
             var pause = state.pause?.value ?? Pause()
@@ -77,7 +77,7 @@ extension RequestHandle {
     }
 
     /// The number of times that the call was paused.
-    package var pauseCount: Int {
+    var pauseCount: Int {
         state.withLock { state in
             guard let pause = state.pause?.value, pause.isPossible == true else { return 0 }
             return pause.count
@@ -87,7 +87,7 @@ extension RequestHandle {
     /// Waits until the call is resumed, interrupted, or ends. Returns the number of times that it was paused until
     /// then.
     @discardableResult
-    package func waitWhilePaused() async -> Int {
+    func waitWhilePaused() async -> Int {
         while true {
             var count: Int?
             await withUnsafeContinuation { waiter in
@@ -126,7 +126,7 @@ extension RequestHandle {
 
 extension Call {
     /// Runs an exchange that pausing the call cancels. Only a call with a task of its own has a handle for the app.
-    package func pausable(
+    func pausable(
         _ exchange: @escaping @Sendable () async throws -> ExchangeResult
     ) async throws -> ExchangeResult {
         guard hasOwnTask else { return try await exchange() }

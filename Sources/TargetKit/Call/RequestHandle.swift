@@ -5,9 +5,11 @@
 /// Releasing the handle does not cancel the call.
 public final class RequestHandle: Sendable {
     /// Why a call ends early.
-    package enum Interruption: Sendable {
+    enum Interruption: Sendable {
         case cancelled
         case timedOut
+        /// Its scope accepts no new calls.
+        case shutDown
     }
 
     typealias Outcome = Result<Response, TargetKitError>
@@ -24,8 +26,6 @@ public final class RequestHandle: Sendable {
         var isCommitted = false
         /// The interruption that came after that.
         var lateInterruption: Interruption?
-        /// Whether a resumable upload stays on the server after a cancel.
-        var keepsTransfer = false
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
         /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs
@@ -52,14 +52,6 @@ public final class RequestHandle: Sendable {
     public func cancel() {
         interrupt(.cancelled)
     }
-
-    /// Cancels the call; a resumable upload stays on the server, whatever `ResumableUpload.terminatedOnCancel` says.
-    package func cancelKeepingTransfer() {
-        state.withLock { $0.keepsTransfer = true }
-        cancel()
-    }
-
-    package var keepsTransfer: Bool { state.withLock(\.keepsTransfer) }
 
     /// Whether ``cancel()`` was called before the call timed out.
     public var isCancelled: Bool { interruption == .cancelled }
@@ -132,7 +124,7 @@ public final class RequestHandle: Sendable {
     }
 
     /// Why the call is to end early, if it is.
-    package var interruption: Interruption? { state.withLock(\.interruption) }
+    var interruption: Interruption? { state.withLock(\.interruption) }
 
     /// Interrupts the call, unless it is committed. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {
@@ -178,9 +170,12 @@ public final class RequestHandle: Sendable {
     }
 
     /// The number of the call's last attempt, from 0.
-    var attempt: Int {
-        get { state.withLock(\.attempt) }
-        set { state.withLock { $0.attempt = newValue } }
+    var attempt: Int { state.withLock(\.attempt) }
+
+    /// Begins another attempt, which can be interrupted.
+    func beginAttempt(_ attempt: Int) {
+        state.withLock { $0.attempt = attempt }
+        revokeCommit()
     }
 
     /// When the call times out; `nil` without a limit for the whole call.

@@ -79,29 +79,4 @@ extension RequestScope {
             if endsWhenCancelled { state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume() }
         }
     }
-
-    /// Changes the state. If no calls are left, resumes those that wait for it.
-    func settle(_ change: (inout State) -> Void) {
-        let waiters = state.withLock { state -> [Waiter] in
-            change(&state)
-            if state.waiters.isEmpty { return [] }
-            let done = state.waiters.filter { state.isIdle(apartFrom: $0.value.excluded) }
-            for number in done.keys { state.waiters[number] = nil }
-            return Array(done.values)
-        }
-        for waiter in waiters { waiter.continuation.resume() }
-    }
-}
-
-extension RequestScope.State {
-    mutating func removeCall(_ id: RequestContext.ID) {
-        calls[id] = nil
-        countHasChanged()
-    }
-
-    /// Yields the new count. This runs under the lock to keep the counts in order; `yield` makes no callbacks.
-    func countHasChanged() {
-        if counters.isEmpty { return }
-        for counter in counters.values { counter.yield(calls.count) }
-    }
 }

@@ -221,15 +221,9 @@ extension Call {
             deadline: handle.deadline,
             progress: progress
         ) {
-            [configuration, plugins, exchangeTimeout] handle, report in
-            let call = Call(
-                configuration,
-                plugins: plugins,
-                context: context.ofExchange(handle),
-                isSharedExchange: true,
-                exchangeTimeout: exchangeTimeout,
-                progress: report
-            )
+            [configuration, plugins] handle, report in
+            let context = context.ofExchange(handle)
+            let call = Call(.exchange, in: context, configuration, plugins: plugins, progress: report)
             // Counted here, because the exchange's task may start after its calls have left.
             context.scope.beginExchange()
             configuration.countingClock?.begin(call.context.id)

@@ -45,11 +45,11 @@ package final class PendingDownload: Sendable {
             result.response.body = .data(excerpt)
             return result
         }
-        if response.head.statusCode == 206 { try checkRange(response.head, of: result.request.urlRequest) }
+        if response.head.statusCode == 206 { try checkRange(response.head, of: result.request) }
         let lock = locked()
         defer { if let lock { FileLock.release(lock) } }
         let file = DownloadedFile(part: part, head: response.head, headers: response.head.headers, contentStart: 0)
-        let source = result.request.urlRequest.url
+        let source = result.request.url
         do {
             result.response.body = .file(try await file.complete(at: destination, from: source, of: handle))
         } catch let error as DownloadedFile.Mismatch {

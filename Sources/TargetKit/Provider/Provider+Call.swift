@@ -9,54 +9,58 @@ extension Provider {
     func begin(
         _ target: Target,
         options: CallOptions,
-        delivery: Call.Delivery = .response,
+        kind: Call.Kind = .response,
         isAwaited: Bool = false,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         decoding: (CallOptions) -> Call.Decoding? = { _ in nil }
     ) -> Call {
         let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
-        let resolved = resolved(options, for: target)
-        let handle = RequestHandle(deadline: resolved.timeout.deadline(by: configuration.elapsedTime))
-        let plugins = configuration.plugins
+        let options = self.options(options, of: target)
+        let handle = RequestHandle(deadline: options.timeout.deadline(by: configuration.elapsedTime))
         let context = RequestContext(
             inner: inner,
             scope: scope,
-            options: resolved,
-            secretHeaders: plugins.secretHeaders,
+            options: options,
+            secretHeaders: configuration.plugins.secretHeaders,
             handle: handle
         )
-        let isShared = !delivery.isStream && resolved.sharesInFlight
-        let object = resolved.progress
+        let isShared = kind == .response && options.sharesInFlight
+        let object = options.progress
         configuration.countingClock?.begin(context.id)
+        if !scope.insert(context, owner: self, handle: handle) { handle.interrupt(.shutDown) }
         return Call(
+            isShared ? .shared : kind,
+            in: context,
             configuration,
-            plugins: plugins,
-            context: context,
-            isAccepted: scope.insert(context, owner: self, handle: handle),
-            delivery: delivery,
-            isShared: isShared,
             hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil || object != nil,
-            exchangeTimeout: options.timeout.exchange,
-            meter: ProgressMeter(progress, object, of: target, handle),
-            decoding: decoding(resolved)
+            meter: progress == nil && object == nil ? nil : ProgressMeter(progress, object, of: target, handle),
+            decoding: decoding(options)
         )
     }
 
     /// Runs a call within its timeout and returns the result.
-    func run(_ call: Call, _ target: Target) async -> Result<Response, TargetKitError> {
+    func run(
+        _ call: Call,
+        _ target: Target,
+        _ options: CallOptions
+    ) async -> Result<Response, TargetKitError> {
         // The timeout of a stream covers its body.
-        let deadline = call.delivery.isStream ? nil : deadline(of: call)
+        let deadline = call.kind.isStream ? nil : deadline(of: call)
         defer { deadline?.cancel() }
         let result = await call.run {
-            guard call.isAccepted else { throw TargetKitError(stage: .shutDown) }
-            let endpoint = try endpointClosure(target)
-            let headers = call.context.options.headers
-            return Call.Resolved(
-                endpoint: headers.isEmpty ? endpoint : endpoint.adding(headers: headers),
-                stub: stubClosure(target)
+            Call.Resolved(
+                endpoint: try endpoint(of: target, call.context.options),
+                stub: stubClosure(target),
+                timeout: options.isEmpty ? nil : options.timeout.exchange
             )
         }
         return call.ended(result)
+    }
+
+    /// The endpoint of a target, with the header fields of the call's options.
+    package func endpoint(of target: Target, _ options: CallOptions = CallOptions()) throws -> Endpoint {
+        let endpoint = try endpointClosure(target)
+        return options.isEmpty ? endpoint : endpoint.adding(headers: options.headers)
     }
 
     /// Ends a call: runs the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
@@ -75,11 +79,7 @@ extension Provider {
         }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
         defer { configuration.countingClock?.end(context.id) }
-        if call.isAccepted {
-            scope.remove(context.id, completion)
-        } else {
-            completion?()
-        }
+        scope.remove(context.id, completion)
     }
 
     /// Starts a task that times the call out, until that task is cancelled.
@@ -115,9 +115,9 @@ extension Provider {
     ) async -> Result<Response, TargetKitError> {
         let call = begin(target, options: options, isAwaited: true, decoding: decoding)
         let result = await withTaskCancellationHandler {
-            if !call.hasOwnTask { return await run(call, target) }
+            if !call.hasOwnTask { return await run(call, target, options) }
             // Starting the task synchronously saves a thread hop.
-            let task = Task.startingNow { await call.counted { await self.run(call, target) } }
+            let task = Task.startingNow { await call.counted { await self.run(call, target, options) } }
             call.handle.attach(task)
             return await task.value
         } onCancel: {
@@ -150,7 +150,7 @@ extension Provider {
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
         let task = Task { [isOver] in
-            let result = await call.counted { await self.run(call, target) }
+            let result = await call.counted { await self.run(call, target, options) }
             isOver?.withLock { $0 = true }
             self.end(call, result) {
                 queue.run { completion(result) }
@@ -162,7 +162,7 @@ extension Provider {
     }
 
     /// The options of a call: the provider's, overridden by the target's and by these.
-    package func resolved(_ options: CallOptions, for target: Target) -> CallOptions {
+    package func options(_ options: CallOptions, of target: Target) -> CallOptions {
         self.options.overridden(by: target.options).overridden(by: options)
     }
 

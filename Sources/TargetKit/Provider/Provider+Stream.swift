@@ -26,12 +26,14 @@ extension Provider {
         _ target: Target,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
-        let call = begin(target, options: options, delivery: .stream(buffer: 256 << 10))
+        let call = begin(target, options: options, kind: .stream(buffer: 256 << 10))
         // The next piece is requested when the reader has taken the last one.
         let channel = BodyChannel(limit: 1)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
-                call.handle.attach(Task { await call.counted { await self.relay(call, target, to: channel, head) } })
+                call.handle.attach(
+                    Task { await call.counted { await self.relay(call, target, options, to: channel, head) } }
+                )
             }
         } onCancel: {
             call.handle.cancel()
@@ -50,12 +52,13 @@ extension Provider {
     private func relay(
         _ call: Call,
         _ target: Target,
+        _ options: CallOptions,
         to channel: BodyChannel,
         _ head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
         let deadline = deadline(of: call)
         defer { deadline?.cancel() }
-        let result = await run(call, target)
+        let result = await run(call, target, options)
         guard case .success(let response) = result else {
             end(call, result, streamedByteCount: 0) { head.resume(returning: result) }
             return

@@ -25,22 +25,21 @@ extension Provider {
         options: CallOptions = CallOptions(),
         hasPlugins: Bool = true
     ) async throws(TargetKitError) -> UnsentRequest {
-        let resolved = resolved(options, for: target)
+        let all = self.options(options, of: target)
         let plugins = hasPlugins ? configuration.plugins.withoutObservers() : PluginChain([])
         let context = RequestContext(
             inner: target.innermost,
             scope: scope,
-            options: resolved,
+            options: all,
             secretHeaders: plugins.secretHeaders,
-            handle: RequestHandle(deadline: resolved.timeout.deadline(by: configuration.elapsedTime))
+            handle: RequestHandle(deadline: all.timeout.deadline(by: configuration.elapsedTime))
         )
-        let call = Call(configuration, plugins: plugins, context: context, exchangeTimeout: options.timeout.exchange)
+        let call = Call(.response, in: context, configuration, plugins: plugins)
         defer { call.endUnsent() }
         do {
             return try await call.unsentRequest {
-                let endpoint = try endpointClosure(target)
-                let headers = resolved.headers
-                return headers.isEmpty ? endpoint : endpoint.adding(headers: headers)
+                let endpoint = try endpoint(of: target, all)
+                return Call.Resolved(endpoint: endpoint, stub: .never, timeout: options.timeout.exchange)
             }
         } catch {
             throw call.mapped(call.failure(error, at: .request))
@@ -64,12 +63,19 @@ extension Provider {
     }
 }
 
+extension Provider {
+    /// The request of an endpoint, before plugins prepare it.
+    package func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
+        guard let requestClosure = configuration.requestClosure else { return try endpoint.urlRequest() }
+        return try await requestClosure(endpoint)
+    }
+}
+
 extension Call {
-    fileprivate func unsentRequest(_ endpoint: () throws -> Endpoint) async throws -> UnsentRequest {
-        try context.options.timeout.check()
-        let target = try resolved { Resolved(endpoint: try endpoint(), stub: .never) }
+    fileprivate func unsentRequest(_ resolve: () throws -> Resolved) async throws -> UnsentRequest {
+        let target = try resolved(resolve)
         let original = try await originalRequest(of: target.endpoint)
-        let prepared = try await prepare(original, for: target, context)
+        let prepared = try await prepare(original, to: target, in: context)
         let signed = try await signed(prepared, to: target, context)
         return UnsentRequest(endpoint: target.endpoint, request: try await passed(signed, to: target))
     }

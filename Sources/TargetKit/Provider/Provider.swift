@@ -17,10 +17,10 @@ import FoundationNetworking
 ///
 /// Releasing a provider does not cancel its calls: they finish, and their plugins' hooks run.
 public final class Provider<Target: TargetType>: Sendable {
-    package let endpointClosure: @Sendable (Target) throws -> Endpoint
+    let endpointClosure: @Sendable (Target) throws -> Endpoint
     let stubClosure: @Sendable (Target) -> StubBehavior
     let options: CallOptions
-    package let configuration: CallConfiguration
+    let configuration: CallConfiguration
 
     /// Measures retry delays and timeouts.
     package var clock: any Clock<Duration> { configuration.clock }

@@ -52,12 +52,12 @@ public struct Response: Sendable {
 
     /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream that was not requested.
     init(
-        _ result: ExchangeResult,
-        target: any TargetType,
-        decoder: JSONDecoder? = nil,
+        _ response: TransportResponse,
+        to request: URLRequest,
+        after redirects: [Redirect] = [],
+        in context: RequestContext,
         isStream: Bool = false
     ) throws {
-        let response = result.response
         statusCode = response.head.statusCode
         var file: URL?
         var stream: ResponseBody?
@@ -74,13 +74,13 @@ public struct Response: Sendable {
         exchange = Exchange(
             Fields(
                 head: response.head,
-                request: result.request.urlRequest,
-                redirects: result.redirects,
+                request: request,
+                redirects: redirects,
                 file: file,
                 metrics: response.metrics,
-                target: target,
+                target: context.target,
                 body: stream,
-                decoder: decoder,
+                decoder: context.options.decoder,
                 isSample: response.isSample,
                 origin: response.origin
             )
@@ -91,8 +91,7 @@ public struct Response: Sendable {
     ///
     /// - Throws: `URLError(.cannotParseResponse)` if the body is a stream.
     public init(_ response: TransportResponse, to request: TransportRequest, of context: RequestContext) throws {
-        let result = ExchangeResult(response: response, request: request, redirects: [])
-        try self.init(result, target: context.target, decoder: context.options.decoder)
+        try self.init(response, to: request.urlRequest, in: context)
     }
 
     private func with(_ change: (inout Fields) -> Void) -> Response {

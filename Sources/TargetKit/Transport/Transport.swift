@@ -48,11 +48,20 @@ public protocol Transport: Sendable {
     /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
     /// ``TransportRequest`` or a changed copy of it.
     var reportsInterimResponses: Bool { get }
+
+    /// Whether the transport can return a body that arrives while it is read, ``TransportRequest/Destination/stream(buffer:)``,
+    /// which resumable downloads of TargetKitTransfers need.
+    ///
+    /// The default is `true`. A transport that wraps another one returns the other's value.
+    var streamsResponses: Bool { get }
 }
 
 extension Transport {
     /// `false`.
     public var reportsInterimResponses: Bool { false }
+
+    /// `true`.
+    public var streamsResponses: Bool { true }
 }
 
 extension Transport {

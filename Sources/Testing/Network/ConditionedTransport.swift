@@ -21,6 +21,8 @@ struct ConditionedTransport: Transport {
 
     var reportsInterimResponses: Bool { transport.reportsInterimResponses }
 
+    var streamsResponses: Bool { transport.streamsResponses }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let events = random.withLock { CallEvents(conditions, &$0) }

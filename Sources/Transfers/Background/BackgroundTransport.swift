@@ -100,6 +100,9 @@ public final class BackgroundTransport: Transport {
         return true
     }
 
+    /// `false`.
+    public var streamsResponses: Bool { false }
+
     /// Performs one exchange, or returns the response of one that ended while the app was not running.
     ///
     /// - Throws: A `URLError`; `.unsupportedURL` for a response that is to be streamed, for a second exchange of the

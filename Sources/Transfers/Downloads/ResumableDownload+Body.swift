@@ -107,7 +107,7 @@ extension ResumableDownload {
             headers: checked,
             contentStart: contentStart ?? 0
         )
-        let source = result.request.urlRequest.url
+        let source = result.request.url
         do {
             let place = try await file.complete(at: destination, from: source, of: handle)
             part.removeRecord()

@@ -147,7 +147,7 @@ final class ResumableDownload: Sendable {
     private func requester(of result: ExchangeResult) -> DownloadRequester {
         var requester = sent.withLock(\.self) ?? requester
         if !result.redirects.isEmpty {
-            requester.note(redirected: result.response.request ?? result.request.urlRequest)
+            requester.note(redirected: result.response.request ?? result.request)
         }
         return requester
     }
@@ -159,12 +159,10 @@ final class ResumableDownload: Sendable {
         part.unlock()
     }
 
-    /// Removes what is there, because the transport cannot continue it.
-    ///
-    /// - Throws: `DownloadFailure.mustRestart(reason:)` if a range was requested.
-    func abandon() throws {
+    /// Ends the attempt, and removes what is there, because the transport cannot continue it.
+    func abandon() {
         part.remove()
-        if stored != nil { throw DownloadFailure.mustRestart(reason: "the transport cannot stream a response") }
+        end()
     }
 
     /// Stores the body of a response. Returns the response with the file, or with the first bytes of a body that is not
@@ -180,7 +178,7 @@ final class ResumableDownload: Sendable {
         progress: (@Sendable (TransferProgress) -> Void)?,
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> ExchangeResult {
-        let (head, source) = (result.response.head, result.request.urlRequest.url ?? url)
+        let (head, source) = (result.response.head, result.request.url ?? url)
         let requester = requester(of: result)
         switch response(head, from: source, to: requester) {
         case .whole where isAccepted && isFirst:

@@ -8,9 +8,9 @@ extension TransferQueue {
     /// targets of those that had not ended and had no call.
     @discardableResult
     func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
-        let (handles, idle) = update { content in
+        let (calls, idle) = update { content in
             var records: [StoredTransfer] = []
-            var handles: [(handle: RequestHandle, isPaused: Bool)] = []
+            var calls: [(call: StartedCall, isPaused: Bool)] = []
             var idle: [Target] = []
             for id in ids {
                 guard var item = content.items[id] else { continue }
@@ -18,16 +18,14 @@ extension TransferQueue {
                 change(&item.transfer)
                 content.replace(item)
                 records.append(content.record(of: item))
-                if !item.transfer.state.isRunning, let handle = item.handle {
-                    handles.append((handle, item.transfer.state.isPaused))
+                if !item.transfer.state.isRunning, let call = item.startedCall {
+                    calls.append((call, item.transfer.state.isPaused))
                 }
             }
             save(records)
-            return (handles, idle)
+            return (calls, idle)
         }
-        for (handle, isPaused) in handles {
-            if isPaused { handle.cancelKeepingTransfer() } else { handle.cancel() }
-        }
+        for (call, isPaused) in calls { call.cancel(keepingUpload: isPaused) }
         ends.announce(ids)
         startWaiting()
         return idle
@@ -73,9 +71,10 @@ extension TransferQueue {
     private func start(_ transfer: Transfer<Target>) {
         let id = transfer.id
         let direction = transfer.target.task.transferDirection
+        let keepsUpload = Locked(false)
         let handle = provider.request(
             transfer.target,
-            options: options.setting(\.transferID, id.uuidString),
+            options: options.setting(\.transferID, id.uuidString).setting(\.keepsUpload, keepsUpload),
             on: callbacks,
             progress: { progress in
                 guard progress.direction == direction else { return }
@@ -83,8 +82,9 @@ extension TransferQueue {
             },
             completion: { self.end(transfer, $0) }
         )
-        let isWanted = content.update { $0.began(handle, of: id) }
-        if !isWanted { handle.cancelKeepingTransfer() }
+        let call = StartedCall(handle: handle, keepsUpload: keepsUpload)
+        let isWanted = content.update { $0.began(call, of: id) }
+        if !isWanted { call.cancel(keepingUpload: true) }
     }
 
     /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, which
@@ -160,8 +160,8 @@ extension TransferQueue {
 }
 
 extension TransferQueue.Item {
-    var handle: RequestHandle? {
-        if case .started(let handle) = call { handle } else { nil }
+    var startedCall: StartedCall? {
+        if case .started(let call) = call { call } else { nil }
     }
 }
 
@@ -178,3 +178,26 @@ extension Transfer.State {
         if case .paused = self { true } else { false }
     }
 }
+
+/// The call of a running transfer.
+struct StartedCall: Sendable {
+    let handle: RequestHandle
+    /// Whether an upload stays on the server when the call is cancelled.
+    let keepsUpload: Locked<Bool>
+
+    func cancel(keepingUpload isKept: Bool) {
+        if isKept { keepsUpload.withLock { $0 = true } }
+        handle.cancel()
+    }
+}
+
+extension CallOptions {
+    /// Whether an upload stays on the server when its call is cancelled, whatever
+    /// ``ResumableUpload/terminatedOnCancel`` says.
+    var keepsUpload: Locked<Bool>? {
+        get { self[KeepsUploadKey.self] }
+        set { self[KeepsUploadKey.self] = newValue }
+    }
+}
+
+private enum KeepsUploadKey: CallOptionKey { static let defaultValue: Locked<Bool>? = nil }

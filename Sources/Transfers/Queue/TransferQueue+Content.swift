@@ -26,7 +26,7 @@ extension TransferQueue {
 
         enum Call: Sendable {
             case starting
-            case started(RequestHandle)
+            case started(StartedCall)
         }
     }
 
@@ -97,11 +97,11 @@ extension TransferQueue {
             items[id]?.interruptions.callAdvances()
         }
 
-        /// Records the handle of a call that has begun. Returns whether the call is still wanted.
-        mutating func began(_ handle: RequestHandle, of id: UUID) -> Bool {
+        /// Records a call that has begun. Returns whether the call is still wanted.
+        mutating func began(_ call: StartedCall, of id: UUID) -> Bool {
             // The call may have ended already.
             guard case .starting? = items[id]?.call else { return items[id] != nil }
-            items[id]?.call = .started(handle)
+            items[id]?.call = .started(call)
             return items[id]?.transfer.state.isRunning == true
         }
     }

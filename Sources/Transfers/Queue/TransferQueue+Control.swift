@@ -113,7 +113,7 @@ extension TransferQueue {
         }
         ends.announce(ids)
         for item in removed {
-            item.handle?.cancel()
+            item.startedCall?.handle.cancel()
             switch item.transfer.state {
             case .finished, .cancelled: break
             case .waiting, .running, .paused, .failed:

@@ -15,15 +15,23 @@ extension Provider {
     /// deletes it. Does nothing for other targets, for a download whose file the server names if plugins change its URL,
     /// and while a call transfers the target.
     public func discardTransfer(of target: Target) async {
-        guard let endpoint = try? endpointClosure(target) else { return }
         await DispatchQueue(label: "TargetKit.discard").run { self.removePart(of: target) }
-        guard let upload = endpoint.task.driver as? ResumableUpload else { return }
-        let request =
-            if let requestClosure = configuration.requestClosure { try? await requestClosure(endpoint) } else {
-                try? endpoint.urlRequest()
-            }
+        guard let endpoint = try? endpoint(of: target), let upload = endpoint.task.driver as? ResumableUpload,
+            let request = try? await originalRequest(of: endpoint)
+        else { return }
         // A call that transfers the target keeps it.
-        if let request { try? await UploadSession.discard(upload, of: request, endpoint.task) }
+        try? await UploadSession.discard(upload, of: request, endpoint.task)
+    }
+
+    /// Removes what an interrupted download of a target has stored, unless a call is using it. Does nothing for other
+    /// targets, and if plugins change the URL of a download whose file the server names.
+    func removePart(of target: Target) {
+        guard let endpoint = try? endpoint(of: target), let destination = endpoint.task.download,
+            destination.isResumable, let url = try? endpoint.urlRequest().url
+        else { return }
+        let place = DownloadPlace(destination).part(for: url)
+        guard FileStatus(of: place, followsLinks: false) != nil else { return }
+        DownloadPart.open(place, permissions: nil)?.remove()
     }
 }
 

@@ -36,38 +36,34 @@ extension ResumableUpload {
     /// Closes the state of the upload, and deletes a cancelled upload from the server if the app wants that.
     public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {
         guard let session = exchanges.context[UploadSessionKey.self] else { return }
-        let call = exchanges.call
-        let isCancelled = call.interruption == .cancelled && !call.handle.keepsTransfer
-        guard let request = await session.end(isCancelled: isCancelled) else { return }
+        let isKept = exchanges.context.options.keepsUpload?.withLock(\.self) == true
+        guard let request = await session.end(isCancelled: !isKept && result.isCancelled) else { return }
         var step = UploadStep(kind: .delete, request: request, session: session)
         step.isCrossOrigin = request.url?.origin != session.original.url?.origin
         let secretNames = exchanges.context.secretHeaders
         var deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
         deletion.isCrossOrigin = step.isCrossOrigin
         deletion.restriction = { [step] in step.restricted($0, secretNames: secretNames) }
-        exchanges.sendInBackground { [deletion] _ in deletion }
+        exchanges.sendInBackground(deletion)
     }
 
     /// The upload of the call, which is opened by the first attempt.
     private func session(of original: URLRequest, _ exchanges: CallExchanges) async throws -> UploadSession {
         if let session = exchanges.context[UploadSessionKey.self] { return session }
-        let (call, task) = (exchanges.call, exchanges.target.endpoint.task)
-        if call.delivery.isStream {
+        if exchanges.isStreamed {
             throw InvalidRequest.notResumable("its response is streamed: make a request of it")
         }
-        let allowsDowngrade: Bool =
-            if case .follow(_, allowsDowngrade: true) = call.configuration.redirects.policy { true } else { false }
-        let environment = UploadSession.Environment(
-            handle: call.handle,
-            reportsInterimResponses: call.configuration.transport.reportsInterimResponses,
-            allowsDowngrade: allowsDowngrade,
-            progress: call.progress
-        )
-        let session = try await call.cancellable {
-            try await UploadSession(self, of: original, task, in: environment)
+        let session = try await exchanges.context.cancellable {
+            try await UploadSession(self, of: original, over: exchanges)
         }
         exchanges.context[UploadSessionKey.self] = session
         return session
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    fileprivate var isCancelled: Bool {
+        if case .failure(let error) = self { error.stage == .cancelled } else { false }
     }
 }
 
@@ -79,58 +75,52 @@ extension CallExchanges {
     fileprivate func send(_ step: UploadStep) async throws -> Response {
         let secretNames = context.secretHeaders
         let restriction: @Sendable (URLRequest) -> URLRequest = { step.restricted($0, secretNames: secretNames) }
-        var request = try await prepare(step.request) { [call, target] in
-            try call.transportRequest(restriction($0), body: step.body, to: target)
-        }
-        request.restriction = restriction
+        var request =
+            if let body = step.body {
+                try await prepare(step.request, body: body, restriction: restriction)
+            } else {
+                try await prepare(step.request)
+            }
         request.progress = step.progress(progress)
         if step.isCrossOrigin { request.isCrossOrigin = true }
-        return try await send(request) { [target] call, request in
-            let result = try await call.upload(request, step, to: target)
-            let isFinal = step.session.isTargetResponse(step)
-            return try call.response(result, isFinal ? call.context.target.validation : .successCodes)
+        let session = step.session
+        // An interim response can make it possible.
+        setPausable(session.isRepeatable)
+        session.note(&request, of: step)
+        do {
+            return try await send(request, endsWhenPaused: step.kind != .plain) { [context] result in
+                var received = try await session.receive(result, to: step)
+                received.validation = session.isTargetResponse(step) ? context.target.validation : .successCodes
+                return received
+            }
+        } catch let error as TargetKitError {
+            if let failure = error.underlying as? UploadFailure {
+                await session.forget(after: failure)
+            } else if error.stage != .status {
+                session.noteFailure(of: step, error.underlying)
+            }
+            throw error
         }
     }
 }
 
-extension Call {
-    /// Sends a step of a resumable upload.
-    fileprivate func upload(
-        _ request: TransportRequest,
-        _ step: UploadStep,
-        to target: Resolved
-    ) async throws -> ExchangeResult {
-        let session = step.session
-        // An interim response can make it possible.
-        handle.setPausing(isPossible: session.isRepeatable)
-        var request = request
+extension UploadSession {
+    /// Has the session note when a request and its content are sent, and the interim responses to it.
+    fileprivate func note(_ request: inout TransportRequest, of step: UploadStep) {
         let isSent = Locked(false)
         let isCompleting = step.isCompleting && step.kind != .plain && !step.range.isEmpty
         var isReadLater = false
         if isCompleting {
             // A signature may read the body before it is sent.
-            isReadLater = request.body.reportsReading { if isSent.withLock(\.self) { session.noteSentCompletely() } }
+            isReadLater = request.body.reportsReading { if isSent.withLock(\.self) { self.noteSentCompletely() } }
         }
         request.onSend = { [isReadLater] sent in
             isSent.withLock { $0 = true }
-            session.note(sent, of: step)
-            if isCompleting, !isReadLater { session.noteSentCompletely() }
+            self.note(sent, of: step)
+            if isCompleting, !isReadLater { self.noteSentCompletely() }
         }
-        if session.isOneRequest(step) || step.kind == .append {
-            request.interimResponse = { head, url in session.receiveInterim(head, to: step, from: url) }
-        }
-        do {
-            let result =
-                step.kind == .plain
-                ? try await transfer(request, to: target)
-                : try await pausable { [request] in try await self.transfer(request, to: target) }
-            return try await cancellable { try await session.receive(result, to: step) }
-        } catch let failure as UploadFailure {
-            await session.forget(after: failure)
-            throw failure
-        } catch {
-            session.noteFailure(of: step, error)
-            throw error
+        if isOneRequest(step) || step.kind == .append {
+            request.interimResponse = { head, url in self.receiveInterim(head, to: step, from: url) }
         }
     }
 }

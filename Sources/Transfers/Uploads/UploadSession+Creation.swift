@@ -33,7 +33,7 @@ extension UploadSession {
         }
         if failure == nil, isNew {
             store.writeSoon(record)
-            environment.handle.setPausing(isPossible: true)
+            exchanges.setPausable(true)
         }
         return failure
     }
@@ -46,7 +46,7 @@ extension UploadSession {
         _ result: ExchangeResult,
         _ step: UploadStep
     ) async throws {
-        guard let from = result.request.urlRequest.url, let url = url(location, from: from) else {
+        guard let from = result.request.url, let url = url(location, from: from) else {
             throw UploadFailure.invalidResponse("its Location is not an http URL, or leads from https to http")
         }
         if let offset, offset > step.range.upperBound {
@@ -91,6 +91,7 @@ extension UploadSession {
     private func url(_ location: String, from source: URL) -> URL? {
         guard let url = URL(location: location, relativeTo: source), url.isCallable else { return nil }
         let isDowngrade = source.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http"
-        return isDowngrade && !environment.allowsDowngrade ? nil : url
+        if isDowngrade, case .follow(_, allowsDowngrade: true) = exchanges.redirects { return url }
+        return isDowngrade ? nil : url
     }
 }

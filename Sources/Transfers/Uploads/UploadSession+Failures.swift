@@ -83,7 +83,7 @@ extension UploadSession {
     ///
     /// - Parameter step: The step that was rejected; `nil` for an earlier one.
     func noteProcessing(of result: ExchangeResult, by step: UploadStep?) {
-        let request = result.request.urlRequest
+        let request = result.request
         // The request that a part belongs to had no content, and so no key by which the server knows it.
         let isWhole = step.map(isOneRequest) ?? (request.httpMethod == original.httpMethod)
         var target = isWhole ? request : original

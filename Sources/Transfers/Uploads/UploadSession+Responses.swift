@@ -23,7 +23,7 @@ extension UploadSession {
     func receive(_ result: ExchangeResult, to step: UploadStep) async throws -> ExchangeResult {
         let response = UploadResponse(result.response)
         let url = state.withLock(\.record?.url)
-        let sentMethod = result.request.urlRequest.httpMethod
+        let sentMethod = result.request.httpMethod
         if step.kind != .plain, !isOneRequest(step), sentMethod != step.request.httpMethod {
             throw UploadFailure.unsupported("the server redirects its \(step.request.httpMethod ?? "") to a GET")
         }
@@ -221,6 +221,6 @@ extension UploadSession {
 
     /// Reports what the server has.
     private func report(_ offset: Int64) {
-        environment.progress?(TransferProgress(completed: offset, total: length, direction: .upload))
+        exchanges.progress?(TransferProgress(completed: offset, total: length, direction: .upload))
     }
 }

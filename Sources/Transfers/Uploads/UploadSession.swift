@@ -46,18 +46,11 @@ final class UploadSession: Sendable {
         var processedRequest: URLRequest?
     }
 
-    /// What the call is made of, as far as its upload depends on it.
-    struct Environment: Sendable {
-        let handle: RequestHandle
-        let reportsInterimResponses: Bool
-        let allowsDowngrade: Bool
-        let progress: (@Sendable (TransferProgress) -> Void)?
-    }
-
     let upload: ResumableUpload
     let original: URLRequest
     let content: UploadContent
-    let environment: Environment
+    /// The exchanges of the first attempt.
+    let exchanges: CallExchanges
     let store: UploadStore
     /// The SHA-256 of the version of the content.
     let version: String
@@ -70,21 +63,21 @@ final class UploadSession: Sendable {
     init(
         _ upload: ResumableUpload,
         of original: URLRequest,
-        _ task: HTTPTask,
-        in environment: Environment
+        over exchanges: CallExchanges
     ) async throws {
         try upload.check()
-        let content = try UploadContent(task.content, data: original.httpBody)
+        let content = try UploadContent(exchanges.task.content, data: original.httpBody)
         self.upload = upload
         self.original = original
         self.content = content
-        self.environment = environment
+        self.exchanges = exchanges
         let (name, version) = await Self.identity(of: upload, original, content)
         self.version = version
         store = try await UploadStore.open(name, in: upload.folder)
         let isCareful =
             upload.uploadProtocol == .http && content.length > 0
-            && (!environment.reportsInterimResponses || upload.chunkSize.map { content.length > Int64($0) } == true)
+            && (!exchanges.transport.reportsInterimResponses
+                || upload.chunkSize.map { content.length > Int64($0) } == true)
         var state = State(phase: .create, isCareful: isCareful)
         if upload.uploadProtocol == .tus || isCareful { state.phase = .discover }
         if let record = await store.read() {
@@ -125,12 +118,11 @@ final class UploadSession: Sendable {
 
     /// Whether the upload needs another request, at once.
     func continues(afterFailure hasFailed: Bool) -> Bool {
-        let handle = environment.handle
-        guard handle.interruption == nil else { return false }
+        if exchanges.isInterrupted { return false }
         let (decision, pauses) = state.withLock { ($0.decision, $0.pauses) }
         if decision == .next { return true }
         // The exchange ended because the call was paused.
-        guard hasFailed, handle.pauseCount > pauses else { return false }
+        guard hasFailed, exchanges.pauseCount > pauses else { return false }
         return isRepeatable
     }
 
@@ -156,11 +148,9 @@ final class UploadSession: Sendable {
 extension UploadSession {
     /// The next request, after waiting while the call is paused.
     func nextStep() async throws -> UploadStep {
-        let handle = environment.handle
-        handle.setPausing(isPossible: true)
+        exchanges.setPausable(true)
         // A later pause ends the exchange.
-        let pauses = await handle.waitWhilePaused()
-        if handle.interruption != nil { throw CancellationError() }
+        let pauses = try await exchanges.waitWhilePaused()
         let state = state.withLock { state in
             state.pauses = pauses
             state.decision = .end

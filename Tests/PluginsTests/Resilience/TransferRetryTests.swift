@@ -142,7 +142,7 @@ struct TransferRetryTests {
         let counter = ExchangeCounter()
         let provider = Provider<File>(
             transport: SystemTransport.patient,
-            plugins: [ConcurrencyLimitPlugin(maxConcurrent), counter]
+            plugins: [ConcurrencyLimitPlugin(maxConcurrent), counter, counter.ends]
         )
         let target = File(baseURL: server.baseURL, task: .download(to: .file(file).segments(4)))
         let response = try await provider.request(target)
@@ -153,12 +153,14 @@ struct TransferRetryTests {
 
     /// Counts the exchanges that are in flight, from the transport to their end.
     private struct ExchangeCounter: Plugin {
-        private enum SentKey: RequestContextKey { typealias Value = Bool }
+        fileprivate enum SentKey: RequestContextKey { typealias Value = Bool }
 
         let current = Locked(0)
         let maximum = Locked(0)
 
         var place: PluginPlace { .observation }
+
+        var ends: ExchangeEnds { ExchangeEnds(current: current) }
 
         func exchange(
             _ request: TransportRequest,
@@ -173,9 +175,16 @@ struct TransferRetryTests {
             maximum.withLock { $0 = max($0, count) }
             return try await next(request)
         }
+    }
+
+    /// Counts an end before the limit lets another exchange begin.
+    private struct ExchangeEnds: Plugin {
+        let current: Locked<Int>
+
+        var place: PluginPlace { .start }
 
         func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-            if context[SentKey.self] == true { current.withLock { $0 -= 1 } }
+            if context[ExchangeCounter.SentKey.self] == true { current.withLock { $0 -= 1 } }
         }
     }
 }

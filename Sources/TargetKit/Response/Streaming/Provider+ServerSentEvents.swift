@@ -57,7 +57,7 @@ extension Provider {
     /// shut down it returns immediately, and the next call fails.
     private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
         let call = begin(target, options: options)
-        guard call.isAccepted else { return }
+        guard call.handle.interruption == nil else { return }
         let task = Task { try await configuration.clock.wait(for: time) }
         call.handle.attach(task)
         defer { scope.remove(call.context.id) }

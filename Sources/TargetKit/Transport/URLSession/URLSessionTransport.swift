@@ -121,6 +121,9 @@ public final class URLSessionTransport: Transport {
         delegate.close(session)
     }
 
+    /// `false` on Linux, where URLSession cannot.
+    public var streamsResponses: Bool { streaming != .refused }
+
     /// Performs one exchange; returns at the end of the head when the body is streamed.
     ///
     /// - Throws: A `URLError`, or the error of the request's ``BodySource``; `.cancelled` when the task is cancelled or
