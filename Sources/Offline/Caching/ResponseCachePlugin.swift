@@ -36,10 +36,13 @@ import FoundationNetworking
 ///   plugin's `exchange` is not stored.
 ///
 /// A provider can have only one of these plugins.
-public struct ResponseCachePlugin: Plugin, SinglePlugin {
+public struct ResponseCachePlugin: Plugin {
     /// `PluginPlace.caching`: after the plugins that prepare requests, so that a call's policy overrides theirs, and
     /// around those that wait for the network.
     public var place: PluginPlace { .caching }
+
+    /// `true`.
+    public var isSingle: Bool { true }
 
     /// The hooks that it implements.
     public var hooks: PluginHooks { [.prepare, .exchange, .process, .didFinish] }

@@ -126,7 +126,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             guard let lease = try await knownLease(for: context) else { return request }
             let (changed, applied) = try applying(lease, to: request)
             context[AppliedCredentialKey.self] = applied
-            context[CredentialOwnerKey.self] = lease.owner.id.map {
+            context.credentialOwner = lease.owner.id.map {
                 CredentialOwner(identifier: $0, fields: Set(applied.fields.keys))
             }
             return changed

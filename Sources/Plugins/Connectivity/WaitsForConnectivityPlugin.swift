@@ -26,7 +26,7 @@ import FoundationNetworking
 /// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat:
 /// its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's
 /// kind is `.offline`, or if the server was not found, did not answer or was lost, and the device is offline by then.
-public struct WaitsForConnectivityPlugin: Plugin, SinglePlugin {
+public struct WaitsForConnectivityPlugin: Plugin {
     private let reachability: Reachability
     private let timeout: Duration
     private let clock: any Clock<Duration>
@@ -68,6 +68,9 @@ public struct WaitsForConnectivityPlugin: Plugin, SinglePlugin {
 
     /// `PluginPlace.connectivity`.
     public var place: PluginPlace { .connectivity }
+
+    /// `true`.
+    public var isSingle: Bool { true }
 
     /// The hooks that it implements.
     public var hooks: PluginHooks { [.exchange, .retry, .waiting] }

@@ -33,7 +33,7 @@ import FoundationNetworking
 ///   its own error.
 ///
 /// One plugin can be used by any number of providers; its copies share their budget.
-public struct RetryPlugin: Plugin, SinglePlugin {
+public struct RetryPlugin: Plugin {
     /// What is known of the attempts of one call.
     fileprivate struct Attempts: Sendable {
         var isRepeatable = false
@@ -86,6 +86,9 @@ public struct RetryPlugin: Plugin, SinglePlugin {
 
     /// `PluginPlace.retrying`.
     public var place: PluginPlace { .retrying }
+
+    /// `true`.
+    public var isSingle: Bool { true }
 
     /// The hooks that it implements.
     public var hooks: PluginHooks { [.prepare, .willSend, .retry] }

@@ -49,6 +49,10 @@ public protocol Plugin: Sendable {
     /// others.
     var hooks: PluginHooks { get }
 
+    /// Whether a provider can have only one plugin of this type, because two would both answer, wait or retry; default
+    /// `false`. With two of them, each call fails and its error names the type.
+    var isSingle: Bool { get }
+
     /// The header fields in which this plugin puts secrets, in addition to those of ``HeaderRedaction/standard``. They
     /// are not sent to another origin after a redirect, and TargetKit's plugins do not log them. Default: none.
     var secretHeaders: Set<HTTPHeaderName> { get }
@@ -100,6 +104,9 @@ extension Plugin {
 
     /// ``PluginHooks/all``.
     public var hooks: PluginHooks { .all }
+
+    /// `false`.
+    public var isSingle: Bool { false }
 
     /// No fields.
     public var secretHeaders: Set<HTTPHeaderName> { [] }

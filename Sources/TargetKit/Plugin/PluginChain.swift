@@ -90,7 +90,7 @@ final class PluginChain: Sendable {
     private static func repeatedType(in plugins: [any Plugin]) -> String? {
         var types: Set<ObjectIdentifier> = []
         let repeated = plugins.first { plugin in
-            plugin is any SinglePlugin && !types.insert(ObjectIdentifier(type(of: plugin))).inserted
+            plugin.isSingle && !types.insert(ObjectIdentifier(type(of: plugin))).inserted
         }
         return repeated.map { "\(type(of: $0))" }
     }
@@ -167,10 +167,6 @@ final class PluginChain: Sendable {
         for plugin in rounds.finishing { plugin.didFinish(call, context: context) }
     }
 }
-
-/// A plugin of which a provider can have only one. Each call of a provider with two fails, and its error names the
-/// type.
-package protocol SinglePlugin: Plugin {}
 
 extension PluginPlace {
     /// Whether plugins at this place can change a request, instead of counting, delaying, admitting or observing calls.

@@ -4,10 +4,17 @@
 ///
 /// A ``RequestContextKey`` is a type, so two plugins of the same type would share its value. Plugins with separate
 /// storages have separate values.
-@usableFromInline
-package final class PluginStorage<Value: Sendable>: Sendable {
-    /// Creates an empty storage.
-    package init() {}
+///
+/// ```swift
+/// struct StopwatchPlugin: Plugin {
+///     private let start = PluginStorage<ContinuousClock.Instant>()
+///
+///     func willSend(_ request: URLRequest, context: RequestContext) { context[start] = .now }
+/// }
+/// ```
+public final class PluginStorage<Value: Sendable>: Sendable {
+    /// Creates a key.
+    public init() {}
 }
 
 /// A value of a context, whatever its type.
@@ -34,7 +41,7 @@ struct StoredEntry: Sendable {
 extension RequestContext {
     /// The plugin's value, kept until the call or the exchange ends; `nil` until it is set.
     @inlinable
-    package subscript<Value: Sendable>(storage: PluginStorage<Value>) -> Value? {
+    public subscript<Value: Sendable>(storage: PluginStorage<Value>) -> Value? {
         get { (stored(ObjectIdentifier(storage)) as? StoredBox<Value>)?.value }
         nonmutating set { store(newValue.map { StoredBox($0) }, for: ObjectIdentifier(storage)) }
     }

@@ -80,7 +80,7 @@ public struct RequestContext: Sendable {
     /// provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
     /// The body that the transport reads while it sends; `nil` if the `URLRequest` contains the body.
-    package internal(set) var bodyOutsideRequest: TransportRequest.Body? {
+    public internal(set) var bodyOutsideRequest: TransportRequest.Body? {
         get { boxedBody?.value }
         set { boxedBody = newValue.map(Boxed.init) }
     }
@@ -88,9 +88,11 @@ public struct RequestContext: Sendable {
     /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
     var sentRequest: URLRequest?
 
-    /// Whether this attempt may be followed by another one after the server may have processed it: what the driver says,
-    /// or else `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to.
-    package var isRepeatable: Bool {
+    /// Whether this attempt may be followed by another one although the server may have processed it: what the task's
+    /// driver says, or else whether the request that was sent has an idempotent method (RFC 9110 §9.2.2) or an
+    /// `Idempotency-Key`. A plugin that retries calls must respect it, unless the failure shows that the server has not
+    /// processed the request.
+    public var isRepeatable: Bool {
         transfer?.isRepeatable ?? sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 

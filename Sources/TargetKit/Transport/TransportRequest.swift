@@ -94,7 +94,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.secretHeaders = newValue }
     }
     /// Identifies the transfer across launches; `nil` if the request itself does.
-    package var transferID: String? {
+    public var transferID: String? {
         get { fields.value.transferID }
         set { fields.value.transferID = newValue }
     }
@@ -104,7 +104,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.givenHeaders = newValue }
     }
     /// Called with the request when it is sent, after all plugins; not with those of redirects.
-    package var onSend: (@Sendable (URLRequest) -> Void)? {
+    public var onSend: (@Sendable (URLRequest) -> Void)? {
         get { fields.value.onSend }
         set { fields.value.onSend = newValue }
     }
@@ -122,7 +122,7 @@ public struct TransportRequest: Sendable {
 
     /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport that
     /// ``Transport/reportsInterimResponses``. It must not block. The exchange ends with the error that it returns, if any.
-    package var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
+    public var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
         get { fields.value.interimResponse }
         set { fields.value.interimResponse = newValue }
     }

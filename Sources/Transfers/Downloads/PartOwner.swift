@@ -28,7 +28,7 @@ struct DownloadRequester: Sendable {
         fields = request.lowercasedFields
         if fields["accept-encoding"] == nil { fields["accept-encoding"] = ResumableDownload.acceptedEncoding }
         redaction = HeaderRedaction(secretNames: context.secretHeaders)
-        owner = context[CredentialOwnerKey.self]
+        owner = context.credentialOwner
     }
 
     /// Notes what was sent: the first request, and the last one after redirects.

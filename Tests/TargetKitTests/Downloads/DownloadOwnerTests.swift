@@ -82,7 +82,7 @@ struct DownloadOwnerTests {
             let (name, value) = field(context)
             request.setValue(value, forHTTPHeaderField: name)
             if let session {
-                context[CredentialOwnerKey.self] = CredentialOwner(identifier: session(), fields: [.authorization])
+                context.credentialOwner = CredentialOwner(identifier: session(), fields: [.authorization])
             }
             return request
         }

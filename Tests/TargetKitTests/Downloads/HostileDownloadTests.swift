@@ -115,7 +115,7 @@ struct HostileDownloadTests {
             func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
                 var request = request
                 request.setValue("Bearer \(context.attempt)", forHTTPHeaderField: "Authorization")
-                context[CredentialOwnerKey.self] = CredentialOwner(identifier: "alice", fields: [.authorization])
+                context.credentialOwner = CredentialOwner(identifier: "alice", fields: [.authorization])
                 return request
             }
             func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
