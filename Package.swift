@@ -75,6 +75,11 @@ let package = Package(
             resources: [.copy("Files")]
         ),
         .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
+        .target(
+            name: "PluginsTestSupport",
+            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport"],
+            path: "Tests/PluginsTestSupport"
+        ),
         .testTarget(
             name: "TargetKitTests",
             dependencies: [
@@ -82,12 +87,28 @@ let package = Package(
                 "TestSupport", "Fixtures",
             ]
         ),
+        .testTarget(name: "JSONTests", dependencies: ["TargetKitJSON", "TargetKitTesting", "TestSupport", "Fixtures"]),
         .testTarget(
             name: "PluginsTests",
             dependencies: [
                 "TargetKitPlugins", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
-                "TargetKitTesting", "TestSupport", "Fixtures",
+                "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
+        ),
+        .testTarget(
+            name: "TransfersTests",
+            dependencies: ["TargetKitTransfers", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures"]
+        ),
+        .testTarget(
+            name: "OfflineTests",
+            dependencies: [
+                "TargetKitOffline", "TargetKitTransfers", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
+                "Fixtures",
+            ]
+        ),
+        .testTarget(
+            name: "DiagnosticsTests",
+            dependencies: ["TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures"]
         ),
         .testTarget(
             name: "MoyaTests",

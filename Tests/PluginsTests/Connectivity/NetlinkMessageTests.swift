@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
+import PluginsTestSupport
 import TargetKitPlugins
 import TargetKitTesting
 import TestSupport

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import PluginsTestSupport
 import TargetKitPlugins
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Observation
+import PluginsTestSupport
 import TargetKit
 import TargetKitTesting
 import Testing

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
@@ -9,30 +10,6 @@ import Testing
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-
-/// Hosts whose answers the test sets, by their names: `a.example` and so on.
-final class HostSet: Sendable {
-    let script: ScriptedTransport
-    private let answers = Locked<[String: SampleResponse]>([:])
-
-    init() {
-        let answers = answers
-        script = ScriptedTransport { request, _ in
-            answers.withLock { $0[request.url?.host() ?? ""] } ?? .status(200)
-        }
-    }
-
-    func set(_ answer: SampleResponse?, _ names: String...) {
-        answers.withLock { answers in for name in names { answers["\(name).example"] = answer } }
-    }
-
-    /// The hosts of the requests, by their letters.
-    var visits: String { script.hosts.map { $0.prefix(1) }.joined() }
-
-    static func urls(_ names: String) -> [URL] {
-        names.compactMap { URL(string: "https://\($0).example") }
-    }
-}
 
 @Suite("Host failover", .throttled, .timeLimit(.minutes(3)))
 struct HostFailoverPluginTests {

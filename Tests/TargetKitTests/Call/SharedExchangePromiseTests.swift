@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 @testable import TargetKit
 import TargetKitJSON
 import TargetKitTesting

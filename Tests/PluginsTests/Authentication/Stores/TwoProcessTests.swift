@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
