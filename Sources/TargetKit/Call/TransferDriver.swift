@@ -22,7 +22,7 @@ import FoundationNetworking
 /// ```
 ///
 /// The driver is called once for each attempt of the call. What it needs in the next attempt, it stores in the context:
-/// `exchanges.context[Key.self]`. An error of ``CallExchanges/send(_:)-(URLRequest)`` that it throws is one of the attempt, and
+/// `exchanges.context[Key.self]`. An error of ``CallExchanges/send(_:)`` that it throws is one of the attempt, and
 /// plugins may ask for another one. Any other error ends the call with stage `.request`.
 public protocol TransferDriver: Sendable {
     /// Returns the response of the call.
@@ -35,7 +35,7 @@ public protocol TransferDriver: Sendable {
     /// Called once after the last attempt, before the plugins' `process`. Default: does nothing.
     ///
     /// A driver can delete here what the server has stored of a transfer that has failed. The call may have been
-    /// cancelled, so requests are sent with ``CallExchanges/sendInBackground(_:)``.
+    /// cancelled, so requests are sent with ``CallExchanges/sendInBackground(_:)-(URLRequest)``.
     func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async
 }
 

@@ -254,4 +254,115 @@ struct TransferDriverTests {
         _ = try? await provider.request(target(driver))
         #expect(plugin.states.elements == [TransferState(isRepeatable: isRepeatable, continuedByteCount: 7)])
     }
+
+    @Test("The caller can pause a driver that allows it: the exchange ends, and another one follows after resuming")
+    func paused() async throws {
+        let gate = Gate()
+        let transport = StubTransport { [requests] request in
+            requests.append(request.urlRequest)
+            if request.urlRequest.url?.lastPathComponent == "0" { try await gate.waitUnlessCancelled() }
+            return .response(status: 200, data: Data())
+        }
+        let driver = Driver { request, exchanges in
+            exchanges.setPausable(true)
+            while true {
+                let pauses = try await exchanges.waitWhilePaused()
+                let prepared = try await exchanges.prepare(Self.request(request, "\(pauses)"))
+                do {
+                    return try await exchanges.send(prepared, endsWhenPaused: true)
+                } catch  where exchanges.pauseCount > pauses && !exchanges.isInterrupted {}
+            }
+        }
+        let provider = Provider<TestTarget>(transport: transport)
+        let handle = provider.request(target(driver), on: .global()) { _ in }
+        await requests.waitForCount(1)
+        handle.pause()
+        handle.resume()
+        #expect(try await handle.response().statusCode == 200)
+        #expect(requests.elements.map { $0.url?.lastPathComponent } == ["0", "1"])
+    }
+
+    @Test("A paused driver ends when its call is cancelled")
+    func cancelledWhilePaused() async throws {
+        let driver = Driver { request, exchanges in
+            exchanges.setPausable(true)
+            try await exchanges.waitWhilePaused()
+            return try await exchanges.send(request)
+        }
+        let provider = Provider<TestTarget>(transport: transport, plugins: [Observer()])
+        let handle = provider.request(target(driver), on: .global()) { _ in }
+        handle.pause()
+        handle.cancel()
+        let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(error?.stage == .cancelled)
+    }
+
+    @Test("A driver reads the body while it arrives, and can replace the response before plugins receive it")
+    func receives() async throws {
+        let server = try TestServer { _ in TestServer.Response(status: 200, body: Data(repeating: 7, count: 100_000)) }
+        let driver = Driver { request, exchanges in
+            var prepared = try await exchanges.prepare(request)
+            prepared.destination = .stream(buffer: 1 << 10)
+            return try await exchanges.send(prepared) { result in
+                guard case .stream(let body) = result.response.body else { throw Boom() }
+                var (count, result) = (0, result)
+                for try await piece in body { count += piece.count }
+                result.response.body = .data(Data("\(count)".utf8))
+                result.response.head.statusCode = 404
+                result.validation = .codes([404])
+                return result
+            }
+        }
+        let provider = Provider<TestTarget>()
+        let target = target(driver).with { $0.baseURL = server.baseURL }
+        let response = try await provider.request(target)
+        #expect(response.data == Data("100000".utf8))
+        #expect(response.statusCode == 404)
+    }
+
+    @Test("An error of what receives the response is that of the exchange, which plugins may retry")
+    func receivingFails() async throws {
+        let driver = Driver { request, exchanges in
+            try await exchanges.send(exchanges.prepare(request)) { _ in throw URLError(.cannotParseResponse) }
+        }
+        let observer = Observer(retries: 1)
+        let provider = Provider<TestTarget>(transport: transport, plugins: [observer])
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(target(driver)) }
+        #expect(error?.stage == .transport)
+        #expect(observer.events.elements.count { $0 == "received" } == 2)
+    }
+
+    @Test("A restriction applies to what plugins add, also to a signature", arguments: [false, true])
+    func restricted(inBackground: Bool) async throws {
+        struct Signing: Plugin {
+            var place: PluginPlace { .signing }
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                var request = request
+                request.setValue("secret", forHTTPHeaderField: "X-Signature")
+                return request
+            }
+        }
+        let driver = Driver { request, exchanges in
+            let other = Self.request(request, "other", "DELETE")
+            let prepared = try await exchanges.prepare(other, body: .none) { request in
+                var request = request
+                for name in ["X-Prepared", "X-Signature"] { request.setValue(nil, forHTTPHeaderField: name) }
+                return request
+            }
+            if inBackground {
+                exchanges.sendInBackground(prepared)
+            } else {
+                _ = try await exchanges.send(prepared)
+            }
+            return try await exchanges.send(request)
+        }
+        let provider = Provider<TestTarget>(transport: transport, plugins: [Observer(), Signing()])
+        _ = try await provider.request(target(driver))
+        await provider.scope.shutdown(grace: .seconds(60))
+        let other = try #require(requests.elements.first { $0.httpMethod == "DELETE" })
+        #expect(other.value(forHTTPHeaderField: "X-Prepared") == nil)
+        #expect(other.value(forHTTPHeaderField: "X-Signature") == nil)
+        let last = try #require(requests.elements.first { $0.httpMethod == "GET" })
+        #expect(last.value(forHTTPHeaderField: "X-Signature") == "secret")
+    }
 }
