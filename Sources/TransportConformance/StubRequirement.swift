@@ -20,7 +20,7 @@ public struct StubRequirement: Sendable, Identifiable, CustomStringConvertible {
     public let description: String
     private let body: Check
 
-    init(_ id: String, _ description: String, check body: @escaping Check) {
+    init(_ id: String, description: String, check body: @escaping Check) {
         self.id = id
         self.description = description
         self.body = body

@@ -88,7 +88,7 @@ package struct TestCall: Sendable {
     func expectNextCallWorks(_ transport: any Transport) async throws {
         let next = try TestServer(response: .text("next"))
         let response = try await TestCall().send(to: next, with: transport)
-        try expect("the next call's body", response.text, is: "next")
+        try expect("the next call's body", value: response.text, is: "next")
     }
 }
 
@@ -98,7 +98,7 @@ func expect(_ error: any Error, isOneOf codes: [URLError.Code]) throws {
         throw ExpectationFailure("the error was \(error), expected a URLError")
     }
     let names = codes.map { "\($0.rawValue)" }.joined(separator: " or ")
-    try expect(codes.contains(error.code), "the code was \(error.code.rawValue), expected \(names): \(error)")
+    try expect(codes.contains(error.code), text: "the code was \(error.code.rawValue), expected \(names): \(error)")
 }
 
 extension TransportResponse {

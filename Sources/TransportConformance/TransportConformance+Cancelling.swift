@@ -5,25 +5,36 @@ import TargetKitTesting
 
 extension TransportConformance {
     static let cancelling: [TransportRequirement] = [
-        TransportRequirement("endsInCancelledTask", "A call in a cancelled task ends as cancelled") { transport in
+        TransportRequirement("endsInCancelledTask", description: "A call in a cancelled task ends as cancelled") {
+            transport in
             let server = try TestServer(response: .text("x"))
             try await expectCancelledBefore { _ = try await TestCall().send(to: server, with: transport) }
-            try expect("the number of requests", server.requestCount, is: 0)
+            try expect("the number of requests", value: server.requestCount, is: 0)
         },
-        TransportRequirement("cancelsBeforeHead", "Cancelling before the head ends the call and the connection") {
+        TransportRequirement(
+            "cancelsBeforeHead",
+            description: "Cancelling before the head ends the call and the connection"
+        ) {
             transport in
             try await expectCancel(reply: .hang, with: transport)
         },
-        TransportRequirement("cancelsWithinBody", "Cancelling within the body ends the call and the connection") {
+        TransportRequirement(
+            "cancelsWithinBody",
+            description: "Cancelling within the body ends the call and the connection"
+        ) {
             transport in
             try await expectCancel(reply: unfinished, with: transport)
         },
-        TransportRequirement("cancelsDownload", "Cancelling a download to a file leaves no file behind") { transport in
+        TransportRequirement("cancelsDownload", description: "Cancelling a download to a file leaves no file behind") {
+            transport in
             let file = try ConformanceFile()
             try await expectCancel(TestCall(destination: .file(file.url)), reply: unfinished, with: transport)
-            try expect("the files in the folder", file.neighbours, is: [])
+            try expect("the files in the folder", value: file.neighbours, is: [])
         },
-        TransportRequirement("cancelsUpload", "Cancelling while the body is sent ends the call and the connection") {
+        TransportRequirement(
+            "cancelsUpload",
+            description: "Cancelling while the body is sent ends the call and the connection"
+        ) {
             transport in
             let isCancelled = Gate()
             var options = TestServer.Options()
@@ -39,9 +50,12 @@ extension TransportConformance {
             try await expectCancelled(call)
             isCancelled.open()
             await server.waitForConnections(closed: 1)
-            try expect("the number of complete requests", server.requestCount, is: 0)
+            try expect("the number of complete requests", value: server.requestCount, is: 0)
         },
-        TransportRequirement("cancelsFromProgress", "Cancelling from the call's own progress closure ends the call") {
+        TransportRequirement(
+            "cancelsFromProgress",
+            description: "Cancelling from the call's own progress closure ends the call"
+        ) {
             transport in
             let server = try TestServer(response: unfinished)
             let call = Locked<Task<Void, any Error>?>(nil)
@@ -59,7 +73,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "cancelsAtCompletion",
-            "Cancelling at the moment of completion ends each call exactly once"
+            description: "Cancelling at the moment of completion ends each call exactly once"
         ) {
             transport in
             let server = try TestServer(response: .text("x"))
@@ -69,14 +83,14 @@ extension TransportConformance {
                     try await TestCall().send(to: server, with: transport)
                 }
                 if case .failure(let error) = result {
-                    try expect(isCancellation(error), "the error was \(error), expected a cancellation")
+                    try expect(isCancellation(error), text: "the error was \(error), expected a cancellation")
                 }
             }
             try await TestCall().expectNextCallWorks(transport)
         },
         TransportRequirement(
             "cancelsHundredCalls",
-            "A hundred calls without a response can be cancelled, and a call after them works"
+            description: "A hundred calls without a response can be cancelled, and a call after them works"
         ) {
             transport in
             let server = try TestServer(response: .hang)
@@ -114,7 +128,7 @@ extension TransportConformance {
         case nil: throw ExpectationFailure("the call did not end within 5 seconds after it was cancelled")
         case .success?: throw ExpectationFailure("the call returned a response although it was cancelled")
         case .failure(let error)?:
-            try expect(isCancellation(error), "the error was \(error), expected a cancellation")
+            try expect(isCancellation(error), text: "the error was \(error), expected a cancellation")
         }
     }
 

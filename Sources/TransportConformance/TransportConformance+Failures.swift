@@ -9,7 +9,8 @@ import FoundationNetworking
 
 extension TransportConformance {
     static let failures: [TransportRequirement] = [
-        TransportRequirement("refusedConnection", "A refused connection is .cannotConnectToHost") { transport in
+        TransportRequirement("refusedConnection", description: "A refused connection is .cannotConnectToHost") {
+            transport in
             let port = try ClosedPort()
             let call = TestCall()
             try expect(try await call.error(at: port.baseURL, with: transport), isOneOf: [.cannotConnectToHost])
@@ -17,7 +18,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "closedBeforeHead",
-            "A connection that is closed before the head is .networkConnectionLost"
+            description: "A connection that is closed before the head is .networkConnectionLost"
         ) { transport in
             for reply in [TestServer.Response.close, .reset] {
                 let server = try TestServer(response: reply)
@@ -26,14 +27,14 @@ extension TransportConformance {
         },
         TransportRequirement(
             "closedWithinHead",
-            "A connection that is closed within the head is .networkConnectionLost"
+            description: "A connection that is closed within the head is .networkConnectionLost"
         ) { transport in
             for text in ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n"] {
                 let server = try TestServer(response: .raw(text))
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("truncatedBody", "A truncated body is .networkConnectionLost") { transport in
+        TransportRequirement("truncatedBody", description: "A truncated body is .networkConnectionLost") { transport in
             let chunked: TestServer.Step = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let counted: TestServer.Step = .head(status: 200, headers: ["Content-Length": "1000"])
             let replies: [TestServer.Response] = [
@@ -45,7 +46,7 @@ extension TransportConformance {
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("notHTTP", "A response that is not HTTP is an error") { transport in
+        TransportRequirement("notHTTP", description: "A response that is not HTTP is an error") { transport in
             for text in ["garbage\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n"] {
                 let server = try TestServer(response: .raw(text))
                 try await TestCall().expectFailure(
@@ -57,7 +58,7 @@ extension TransportConformance {
                 )
             }
         },
-        TransportRequirement("malformedChunk", "A malformed chunk is an error") { transport in
+        TransportRequirement("malformedChunk", description: "A malformed chunk is an error") { transport in
             let head: TestServer.Step = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let server = try TestServer(response: [head, .text("zz\r\nabc\r\n"), .close])
             try await TestCall().expectFailure(
@@ -68,26 +69,32 @@ extension TransportConformance {
                 with: transport
             )
         },
-        TransportRequirement("unwritableFile", "A file that cannot be written is a URLError") { transport in
+        TransportRequirement("unwritableFile", description: "A file that cannot be written is a URLError") {
+            transport in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
             let server = try TestServer(response: .text("x"))
             let call = TestCall(destination: .file(folder.appendingPathComponent("file")))
             let error = try await call.error(at: server.baseURL, with: transport)
-            try expect(error is URLError, "the error was \(error), expected a URLError")
+            try expect(error is URLError, text: "the error was \(error), expected a URLError")
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("timeoutWithoutHead", "The timeout ends a call that waits for the head") { transport in
+        TransportRequirement("timeoutWithoutHead", description: "The timeout ends a call that waits for the head") {
+            transport in
             let server = try TestServer(response: .hang)
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("timeoutOfSlowBody", "The timeout ends a call whose body arrives slowly") { transport in
+        TransportRequirement("timeoutOfSlowBody", description: "The timeout ends a call whose body arrives slowly") {
+            transport in
             let server = try TestServer(response: [
                 .head(status: 200, headers: ["Content-Length": "10000"]),
                 .drip(noise(10_000), chunkSize: 1, every: .milliseconds(20)),
             ])
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("timeoutOfUnreadUpload", "The timeout ends a call whose body the server does not read") {
+        TransportRequirement(
+            "timeoutOfUnreadUpload",
+            description: "The timeout ends a call whose body the server does not read"
+        ) {
             transport in
             var options = TestServer.Options()
             options.onConnect = { _ in [.stopReading, .hang] }
@@ -98,18 +105,19 @@ extension TransportConformance {
                 with: transport
             )
         },
-        TransportRequirement("timeoutOfZero", "A timeout of zero or less ends the call") { transport in
+        TransportRequirement("timeoutOfZero", description: "A timeout of zero or less ends the call") { transport in
             let server = try TestServer(response: .text("x"))
             for timeout in [Duration.zero, .seconds(-1)] {
                 let call = TestCall(timeout: timeout)
                 try expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
             }
         },
-        TransportRequirement("timeoutNotReached", "A timeout that is not reached has no effect") { transport in
+        TransportRequirement("timeoutNotReached", description: "A timeout that is not reached has no effect") {
+            transport in
             let server = try TestServer(response: .text("in time"))
             for timeout in [Duration.seconds(20), .seconds(1 << 40)] {
                 let response = try await TestCall(timeout: timeout).send(to: server, with: transport)
-                try expect("the body", response.text, is: "in time")
+                try expect("the body", value: response.text, is: "in time")
             }
         },
     ]
@@ -125,7 +133,7 @@ extension TransportConformance {
         let start = ContinuousClock.now
         try await call.expectFailure(.timedOut, at: server, with: transport)
         let taken = ContinuousClock.now - start
-        try expect(taken >= .milliseconds(295), "it ended after \(taken), before the timeout")
-        try expect(taken < .seconds(10), "it ended after \(taken), long after the timeout")
+        try expect(taken >= .milliseconds(295), text: "it ended after \(taken), before the timeout")
+        try expect(taken < .seconds(10), text: "it ended after \(taken), long after the timeout")
     }
 }

@@ -7,27 +7,28 @@ extension TransportConformance {
     static let reporting: [TransportRequirement] = [
         TransportRequirement(
             "reportsDownloadProgress",
-            "The progress of a download reaches its size before the call returns"
+            description: "The progress of a download reaches its size before the call returns"
         ) { transport in
             for size in [0, 1, 5 << 20] {
                 let server = try TestServer(response: TestServer.Response(body: noise(size)))
                 let reports = Recorder<TransferProgress>()
                 try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
-                try expectRise(reports.elements, .download, to: Int64(size))
+                try expectRise(reports.elements, direction: .download, to: Int64(size))
             }
         },
-        TransportRequirement("reportsChunkedProgress", "The progress of a chunked body reaches its size") { transport in
+        TransportRequirement("reportsChunkedProgress", description: "The progress of a chunked body reaches its size") {
+            transport in
             let server = try TestServer(response: [
                 .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(700)), .wait(for: .zero),
                 .chunk(noise(300)), .endChunks,
             ])
             let reports = Recorder<TransferProgress>()
             try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
-            try expectRise(reports.elements, .download, to: 1_000)
+            try expectRise(reports.elements, direction: .download, to: 1_000)
         },
         TransportRequirement(
             "reportsUploadProgress",
-            "The progress of an upload reaches its size before the call returns"
+            description: "The progress of an upload reaches its size before the call returns"
         ) { transport in
             let bytes = noise(5 << 20)
             let file = try ConformanceFile(bytes)
@@ -37,10 +38,13 @@ extension TransportConformance {
                 let reports = Recorder<TransferProgress>()
                 let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
                 try await call.send(to: server, with: transport)
-                try expectRise(reports.elements, .upload, to: Int64(bytes.count))
+                try expectRise(reports.elements, direction: .upload, to: Int64(bytes.count))
             }
         },
-        TransportRequirement("reportsProgressEarly", "Progress is reported before the end of a long download") {
+        TransportRequirement(
+            "reportsProgressEarly",
+            description: "Progress is reported before the end of a long download"
+        ) {
             transport in
             let seen = Gate()
             let server = try TestServer(response: [
@@ -51,9 +55,10 @@ extension TransportConformance {
                 if progress.direction == .download, progress.completed > 0 { seen.open() }
             }
             let response = try await TestCall(progress: progress).send(to: server, with: transport)
-            try expect("the number of bytes", response.bytes.count, is: 2_000)
+            try expect("the number of bytes", value: response.bytes.count, is: 2_000)
         },
-        TransportRequirement("allowsCallsInProgress", "A progress closure can make another call") { transport in
+        TransportRequirement("allowsCallsInProgress", description: "A progress closure can make another call") {
+            transport in
             let server = try TestServer(response: TestServer.Response(body: noise(1_000)))
             let inner = Locked<Task<TransportResponse, any Error>?>(nil)
             let progress = { @Sendable (_: TransferProgress) in
@@ -63,11 +68,11 @@ extension TransportConformance {
             }
             try await TestCall(progress: progress).send(to: server, with: transport)
             let response = try await inner.withLock { $0 }?.value
-            try expect("the number of bytes of the other call", response?.bytes.count, is: 1_000)
+            try expect("the number of bytes of the other call", value: response?.bytes.count, is: 1_000)
         },
         TransportRequirement(
             "reportsUploadBeforeResponse",
-            "The progress of an upload reaches its size before the response arrives"
+            description: "The progress of an upload reaches its size before the response arrives"
         ) {
             transport in
             for size in [1, 10_000, 300_000] {
@@ -81,7 +86,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "reportsPartialUpload",
-            "After an early response the progress of an upload does not reach its size"
+            description: "After an early response the progress of an upload does not reach its size"
         ) { transport in
             let size: Int64 = 64 << 20
             var options = TestServer.Options()
@@ -91,10 +96,10 @@ extension TransportConformance {
             let reports = Recorder<TransferProgress>()
             let body = TransportRequest.Body.data(Data(count: Int(size)))
             let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
-            try expect("the status", try await call.send(to: server, with: transport).head.statusCode, is: 413)
+            try expect("the status", value: try await call.send(to: server, with: transport).head.statusCode, is: 413)
             let last = reports.elements.last { $0.direction == .upload }
             let isPlausible = last.map { $0.completed < size && $0.total == size } ?? true
-            try expect(isPlausible, "the last report is \(last as Any)")
+            try expect(isPlausible, text: "the last report is \(last as Any)")
         },
     ]
 
@@ -122,14 +127,17 @@ extension TransportConformance {
 
     static func expectRise(
         _ reports: [TransferProgress],
-        _ direction: TransferProgress.Direction,
+        direction: TransferProgress.Direction,
         to total: Int64
     ) throws {
         let reports = reports.filter { $0.direction == direction }
         let counts = reports.map(\.completed)
-        try expect("the last report", counts.last, is: total)
-        try expect("the last report's total", reports.last?.total, is: total)
-        try expect(counts == counts.sorted(), "the reports decrease: \(counts)")
-        try expect(reports.allSatisfy { $0.completed <= $0.total ?? .max }, "a report exceeds its total: \(reports)")
+        try expect("the last report", value: counts.last, is: total)
+        try expect("the last report's total", value: reports.last?.total, is: total)
+        try expect(counts == counts.sorted(), text: "the reports decrease: \(counts)")
+        try expect(
+            reports.allSatisfy { $0.completed <= $0.total ?? .max },
+            text: "a report exceeds its total: \(reports)"
+        )
     }
 }

@@ -9,27 +9,27 @@ import FoundationNetworking
 
 extension TransportConformance {
     static let requests: [TransportRequirement] = [
-        TransportRequirement("sendsMethod", "It sends every method unchanged") { transport in
+        TransportRequirement("sendsMethod", description: "It sends every method unchanged") { transport in
             let server = try TestServer(response: .status(200))
             let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "REPORT"]
             for method in methods { try await TestCall(method: method).send(to: server, with: transport) }
-            try expect("the methods", server.requests.map(\.method.rawValue), is: methods)
+            try expect("the methods", value: server.requests.map(\.method.rawValue), is: methods)
         },
-        TransportRequirement("sendsPathAndQuery", "It sends path and query unchanged") { transport in
+        TransportRequirement("sendsPathAndQuery", description: "It sends path and query unchanged") { transport in
             let server = try TestServer(response: .status(200))
             for target in [
                 "/", "/a%2Fb/%C3%A9", "/a//b/", "/a?", "/a?q=a%20b&plus=1+2&x=%2B&x=%26", "/a%20b;v=1?q=%25",
             ] {
                 try await TestCall(path: target).send(to: server, with: transport)
-                try expect("the target", server.requests.last?.target, is: target)
+                try expect("the target", value: server.requests.last?.target, is: target)
             }
         },
-        TransportRequirement("omitsFragment", "It does not send the fragment") { transport in
+        TransportRequirement("omitsFragment", description: "It does not send the fragment") { transport in
             let server = try TestServer(response: .status(200))
             try await TestCall(path: "/a?q=1#part").send(to: server, with: transport)
-            try expect("the target", server.requests.last?.target, is: "/a?q=1")
+            try expect("the target", value: server.requests.last?.target, is: "/a?q=1")
         },
-        TransportRequirement("sendsHeaders", "It sends header fields unchanged") { transport in
+        TransportRequirement("sendsHeaders", description: "It sends header fields unchanged") { transport in
             let server = try TestServer(response: .status(200))
             let headers = [
                 "X-Plain": "one, two; three=\"four\"", "X-Empty": "", "Accept": "application/json",
@@ -40,72 +40,80 @@ extension TransportConformance {
             try await TestCall(method: "POST", headers: headers, body: body).send(to: server, with: transport)
             let sent = try await server.request(at: 0).headers
             for (name, value) in headers {
-                try expect("the values of \(name)", sent.values(for: HTTPHeaderName(rawValue: name)), is: [value])
+                try expect(
+                    "the values of \(name)",
+                    value: sent.values(for: HTTPHeaderName(rawValue: name)),
+                    is: [value]
+                )
             }
         },
-        TransportRequirement("addsNoHeaders", "It adds no Content-Type and no Authorization") { transport in
+        TransportRequirement("addsNoHeaders", description: "It adds no Content-Type and no Authorization") {
+            transport in
             let server = try TestServer(response: .status(200))
             let source = ConformanceSource(bytes: Data("a=b".utf8), length: nil)
             for body in [TransportRequest.Body.none, .data(Data("a=b".utf8)), .stream(source)] {
                 try await TestCall(method: "POST", body: body).send(to: server, with: transport)
                 let sent = server.requests.last?.headers
-                try expect("Content-Type", sent?["Content-Type"], is: nil)
-                try expect("Authorization", sent?["Authorization"], is: nil)
+                try expect("Content-Type", value: sent?["Content-Type"], is: nil)
+                try expect("Authorization", value: sent?["Authorization"], is: nil)
             }
         },
-        TransportRequirement("omitsUserInfo", "It does not send the user and password of a URL") { transport in
+        TransportRequirement("omitsUserInfo", description: "It does not send the user and password of a URL") {
+            transport in
             let server = try TestServer(response: .status(200))
             guard let base = URL(string: "http://user:secret@127.0.0.1:\(server.port)") else { return }
             _ = try await transport.send(TestCall(path: "/a@b").request(to: base))
             let sent = try await server.request(at: 0)
-            try expect("Authorization", sent.headers["Authorization"], is: nil)
-            try expect("the target", sent.target, is: "/a@b")
+            try expect("Authorization", value: sent.headers["Authorization"], is: nil)
+            try expect("the target", value: sent.target, is: "/a@b")
         },
-        TransportRequirement("ignoresURLRequestBody", "It ignores the body and timeout of the URLRequest") {
+        TransportRequirement("ignoresURLRequestBody", description: "It ignores the body and timeout of the URLRequest")
+        {
             transport in
             let server = try TestServer { _ in [.wait(for: .milliseconds(1_200)), .text("HTTP/1.1 204 No\r\n\r\n")] }
             var request = try TestCall(method: "POST").request(to: server.baseURL)
             request.urlRequest.httpBody = Data("not this".utf8)
             request.urlRequest.timeoutInterval = 1
             _ = try await transport.send(request)
-            try expect("the body", try await server.request(at: 0).text, is: "")
+            try expect("the body", value: try await server.request(at: 0).text, is: "")
         },
         TransportRequirement(
             "refusesOtherSchemes",
-            "It refuses URLs with other schemes than http and https, and without a host"
+            description: "It refuses URLs with other schemes than http and https, and without a host"
         ) {
             transport in
             for text in ["file:///etc/hostname", "ftp://127.0.0.1/", "data:,x", "http:///path"] {
                 guard let url = URL(string: text) else { continue }
                 let error = try await TestCall(path: "").error(at: url, with: transport)
-                try expect(error is URLError, "for \(text) the error was \(error), expected a URLError")
+                try expect(error is URLError, text: "for \(text) the error was \(error), expected a URLError")
             }
         },
-        TransportRequirement("refusesLineBreaks", "It sends no line break in a header field or method") { transport in
+        TransportRequirement("refusesLineBreaks", description: "It sends no line break in a header field or method") {
+            transport in
             let server = try TestServer(response: .status(200))
             for headers in [["X-A": "1\r\nX-B: 2"], ["X-A\r\nX-B": "2"], ["X-A": "1\nX-B: 2"]] {
                 _ = try? await TestCall(headers: headers).send(to: server, with: transport)
             }
             _ = try? await TestCall(method: "GET / HTTP/1.1\r\nX-B: 2\r\nX-C").send(to: server, with: transport)
-            for sent in server.requests { try expect("the injected field", sent.headers["X-B"], is: nil) }
+            for sent in server.requests { try expect("the injected field", value: sent.headers["X-B"], is: nil) }
         },
     ]
 
     static let bodies: [TransportRequirement] = [
         TransportRequirement(
             "sendsNoLengthWithoutBody",
-            "It sends no Content-Length and no Transfer-Encoding with a GET without a body"
+            description: "It sends no Content-Length and no Transfer-Encoding with a GET without a body"
         ) {
             transport in
             let server = try TestServer(response: .status(200))
             try await TestCall().send(to: server, with: transport)
             let sent = try await server.request(at: 0).headers
-            try expect("Content-Length", sent["Content-Length"], is: nil)
-            try expect("Transfer-Encoding", sent["Transfer-Encoding"], is: nil)
+            try expect("Content-Length", value: sent["Content-Length"], is: nil)
+            try expect("Transfer-Encoding", value: sent["Transfer-Encoding"], is: nil)
         },
         TransportRequirement(
             "sendsZeroLength",
-            "It sends Content-Length: 0 with a POST, PUT or PATCH without a body or with an empty one"
+            description: "It sends Content-Length: 0 with a POST, PUT or PATCH without a body or with an empty one"
         ) {
             transport in
             let server = try TestServer(response: .status(200))
@@ -113,18 +121,20 @@ extension TransportConformance {
                 for body in [TransportRequest.Body.none, .data(Data())] {
                     try await TestCall(method: method, body: body).send(to: server, with: transport)
                     let sent = server.requests.last
-                    try expect("Content-Length of \(method)", sent?.headers["Content-Length"], is: "0")
-                    try expect("Transfer-Encoding of \(method)", sent?.headers["Transfer-Encoding"], is: nil)
+                    try expect("Content-Length of \(method)", value: sent?.headers["Content-Length"], is: "0")
+                    try expect("Transfer-Encoding of \(method)", value: sent?.headers["Transfer-Encoding"], is: nil)
                 }
             }
         },
-        TransportRequirement("sendsDataBody", "It sends a body in memory completely, with its length") { transport in
+        TransportRequirement("sendsDataBody", description: "It sends a body in memory completely, with its length") {
+            transport in
             for size in [1, 5_000, 100_000, 3 << 20] {
                 let bytes = noise(size)
                 try await expectArrival(.data(bytes), of: bytes, length: size, with: transport)
             }
         },
-        TransportRequirement("sendsFileBody", "It sends a body in a file completely, with its length") { transport in
+        TransportRequirement("sendsFileBody", description: "It sends a body in a file completely, with its length") {
+            transport in
             for size in [0, 1, 100_000, 3 << 20] {
                 let file = try ConformanceFile(noise(size))
                 try await expectArrival(.file(file.url), of: noise(size), length: size, with: transport)
@@ -132,7 +142,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "sendsSourceBody",
-            "It sends a body from a source completely, with or without a known length"
+            description: "It sends a body from a source completely, with or without a known length"
         ) { transport in
             for size in [0, 1, 100_000, 3 << 20] {
                 for length in [Int64(size), nil] {
@@ -141,29 +151,29 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("throwsSourceError", "It throws the error of a body's source") { transport in
+        TransportRequirement("throwsSourceError", description: "It throws the error of a body's source") { transport in
             let server = try TestServer(response: .status(200))
             for failsAfter in [0, 50_000] {
                 let source = ConformanceSource(bytes: noise(100_000), length: 100_000, failsAfter: failsAfter)
                 let call = TestCall(method: "PUT", body: .stream(source))
                 let error = try await call.error(at: server.baseURL, with: transport)
-                try expect(error is ConformanceSource.Failure, "the error was \(error), expected the source's")
-                try expect("the number of complete requests", server.requestCount, is: 0)
+                try expect(error is ConformanceSource.Failure, text: "the error was \(error), expected the source's")
+                try expect("the number of complete requests", value: server.requestCount, is: 0)
             }
             try await TestCall().expectNextCallWorks(transport)
         },
-        TransportRequirement("missingBodyFile", "A missing body file is a URLError") { transport in
+        TransportRequirement("missingBodyFile", description: "A missing body file is a URLError") { transport in
             let server = try TestServer(response: .status(200))
             let missing = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString)")
             let call = TestCall(method: "PUT", body: .file(missing))
             let error = try await call.error(at: server.baseURL, with: transport)
-            try expect(error is URLError, "the error was \(error), expected a URLError")
-            try expect("the number of complete requests", server.requestCount, is: 0)
+            try expect(error is URLError, text: "the error was \(error), expected a URLError")
+            try expect("the number of complete requests", value: server.requestCount, is: 0)
             try await call.expectNextCallWorks(transport)
         },
         TransportRequirement(
             "closedReusedConnection",
-            "On a reused connection that was closed, it sends a body completely or fails"
+            description: "On a reused connection that was closed, it sends a body completely or fails"
         ) {
             transport in
             let server = try TestServer(response: .status(200))
@@ -171,7 +181,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "closedDuringReusedRequest",
-            "On a reused connection that is closed during a request, it sends the body completely or fails"
+            description: "On a reused connection that is closed during a request, it sends the body completely or fails"
         ) {
             transport in
             let server = try TestServer { $0.number == 1 ? .close : .status(200) }
@@ -187,11 +197,11 @@ extension TransportConformance {
     ) async throws {
         let server = try TestServer(response: .text("done"))
         let response = try await TestCall(method: "PUT", body: body).send(to: server, with: transport)
-        try expect("the response", response.text, is: "done")
+        try expect("the response", value: response.text, is: "done")
         let sent = try await server.request(at: 0)
-        try expect("the number of bytes", sent.body.count, is: bytes.count)
-        try expect(sent.body == bytes, "other bytes arrived than were sent")
-        if let length { try expect("Content-Length", sent.headers["Content-Length"], is: "\(length)") }
+        try expect("the number of bytes", value: sent.body.count, is: bytes.count)
+        try expect(sent.body == bytes, text: "other bytes arrived than were sent")
+        if let length { try expect("Content-Length", value: sent.headers["Content-Length"], is: "\(length)") }
     }
 
     /// Sends bodies of each kind, each on a reused connection.
@@ -209,7 +219,7 @@ extension TransportConformance {
             do {
                 try await TestCall(method: "POST", body: body).send(to: server, with: transport)
                 let arrived = server.requests.last?.body
-                try expect(arrived == bytes, "\(arrived?.count ?? 0) bytes of the body arrived with a 200")
+                try expect(arrived == bytes, text: "\(arrived?.count ?? 0) bytes of the body arrived with a 200")
             } catch let error as URLError {
                 try expect(error, isOneOf: [.networkConnectionLost])
             }

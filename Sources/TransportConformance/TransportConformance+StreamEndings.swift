@@ -9,7 +9,7 @@ extension TransportConformance {
     static let streamEndings: [TransportRequirement] = [
         TransportRequirement(
             "truncatedStream",
-            "A streamed body that is truncated is .networkConnectionLost, after the bytes that arrived"
+            description: "A streamed body that is truncated is .networkConnectionLost, after the bytes that arrived"
         ) {
             transport in
             let chunked: TestServer.Step = .head(
@@ -31,20 +31,23 @@ extension TransportConformance {
                 } catch let error as URLError {
                     try expect(error, isOneOf: [.networkConnectionLost])
                 }
-                try expect(read == noise(count), "\(read.count) bytes arrived, expected \(count)")
+                try expect(read == noise(count), text: "\(read.count) bytes arrived, expected \(count)")
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
         TransportRequirement(
             "throwsBeforeStream",
-            "The call throws an error that occurs before the head of a streamed body"
+            description: "The call throws an error that occurs before the head of a streamed body"
         ) { transport in
             let server = try TestServer(response: .close)
             try await TestCall(buffer: 1).expectFailure(.networkConnectionLost, at: server, with: transport)
             let error = try await TestCall(buffer: 1).error(at: ClosedPort().baseURL, with: transport)
             try expect(error, isOneOf: [.cannotConnectToHost])
         },
-        TransportRequirement("releasesStream", "Releasing a body before its end ends the exchange, read or not") {
+        TransportRequirement(
+            "releasesStream",
+            description: "Releasing a body before its end ends the exchange, read or not"
+        ) {
             transport in
             for isRead in [true, false] {
                 let size = 8 << 20
@@ -56,7 +59,7 @@ extension TransportConformance {
                 do {
                     let (_, body) = try await TestCall(buffer: 1 << 16).open(at: server, with: transport)
                     var iterator = body.makeAsyncIterator()
-                    if isRead { try expect(try await iterator.next()?.isEmpty == false, "no piece arrived") }
+                    if isRead { try expect(try await iterator.next()?.isEmpty == false, text: "no piece arrived") }
                 }
                 await server.waitForConnections(closed: 1)
                 try await TestCall().expectNextCallWorks(transport)
@@ -64,7 +67,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "cancelsStreamBeforeHead",
-            "Cancelling before the head of a streamed body ends the call and the connection"
+            description: "Cancelling before the head of a streamed body ends the call and the connection"
         ) {
             transport in
             let server = try TestServer(response: .hang)
@@ -76,7 +79,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "cancelsStreamReading",
-            "Cancelling the task that reads a body ends it as cancelled, and the connection"
+            description: "Cancelling the task that reads a body ends it as cancelled, and the connection"
         ) {
             transport in
             for sent in [0, 100] {
@@ -95,27 +98,34 @@ extension TransportConformance {
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("readsStreamInCancelledTask", "Reading a body in a cancelled task ends as cancelled") {
+        TransportRequirement(
+            "readsStreamInCancelledTask",
+            description: "Reading a body in a cancelled task ends as cancelled"
+        ) {
             transport in
             let server = try TestServer(response: [.head(status: 200, headers: json), .hang])
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
             try await expectCancelledBefore { for try await _ in body {} }
             await server.waitForConnections(closed: 1)
         },
-        TransportRequirement("timeoutIncludesStream", "The timeout of a call includes reading its body") { transport in
+        TransportRequirement("timeoutIncludesStream", description: "The timeout of a call includes reading its body") {
+            transport in
             let server = try TestServer(response: [
                 .head(status: 200, headers: json), .drip(noise(1_000), chunkSize: 1, every: .milliseconds(20)),
             ])
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("timeoutEndsUnreadStream", "The timeout of a call ends a body that is not read") {
+        TransportRequirement(
+            "timeoutEndsUnreadStream",
+            description: "The timeout of a call ends a body that is not read"
+        ) {
             transport in
             let server = try TestServer(response: [.head(status: 200, headers: json), .body(noise(500)), .hang])
             try await expectTimeout(at: server, with: transport) { await server.waitForConnections(closed: 1) }
         },
         TransportRequirement(
             "timeoutIncludesStreamHead",
-            "The timeout of a call with a streamed body includes waiting for the head"
+            description: "The timeout of a call with a streamed body includes waiting for the head"
         ) {
             transport in
             let server = try TestServer(response: .hang)

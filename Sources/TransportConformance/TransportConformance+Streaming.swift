@@ -16,7 +16,7 @@ extension TransportConformance {
     private static let streams: [TransportRequirement] = [
         TransportRequirement(
             "streamsImmediately",
-            "It returns the head immediately, and streams the body as it arrives"
+            description: "It returns the head immediately, and streams the body as it arrives"
         ) { transport in
             let (isHeadThere, isPieceThere) = (Gate(), Gate())
             let server = try TestServer(response: [
@@ -24,20 +24,23 @@ extension TransportConformance {
                 .pause(until: isPieceThere), .chunk(noise(300)), .endChunks,
             ])
             let (head, body) = try await TestCall(buffer: 1 << 16).open(at: server, with: transport)
-            try expect("the status", head.statusCode, is: 201)
-            try expect("Content-Type", head.headers["content-type"], is: "application/json")
+            try expect("the status", value: head.statusCode, is: 201)
+            try expect("Content-Type", value: head.headers["content-type"], is: "application/json")
             isHeadThere.open()
             var iterator = body.makeAsyncIterator()
             var read = Data()
             while read.count < 700, let piece = try await iterator.next() { read.append(piece) }
             isPieceThere.open()
             while let piece = try await iterator.next() { read.append(piece) }
-            try expect(read == noise(700) + noise(300), "\(read.count) bytes arrived, which are not the 1000 sent")
-            try expect("a piece after the end", try await iterator.next(), is: nil)
+            try expect(
+                read == noise(700) + noise(300),
+                text: "\(read.count) bytes arrived, which are not the 1000 sent"
+            )
+            try expect("a piece after the end", value: try await iterator.next(), is: nil)
         },
         TransportRequirement(
             "streamsEveryByte",
-            "It streams every byte, with any buffer size, in pieces that are not empty"
+            description: "It streams every byte, with any buffer size, in pieces that are not empty"
         ) {
             transport in
             for (size, buffer) in [(0, 10), (1, 0), (1_000, 1), (3 << 20, 1), (3 << 20, 4 << 20)] {
@@ -48,13 +51,13 @@ extension TransportConformance {
                 )
                 var read = Data()
                 for try await piece in body {
-                    try expect(!piece.isEmpty, "a piece was empty")
+                    try expect(!piece.isEmpty, text: "a piece was empty")
                     read.append(piece)
                 }
-                try expect(read == noise(size), "\(read.count) bytes arrived, which are not the \(size) sent")
+                try expect(read == noise(size), text: "\(read.count) bytes arrived, which are not the \(size) sent")
             }
         },
-        TransportRequirement("streamsEmptyBody", "An empty streamed body ends immediately") { transport in
+        TransportRequirement("streamsEmptyBody", description: "An empty streamed body ends immediately") { transport in
             let server = try TestServer { request in
                 switch request.path {
                 case "/204": [.head(status: 204)]
@@ -66,10 +69,13 @@ extension TransportConformance {
             for (method, path) in [("HEAD", "/"), ("GET", "/204"), ("GET", "/304"), ("GET", "/chunked")] {
                 let call = TestCall(path: path, method: method, buffer: 10)
                 let (_, body) = try await call.open(at: server, with: transport)
-                try expect("the body after \(method) \(path)", try await body.bytes, is: Data())
+                try expect("the body after \(method) \(path)", value: try await body.bytes, is: Data())
             }
         },
-        TransportRequirement("streamsRedirect", "It streams the body of a redirect, and does not follow it") {
+        TransportRequirement(
+            "streamsRedirect",
+            description: "It streams the body of a redirect, and does not follow it"
+        ) {
             transport in
             for status in [301, 302, 303, 307, 308] {
                 let server = try TestServer { request in
@@ -77,21 +83,24 @@ extension TransportConformance {
                         ? .text("followed") : .text("moved", status: status, headers: ["Location": "/target"])
                 }
                 let (head, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
-                try expect("the status", head.statusCode, is: status)
-                try expect("Location", head.headers["Location"], is: "/target")
-                try expect("the body", try await body.bytes, is: Data("moved".utf8))
-                try expect("the number of requests", server.requestCount, is: 1)
+                try expect("the status", value: head.statusCode, is: status)
+                try expect("Location", value: head.headers["Location"], is: "/target")
+                try expect("the body", value: try await body.bytes, is: Data("moved".utf8))
+                try expect("the number of requests", value: server.requestCount, is: 1)
             }
         },
-        TransportRequirement("streamsUnauthorized", "It streams the body of a 401") { transport in
+        TransportRequirement("streamsUnauthorized", description: "It streams the body of a 401") { transport in
             for scheme in ["Basic realm=\"x\"", "Bearer realm=\"x\"", "Basic"] {
                 let reply = TestServer.Response.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
                 let (head, body) = try await TestCall(buffer: 1).open(at: TestServer(response: reply), with: transport)
-                try expect("the status", head.statusCode, is: 401)
-                try expect("the body", try await body.bytes, is: Data("who?".utf8))
+                try expect("the status", value: head.statusCode, is: 401)
+                try expect("the body", value: try await body.bytes, is: Data("who?".utf8))
             }
         },
-        TransportRequirement("streamsConcurrently", "It streams each of many concurrent calls its own body") {
+        TransportRequirement(
+            "streamsConcurrently",
+            description: "It streams each of many concurrent calls its own body"
+        ) {
             transport in
             let server = try TestServer { request in
                 .text(String(repeating: request.text, count: 50_000), headers: ["Content-Type": "application/json"])
@@ -104,13 +113,14 @@ extension TransportConformance {
                         let body = try await call.open(at: server, with: transport).1
                         let bytes = try await body.bytes
                         let expected = String(repeating: "\(number)", count: 50_000)
-                        try expect(bytes == Data(expected.utf8), "the body of call \(number) is a different one")
+                        try expect(bytes == Data(expected.utf8), text: "the body of call \(number) is a different one")
                     }
                 }
                 try await group.waitForAll()
             }
         },
-        TransportRequirement("reportsStreamProgress", "The progress of a streamed body reaches its size") { transport in
+        TransportRequirement("reportsStreamProgress", description: "The progress of a streamed body reaches its size") {
+            transport in
             let size: Int64 = 1 << 20
             let server = try TestServer(response: .download(byteCount: size, repeating: noise(1_000), headers: json))
             let isOver = Gate()
@@ -120,14 +130,17 @@ extension TransportConformance {
             }
             let call = TestCall(destination: .stream(buffer: 1 << 16), progress: progress)
             let count = try await call.open(at: server, with: transport).1.bytes.count
-            try expect("the number of bytes", Int64(count), is: size)
+            try expect("the number of bytes", value: Int64(count), is: size)
             await isOver.wait()
         },
     ]
 
     /// The requirements of back pressure: a slow reader makes the server wait.
     package static let backPressure: [TransportRequirement] = [
-        TransportRequirement("appliesBackPressure", "A slow reader makes the server wait, and receives every byte") {
+        TransportRequirement(
+            "appliesBackPressure",
+            description: "A slow reader makes the server wait, and receives every byte"
+        ) {
             transport in
             for buffer in [1, 64 << 10, 1 << 20] {
                 let size: Int64 = 64 << 20
@@ -139,11 +152,14 @@ extension TransportConformance {
                     digest.update(piece)
                     // The kernel's buffers on both sides, and the transport's.
                     let ahead = Int64(server.bytesSent) - digest.byteCount
-                    try expect(ahead < 16 << 20, "the server was \(ahead) bytes ahead of the reader")
+                    try expect(ahead < 16 << 20, text: "the server was \(ahead) bytes ahead of the reader")
                 }
                 var expected = BodyDigest()
                 while expected.byteCount < size { expected.update(piece.prefix(Int(size - expected.byteCount))) }
-                try expect(digest == expected, "\(digest.byteCount) bytes arrived, which are not the \(size) sent")
+                try expect(
+                    digest == expected,
+                    text: "\(digest.byteCount) bytes arrived, which are not the \(size) sent"
+                )
             }
         }
     ]

@@ -8,14 +8,15 @@ extension TransportConformance {
     public static let stubRequirements = stubResponses + stubCancelling + stubBodies
 
     private static let stubResponses: [StubRequirement] = [
-        StubRequirement("returnsResponse", "It returns the response's status, header fields and body") { make in
+        StubRequirement("returnsResponse", description: "It returns the response's status, header fields and body") {
+            make in
             let transport = make { _ in .response(status: 418, headers: ["X-One": "1"], data: Data("teapot".utf8)) }
             let response = try await transport.send(TestCall().request(to: nowhere))
-            try expect("the status", response.head.statusCode, is: 418)
-            try expect("X-One", response.head.headers["x-one"], is: "1")
-            try expect("the body", response.text, is: "teapot")
+            try expect("the status", value: response.head.statusCode, is: 418)
+            try expect("X-One", value: response.head.headers["x-one"], is: "1")
+            try expect("the body", value: response.text, is: "teapot")
         },
-        StubRequirement("passesRequest", "It passes on the request unchanged") { make in
+        StubRequirement("passesRequest", description: "It passes on the request unchanged") { make in
             let asked = Recorder<TransportRequest>()
             let transport = make { request in
                 asked.append(request)
@@ -23,16 +24,19 @@ extension TransportConformance {
             }
             let call = TestCall(path: "/a%2Fb?c=d", method: "PUT", headers: ["X-A": "b"], body: .data(Data("e".utf8)))
             _ = try await transport.send(call.request(to: nowhere))
-            try expect("the number of requested responses", asked.count, is: 1)
+            try expect("the number of requested responses", value: asked.count, is: 1)
             let request = asked.elements[0].urlRequest
-            try expect("the URL", request.url?.absoluteString, is: nowhere.absoluteString + "/a%2Fb?c=d")
-            try expect("the method", request.httpMethod, is: "PUT")
-            try expect("X-A", request.value(forHTTPHeaderField: "X-A"), is: "b")
+            try expect("the URL", value: request.url?.absoluteString, is: nowhere.absoluteString + "/a%2Fb?c=d")
+            try expect("the method", value: request.httpMethod, is: "PUT")
+            try expect("X-A", value: request.value(forHTTPHeaderField: "X-A"), is: "b")
             guard case .data(Data("e".utf8)) = asked.elements[0].body else {
                 throw ExpectationFailure("the body is a different one")
             }
         },
-        StubRequirement("returnsConcurrentResponses", "It returns each of many concurrent calls its own response") {
+        StubRequirement(
+            "returnsConcurrentResponses",
+            description: "It returns each of many concurrent calls its own response"
+        ) {
             make in
             let transport = make { request in
                 await Task.yield()
@@ -42,7 +46,7 @@ extension TransportConformance {
                 for number in 0..<64 {
                     group.addTask {
                         let response = try await transport.send(TestCall(path: "/\(number)").request(to: nowhere))
-                        try expect("the body", response.text, is: "/\(number)")
+                        try expect("the body", value: response.text, is: "/\(number)")
                     }
                 }
                 try await group.waitForAll()
@@ -50,7 +54,7 @@ extension TransportConformance {
         },
         StubRequirement(
             "reportsProgress",
-            "Upload and download progress is reported completely before the call returns"
+            description: "Upload and download progress is reported completely before the call returns"
         ) { make in
             let bytes = noise(300_000)
             let transport = make { _ in .response(status: 200, data: bytes) }
@@ -61,14 +65,14 @@ extension TransportConformance {
                 let reports = Recorder<TransferProgress>()
                 let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
                 _ = try await transport.send(call.request(to: nowhere))
-                try expectRise(reports.elements, .upload, to: 100_000)
-                try expectRise(reports.elements, .download, to: 300_000)
+                try expectRise(reports.elements, direction: .upload, to: 100_000)
+                try expectRise(reports.elements, direction: .download, to: 300_000)
             }
         },
     ]
 
     private static let stubCancelling: [StubRequirement] = [
-        StubRequirement("throwsUnchanged", "It throws an error unchanged") { make in
+        StubRequirement("throwsUnchanged", description: "It throws an error unchanged") { make in
             struct Failure: Error, Equatable { let number: Int }
             let isThrown = Locked(false)
             let transport = make { _ in
@@ -78,12 +82,12 @@ extension TransportConformance {
             for isThrowing in [false, true] {
                 isThrown.withLock { $0 = isThrowing }
                 let error = try await TestCall().error(at: nowhere, with: transport)
-                try expect("the error", error as? Failure, is: Failure(number: 7))
+                try expect("the error", value: error as? Failure, is: Failure(number: 7))
             }
         },
         StubRequirement(
             "endsInCancelledTask",
-            "A call in a cancelled task ends as cancelled, without asking for a response"
+            description: "A call in a cancelled task ends as cancelled, without asking for a response"
         ) {
             make in
             let asked = Recorder<Int>()
@@ -92,10 +96,12 @@ extension TransportConformance {
                 return .response(status: 200, data: Data())
             }
             try await expectCancelledBefore { _ = try await transport.send(TestCall().request(to: nowhere)) }
-            try expect("the number of requested responses", asked.count, is: 0)
+            try expect("the number of requested responses", value: asked.count, is: 0)
         },
-        StubRequirement("cancelsWhileWaiting", "Cancelling while it waits for the response ends the call as cancelled")
-        { make in
+        StubRequirement(
+            "cancelsWhileWaiting",
+            description: "Cancelling while it waits for the response ends the call as cancelled"
+        ) { make in
             let gate = Gate()
             let transport = make { _ in
                 try await gate.waitUnlessCancelled()
@@ -108,7 +114,7 @@ extension TransportConformance {
         },
         StubRequirement(
             "cancelsUncooperativeResponse",
-            "Cancelling ends the call as cancelled even if the response ignores it"
+            description: "Cancelling ends the call as cancelled even if the response ignores it"
         ) { make in
             let gate = Gate()
             let transport = make { _ in

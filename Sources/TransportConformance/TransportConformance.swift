@@ -40,7 +40,7 @@ public struct TransportRequirement: Sendable, Identifiable, CustomStringConverti
     public let description: String
     private let body: @Sendable (any Transport) async throws -> Void
 
-    init(_ id: String, _ description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
+    init(_ id: String, description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
         self.id = id
         self.description = description
         self.body = body
@@ -58,23 +58,23 @@ extension TransportConformance {
     /// Runs a check for at most 30 seconds, and adds the requirement's identifier and sentence to the error.
     static func check(
         _ requirement: some Identifiable<String> & CustomStringConvertible,
-        _ body: @escaping @Sendable () async throws -> Void
+        body: @escaping @Sendable () async throws -> Void
     ) async throws {
         do {
-            try await Deadline.run(.seconds(30), body)
+            try await Deadline.run(.seconds(30), body: body)
         } catch {
             throw ExpectationFailure("\(requirement.id): \(requirement): \(error)")
         }
     }
 }
 
-func expect(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+func expect(_ condition: Bool, text: @autoclosure () -> String) throws {
     if !condition { throw ExpectationFailure(text()) }
 }
 
 /// Checks that two values are equal.
-func expect<Value: Equatable>(_ what: String, _ value: Value, is expected: Value) throws {
-    try expect(value == expected, "\(what): expected \(brief(expected)), found \(brief(value))")
+func expect<Value: Equatable>(_ what: String, value: Value, is expected: Value) throws {
+    try expect(value == expected, text: "\(what): expected \(brief(expected)), found \(brief(value))")
 }
 
 /// The value in a message: without `Optional`, and cut after 300 characters.

@@ -51,7 +51,7 @@ public final class SocketClient: Sendable {
         try await perform { [descriptor] in
             var rest = data[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Socket.send(descriptor, $0) }
+                let count = rest.withUnsafeBytes { Socket.send(descriptor, bytes: $0) }
                 guard count > 0 else { throw SocketError(call: "send", code: errno) }
                 rest = rest.dropFirst(count)
             }

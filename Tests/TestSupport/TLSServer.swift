@@ -113,7 +113,7 @@ package final class TLSServer: Sendable {
     private static func send(_ bytes: Data, to socket: FileHandle) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Socket.send(socket.fileDescriptor, $0) }
+            let count = rest.withUnsafeBytes { Socket.send(socket.fileDescriptor, bytes: $0) }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

@@ -54,13 +54,13 @@ public struct EventLogPlugin: Plugin {
 
     /// Reports `retry`, if it is not the first attempt, and `prepared`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        events.prepared(request, context, output)
+        events.prepared(request, context: context, report: output)
         return request
     }
 
     /// Reports `sent`.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        events.sent(request, context, output)
+        events.sent(request, context: context, report: output)
     }
 
     /// Reports `head`, `body` and `failed`.
@@ -70,6 +70,6 @@ public struct EventLogPlugin: Plugin {
 
     /// Reports the `body` of a stream, and `finished`.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        events.finished(call, context) { event, _ in output(event) }
+        events.finished(call, context: context) { event, _ in output(event) }
     }
 }

@@ -103,7 +103,7 @@ public struct TraceContextPlugin: Plugin {
     /// Starts the attempt's span, and adds the header fields.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let url = request.url, isTraced(url) else { return request }
-        let parent = parent(of: request, context)
+        let parent = parent(of: request, context: context)
         var sent = parent.child()
         if let startSpan {
             // An earlier attempt that was not sent ends here.
@@ -123,7 +123,7 @@ public struct TraceContextPlugin: Plugin {
         context[attempt]?.end(result)
     }
 
-    private func parent(of request: URLRequest, _ context: RequestContext) -> TraceContext {
+    private func parent(of request: URLRequest, context: RequestContext) -> TraceContext {
         if let text = request.value(forHTTPHeaderField: "traceparent"),
             let sent = TraceContext(
                 traceparent: text,

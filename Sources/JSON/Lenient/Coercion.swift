@@ -6,7 +6,7 @@ enum Coercion {
     /// The value of a decoder, converted if needed; `nil` if the default must be used.
     static func value<Value: Decodable>(of type: Value.Type, from decoder: any Decoder) -> Value? {
         guard case .success(let value) = attempt(type, from: decoder) else {
-            reportFailure(type, decoder)
+            reportFailure(type, decoder: decoder)
             return nil
         }
         return value
@@ -28,7 +28,7 @@ enum Coercion {
         } catch {
             guard let decoder = decoder(forKey: key, in: container, type) else { return nil }
             if let value = converted(type, from: decoder) { return value }
-            reportFailure(type, decoder)
+            reportFailure(type, decoder: decoder)
             return nil
         }
     }
@@ -47,7 +47,7 @@ enum Coercion {
     /// A value converted from another type, which is reported.
     private static func converted<Value>(_ type: Value.Type, from decoder: any Decoder) -> Value? {
         guard let value = coerced(type, from: decoder) else { return nil }
-        report(.converted, type, decoder)
+        report(.converted, type: type, decoder: decoder)
         return value
     }
 
@@ -86,19 +86,19 @@ enum Coercion {
         guard let decoder = try? container.superDecoder(forKey: key) else { return nil }
         guard container.contains(key) else {
             // An Optional permits a missing key, so that is not a repair.
-            if !(type is any OptionalType.Type) { report(.missing, type, decoder) }
+            if !(type is any OptionalType.Type) { report(.missing, type: type, decoder: decoder) }
             return nil
         }
         return decoder
     }
 
     /// Reports that the value is null, or of another type.
-    static func reportFailure<Value>(_ type: Value.Type, _ decoder: any Decoder) {
+    static func reportFailure<Value>(_ type: Value.Type, decoder: any Decoder) {
         let isNull = (try? decoder.singleValueContainer())?.decodeNil() ?? false
-        report(isNull ? .null : .mistyped, type, decoder)
+        report(isNull ? .null : .mistyped, type: type, decoder: decoder)
     }
 
-    private static func report<Value>(_ reason: LenientRepair.Reason, _ type: Value.Type, _ decoder: any Decoder) {
+    private static func report<Value>(_ reason: LenientRepair.Reason, type: Value.Type, decoder: any Decoder) {
         decoder.lenientObserver?(LenientRepair(reason, type: "\(type)", codingPath: decoder.codingPath))
     }
 }

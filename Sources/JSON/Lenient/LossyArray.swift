@@ -32,7 +32,7 @@ extension LossyArray: Decodable {
         if let elements = LossyElement<Element>.elements(of: decoder, coercing: false) {
             wrappedValue = elements
         } else {
-            Coercion.reportFailure([Element].self, decoder)
+            Coercion.reportFailure([Element].self, decoder: decoder)
         }
     }
 }

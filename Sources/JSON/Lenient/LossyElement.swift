@@ -22,7 +22,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             if let element = next(in: &container, coercing: coercing) {
                 elements.append(element)
             } else {
-                report(IndexKey(index), decoder)
+                report(IndexKey(index), decoder: decoder)
             }
             // A decoder that cannot skip what it cannot decode would never end.
             guard container.currentIndex > index else { break }
@@ -54,11 +54,11 @@ struct LossyElement<Element: Decodable>: Decodable {
             guard let members = try? container.decode([String: Self].self) else { return nil }
             values = members.mapValues(\.value)
         }
-        for (key, value) in values where value == nil { report(JSONPath.PathKey(key), decoder) }
+        for (key, value) in values where value == nil { report(JSONPath.PathKey(key), decoder: decoder) }
         return values.compactMapValues { $0 }
     }
 
-    static func report(_ key: any CodingKey, _ decoder: any Decoder) {
+    static func report(_ key: any CodingKey, decoder: any Decoder) {
         decoder.lenientObserver?(
             LenientRepair(.dropped, type: "\(Element.self)", codingPath: decoder.codingPath + [key])
         )

@@ -143,7 +143,7 @@ extension Request {
         }
     }
 
-    func didReceive(_ response: HTTPURLResponse?, _ error: AFError?) {
+    func didReceive(_ response: HTTPURLResponse?, error: AFError?) {
         state.withLock { ($0.response, $0.error) = (response, error) }
     }
 }

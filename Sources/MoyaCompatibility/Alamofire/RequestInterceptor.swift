@@ -193,7 +193,7 @@ open class Interceptor: RequestInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        Self.ask(retriers[...], request, session, error, completion)
+        Self.ask(retriers[...], request: request, session: session, error: error, completion: completion)
     }
 
     private typealias Adapting = (
@@ -218,16 +218,16 @@ open class Interceptor: RequestInterceptor {
 
     private static func ask(
         _ retriers: ArraySlice<any RequestRetrier>,
-        _ request: Request,
-        _ session: Session,
-        _ error: any Error,
-        _ completion: @escaping @Sendable (RetryResult) -> Void
+        request: Request,
+        session: Session,
+        error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         guard let retrier = retriers.first else { return completion(.doNotRetry) }
         let others = Unchecked(retriers.dropFirst())
         retrier.retry(request, for: session, dueTo: error) { result in
             guard case .doNotRetry = result else { return completion(result) }
-            ask(others.value, request, session, error, completion)
+            ask(others.value, request: request, session: session, error: error, completion: completion)
         }
     }
 }

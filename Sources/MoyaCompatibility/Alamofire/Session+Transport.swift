@@ -23,15 +23,15 @@ extension Session {
     }
 
     private func exchangeTransport(idleTimeout: TimeInterval?) -> any Transport {
-        guard let serverTrustManager else { return exchangeTransport(.system, idleTimeout) }
+        guard let serverTrustManager else { return exchangeTransport(.system, idleTimeout: idleTimeout) }
         return TrustingTransport(
             manager: Unchecked(serverTrustManager),
-            hosts: serverTrustManager.authorities.mapValues { exchangeTransport($0, idleTimeout) },
-            others: exchangeTransport(serverTrustManager.policy, idleTimeout)
+            hosts: serverTrustManager.authorities.mapValues { exchangeTransport($0, idleTimeout: idleTimeout) },
+            others: exchangeTransport(serverTrustManager.policy, idleTimeout: idleTimeout)
         )
     }
 
-    private func exchangeTransport(_ tls: TLSPolicy, _ idleTimeout: TimeInterval?) -> any Transport {
+    private func exchangeTransport(_ tls: TLSPolicy, idleTimeout: TimeInterval?) -> any Transport {
         let configuration = sessionConfiguration.with(idleTimeout: idleTimeout)
         if hasOwnProtocols { return URLSessionTransport(configuration: configuration, tls: tls) }
         guard tls != .system || hasOwnLimits || idleTimeout != nil else { return SystemTransport.shared }

@@ -39,7 +39,7 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
                 configuration.output(target, [configuration.formatter.entry("Request", command, target)])
             }
         } else {
-            configuration.output(target, lines(of: request, target))
+            configuration.output(target, lines(of: request, target: target))
         }
     }
 
@@ -47,14 +47,14 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
     public func didReceive(_ result: Result<Response, MoyaError>, target: any TargetType) {
         switch result {
         case .success(let response):
-            configuration.output(target, lines(of: response, target, logsBody: .successResponseBody))
+            configuration.output(target, lines(of: response, target: target, logsBody: .successResponseBody))
         case .failure(let error):
             guard let response = error.response else {
                 let text = "Error calling \(Self.name(of: target)) : \(Self.text(of: error))"
-                return configuration.output(target, [entry("Error", text, target)])
+                return configuration.output(target, [entry("Error", message: text, target: target)])
             }
             let bodyOptions: Configuration.LogOptions = [.successResponseBody, .errorResponseBody]
-            configuration.output(target, lines(of: response, target, logsBody: bodyOptions))
+            configuration.output(target, lines(of: response, target: target, logsBody: bodyOptions))
         }
     }
 
@@ -72,41 +72,45 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         return text.replacingOccurrences(of: String(reflecting: AFError.self), with: "Alamofire.AFError")
     }
 
-    private func entry(_ identifier: String, _ message: String, _ target: any TargetType) -> String {
+    private func entry(_ identifier: String, message: String, target: any TargetType) -> String {
         configuration.formatter.entry(identifier, message, target)
     }
 
-    private func lines(of request: any RequestType, _ target: any TargetType) -> [String] {
-        guard let urlRequest = request.request else { return [entry("Request", "(invalid request)", target)] }
+    private func lines(of request: any RequestType, target: any TargetType) -> [String] {
+        guard let urlRequest = request.request else {
+            return [entry("Request", message: "(invalid request)", target: target)]
+        }
         let options = configuration.logOptions
-        var lines = [entry("Request", urlRequest.url?.loggedText ?? "no URL", target)]
+        var lines = [entry("Request", message: urlRequest.url?.loggedText ?? "no URL", target: target)]
         if options.contains(.requestHeaders) {
             let fields = request.sessionHeaders.merging(urlRequest.allHTTPHeaderFields ?? [:]) { $1 }
             let redaction = (request as? Request)?.redaction ?? .standard
-            lines.append(entry("Request Headers", redaction.loggedText(of: fields), target))
+            lines.append(entry("Request Headers", message: redaction.loggedText(of: fields), target: target))
         }
         if options.contains(.requestBody), let stream = urlRequest.httpBodyStream {
-            lines.append(entry("Request Body Stream", stream.description, target))
+            lines.append(entry("Request Body Stream", message: stream.description, target: target))
         }
         if options.contains(.requestBody), let body = urlRequest.httpBody {
-            lines.append(entry("Request Body", configuration.formatter.requestData(body), target))
+            lines.append(entry("Request Body", message: configuration.formatter.requestData(body), target: target))
         }
         if options.contains(.requestMethod), let method = urlRequest.httpMethod {
-            lines.append(entry("HTTP Request Method", method, target))
+            lines.append(entry("HTTP Request Method", message: method, target: target))
         }
         return lines
     }
 
     private func lines(
         of response: Response,
-        _ target: any TargetType,
+        target: any TargetType,
         logsBody options: Configuration.LogOptions
     ) -> [String] {
         let head = response.response.map(\.loggedText)
         let text = head ?? "Received empty network response for \(Self.name(of: target))."
-        var lines = [entry("Response", text, target)]
+        var lines = [entry("Response", message: text, target: target)]
         if !configuration.logOptions.isDisjoint(with: options) {
-            lines.append(entry("Response Body", configuration.formatter.responseData(response.data), target))
+            lines.append(
+                entry("Response Body", message: configuration.formatter.responseData(response.data), target: target)
+            )
         }
         return lines
     }

@@ -96,7 +96,7 @@ final class MoyaCall: Sendable {
     }
 
     /// Creates a call that a ``MoyaProvider`` has started.
-    init(_ request: Request, _ urlRequest: URLRequest, _ endpoint: Endpoint, _ stub: TargetKit.StubBehavior) {
+    init(_ request: Request, urlRequest: URLRequest, endpoint: Endpoint, stub: TargetKit.StubBehavior) {
         self.request = request
         self.urlRequest = urlRequest
         self.endpoint = Unchecked(endpoint)

@@ -20,7 +20,15 @@ extension MoyaProvider {
             completion(plugins.reduce(result) { $1.process($0, target: target) })
         }
         let start: (PendingCall, @escaping Completion) -> Void = { call, ending in
-            self.start(call, target, endpoint, stubBehavior, callbackQueue, progress, ending)
+            self.start(
+                call,
+                target: target,
+                endpoint: endpoint,
+                stubBehavior: stubBehavior,
+                callbackQueue: callbackQueue,
+                progress: progress,
+                completion: ending
+            )
         }
         guard trackInflights else {
             let call = PendingCall()
@@ -32,12 +40,12 @@ extension MoyaProvider {
 
     private func start(
         _ call: PendingCall,
-        _ target: Target,
-        _ endpoint: Endpoint,
-        _ stubBehavior: StubBehavior,
-        _ callbackQueue: DispatchQueue?,
-        _ progress: ProgressBlock?,
-        _ completion: @escaping Completion
+        target: Target,
+        endpoint: Endpoint,
+        stubBehavior: StubBehavior,
+        callbackQueue: DispatchQueue?,
+        progress: ProgressBlock?,
+        completion: @escaping Completion
     ) {
         requestClosure(endpoint) { result in
             guard call.begin() else { return }
@@ -46,8 +54,15 @@ extension MoyaProvider {
             case (.failure(let error), _):
                 completion(.failure(error))
             case (.success(let request), .never):
-                let sent = MoyaCall(Request(session: self.session), request, endpoint, .never)
-                call.attach(self.send(sent, target, on: callbackQueue, progress: progress, completion: completion))
+                let sent = MoyaCall(
+                    Request(session: self.session),
+                    urlRequest: request,
+                    endpoint: endpoint,
+                    stub: .never
+                )
+                call.attach(
+                    self.send(sent, target: target, on: callbackQueue, progress: progress, completion: completion)
+                )
             case (.success(let request), .immediate), (.success(let request), .delayed):
                 call.attach(
                     self.stubRequest(
@@ -66,7 +81,7 @@ extension MoyaProvider {
     /// Makes a call with TargetKit's pipeline. The plugins of Moya receive the result on the callback queue.
     func send(
         _ call: MoyaCall,
-        _ target: Target,
+        target: Target,
         on queue: DispatchQueue?,
         progress: ProgressBlock?,
         completion: @escaping Completion

@@ -127,8 +127,8 @@ private struct SessionPlugin: Plugin {
         guard !session.eventMonitors.isEmpty else { return }
         let request = context.moyaCall.request
         switch call.result {
-        case .success(let response): request.didReceive(response.httpResponse, nil)
-        case .failure(let error): request.didReceive(error.response?.httpResponse, error.afError)
+        case .success(let response): request.didReceive(response.httpResponse, error: nil)
+        case .failure(let error): request.didReceive(error.response?.httpResponse, error: error.afError)
         }
         for monitor in session.eventMonitors {
             monitor.queue.async(monitor) { monitor in
@@ -145,7 +145,7 @@ private struct SessionPlugin: Plugin {
         guard let interceptor = session.interceptor, case .failure(let failure) = result, failure.stage != .cancelled
         else { return .doNotRetry }
         let (request, error) = (context.moyaCall.request, failure.afError)
-        request.didReceive(failure.response?.httpResponse, error)
+        request.didReceive(failure.response?.httpResponse, error: error)
         let retrying = Unchecked(interceptor)
         let decision = try? await answer { outcome in
             retrying.value.retry(request, for: session, dueTo: error) { outcome.settle(.success($0)) }
@@ -171,7 +171,7 @@ private func answer<Value: Sendable>(_ ask: (SharedOutcome<Result<Value, any Err
 }
 
 extension DispatchQueue {
-    fileprivate func async(_ monitor: any EventMonitor, _ work: @escaping @Sendable (any EventMonitor) -> Void) {
+    fileprivate func async(_ monitor: any EventMonitor, work: @escaping @Sendable (any EventMonitor) -> Void) {
         let monitor = Unchecked(monitor)
         async { work(monitor.value) }
     }

@@ -177,8 +177,13 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     ) -> CancellableToken {
         let queue = callbackQueue ?? self.callbackQueue
         guard targetKitPlugins.isEmpty else {
-            let call = MoyaCall(Request(session: session), request, endpoint, stubBehavior.targetKitBehavior)
-            return send(call, target, on: queue, progress: nil, completion: completion)
+            let call = MoyaCall(
+                Request(session: session),
+                urlRequest: request,
+                endpoint: endpoint,
+                stub: stubBehavior.targetKitBehavior
+            )
+            return send(call, target: target, on: queue, progress: nil, completion: completion)
         }
         let token = CancellableToken {}
         let prepared = notifyPluginsOfImpendingStub(for: request, target: target)

@@ -10,14 +10,21 @@ extension CacheExchange {
     /// Loads the response, and stores it.
     ///
     /// - Parameter stored: The response that the request's own conditions may confirm.
-    func load(_ directives: RequestDirectives, _ stored: CachedResponse? = nil) async throws
+    func load(_ directives: RequestDirectives, stored: CachedResponse? = nil) async throws
         -> TransportResponse
     {
         guard let network else { throw CancellationError() }
         let requestTime = cache.now()
         do {
             let response = try await network(request)
-            return await received(response, context, requestTime, directives, stored, isOwnCondition: true)
+            return await received(
+                response,
+                context: context,
+                requestTime: requestTime,
+                directives: directives,
+                stored: stored,
+                isOwnCondition: true
+            )
         } catch {
             guard let stored, error.allowsCachedResponse,
                 stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
@@ -29,9 +36,9 @@ extension CacheExchange {
     /// Validates a stored response (RFC 9111 §4.3).
     func validate(
         _ stored: CachedResponse,
-        _ directives: RequestDirectives
+        directives: RequestDirectives
     ) async throws -> TransportResponse {
-        guard let network, !Validators(stored).isEmpty else { return try await load(directives, stored) }
+        guard let network, !Validators(stored).isEmpty else { return try await load(directives, stored: stored) }
         let requestTime = cache.now()
         do {
             let response = try await network(conditional(stored))
@@ -39,7 +46,13 @@ extension CacheExchange {
                 // It is not about this response (RFC 9111 §4.3.3).
                 return try await load(directives)
             }
-            return await received(response, context, requestTime, directives, stored)
+            return await received(
+                response,
+                context: context,
+                requestTime: requestTime,
+                directives: directives,
+                stored: stored
+            )
         } catch {
             guard error.allowsCachedResponse, stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
             else { throw error }
@@ -48,7 +61,7 @@ extension CacheExchange {
     }
 
     /// Validates a stored response in the background, unless that is already done (RFC 5861 §3).
-    func revalidate(_ stored: CachedResponse, _ directives: RequestDirectives) {
+    func revalidate(_ stored: CachedResponse, directives: RequestDirectives) {
         guard let network else { return }
         let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
@@ -61,7 +74,13 @@ extension CacheExchange {
                 if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                     cache.remove(stored, in: storage)
                 } else {
-                    _ = await exchange.received(response, context, requestTime, directives, stored)
+                    _ = await exchange.received(
+                        response,
+                        context: context,
+                        requestTime: requestTime,
+                        directives: directives,
+                        stored: stored
+                    )
                 }
             }
             _ = cache.revalidations.withLock { $0.remove(revalidation) }
@@ -81,10 +100,10 @@ extension CacheExchange {
     /// Handles a response of the server (RFC 9111 §4.3.3).
     private func received(
         _ response: TransportResponse,
-        _ context: RequestContext,
-        _ requestTime: Date,
-        _ directives: RequestDirectives,
-        _ stored: CachedResponse?,
+        context: RequestContext,
+        requestTime: Date,
+        directives: RequestDirectives,
+        stored: CachedResponse?,
         isOwnCondition: Bool = false
     ) async -> TransportResponse {
         let responseTime = cache.now()
@@ -130,10 +149,10 @@ extension CacheExchange {
         _ directives: RequestDirectives
     ) async {
         let recency = CacheRecency(head.headers, requestTime: requestTime, responseTime: responseTime)
-        guard head.statusCode == 200, let stored = await cache.response(for: key, fields, in: storage),
+        guard head.statusCode == 200, let stored = await cache.response(for: key, fields: fields, in: storage),
             stored.statusCode == 200, recency.replaces(stored.recency)
         else { return }
-        guard Validators.describes(head.headers, stored) else { return cache.remove(stored, in: storage) }
+        guard Validators.describes(head.headers, stored: stored) else { return cache.remove(stored, in: storage) }
         let updated = stored.updated(
             with: head,
             requestTime: requestTime,
@@ -165,7 +184,7 @@ extension CacheExchange {
             headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
         else {
             let recency = CacheRecency(headers, requestTime: requestTime, responseTime: responseTime)
-            return await removeReplaced(by: head.statusCode, recency, directives, stored)
+            return await removeReplaced(by: head.statusCode, recency: recency, directives: directives, stored: stored)
         }
         let new = CachedResponse(
             key: key,
@@ -197,9 +216,9 @@ extension CacheExchange {
     /// request says nothing about it.
     private func removeReplaced(
         by statusCode: Int,
-        _ recency: CacheRecency,
-        _ directives: RequestDirectives,
-        _ stored: CachedResponse?
+        recency: CacheRecency,
+        directives: RequestDirectives,
+        stored: CachedResponse?
     ) async {
         guard HTTPHeaders.describesResource(statusCode), stored != nil || !directives.isUnstorable else { return }
         if let current = await current(stored), recency.replaces(current.recency) {
@@ -210,7 +229,7 @@ extension CacheExchange {
     /// The stored response that the request selects, which was not looked for if the server had to be asked.
     private func current(_ stored: CachedResponse?) async -> CachedResponse? {
         if let stored { return stored }
-        return await cache.response(for: key, fields, in: storage)
+        return await cache.response(for: key, fields: fields, in: storage)
     }
 }
 

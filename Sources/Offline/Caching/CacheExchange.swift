@@ -69,17 +69,18 @@ struct CacheExchange: Sendable {
         switch isRevalidating ? .mustValidate : stored.freshness.use(for: directives, at: cache.now()) {
         case .fresh, .stale: return serve(stored)
         case .staleWhileRevalidating:
-            revalidate(stored, directives)
+            revalidate(stored, directives: directives)
             return serve(stored)
         case .mustValidate:
             if directives.isOnlyIfCached { return .gatewayTimeout }
-            return hasOwnConditions ? try await load(directives, stored) : try await validate(stored, directives)
+            return hasOwnConditions
+                ? try await load(directives, stored: stored) : try await validate(stored, directives: directives)
         }
     }
 
     /// The stored response that the request selects (RFC 9111 §4.1).
     private func stored() async -> CachedResponse? {
-        let stored = await cache.response(for: key, fields, in: storage)
+        let stored = await cache.response(for: key, fields: fields, in: storage)
         guard let stored, isHead || stored.body.count <= bodyLimit else { return nil }
         return stored
     }

@@ -98,7 +98,7 @@ struct CacheVariant: Sendable, Hashable {
     /// The variant that a request selects with these names.
     init(names: [String], of fields: [String: String], _ salt: CacheSalt) {
         self.names = names
-        digest = Self.digest(names, fields, salt)
+        digest = Self.digest(names, fields: fields, salt: salt)
     }
 
     init(names: [String], digest: String?) {
@@ -107,11 +107,11 @@ struct CacheVariant: Sendable, Hashable {
     }
 
     /// Whether a request selects this variant.
-    func matches(_ fields: [String: String], _ salt: CacheSalt) -> Bool {
-        names.isEmpty || Self.digest(names, fields, salt) == digest
+    func matches(_ fields: [String: String], salt: CacheSalt) -> Bool {
+        names.isEmpty || Self.digest(names, fields: fields, salt: salt) == digest
     }
 
-    private static func digest(_ names: [String], _ fields: [String: String], _ salt: CacheSalt) -> String? {
+    private static func digest(_ names: [String], fields: [String: String], salt: CacheSalt) -> String? {
         var texts: [String] = []
         for name in names {
             guard let value = fields.first(where: { $0.key.equalsIgnoringASCIICase(name) })?.value else { continue }

@@ -172,14 +172,14 @@ struct Validators: Sendable {
     func validates(_ stored: Validators) -> Bool {
         if let entityTag {
             guard let other = stored.entityTag else { return false }
-            return Self.areWeaklyEqual(entityTag, other)
+            return Self.areWeaklyEqual(entityTag, other: other)
         }
         if let lastModified, let other = stored.lastModified { return lastModified == other }
         return lastModified == nil || stored.lastModified == nil
     }
 
     /// Whether the response to HEAD with these fields describes a stored response (RFC 9111 §4.3.5).
-    static func describes(_ headers: HTTPHeaders, _ stored: CachedResponse) -> Bool {
+    static func describes(_ headers: HTTPHeaders, stored: CachedResponse) -> Bool {
         let new = Validators(headers)
         if let entityTag = new.entityTag, entityTag != stored.entityTag { return false }
         if let modified = new.lastModified, modified != stored.lastModified { return false }
@@ -191,7 +191,7 @@ struct Validators: Sendable {
 
     private static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
 
-    private static func areWeaklyEqual(_ one: String, _ other: String) -> Bool {
+    private static func areWeaklyEqual(_ one: String, other: String) -> Bool {
         let opaque = { (tag: String) in isWeak(tag) ? tag.dropFirst(2) : tag[...] }
         return opaque(one) == opaque(other)
     }
@@ -203,7 +203,7 @@ struct Validators: Sendable {
             if noneMatch.trimmingCharacters(in: .whitespaces) == "*" { return true }
             guard let entityTag else { return false }
             let tags = noneMatch.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-            return tags.contains { Self.areWeaklyEqual($0, entityTag) }
+            return tags.contains { Self.areWeaklyEqual($0, other: entityTag) }
         }
         guard let modifiedSince, let since = HTTPDate.parse(modifiedSince, now: now),
             let modified = lastModified.flatMap({ HTTPDate.parse($0, now: now) })

@@ -53,7 +53,7 @@ extension DiskCache {
         if size > limit {
             for file in files.sorted(by: { $0.use < $1.use }) where size > limit - limit / 8 {
                 size -= file.size
-                if CacheEntryFile.remove(layout.path(file.folder, file.name)) { removed += 1 }
+                if CacheEntryFile.remove(layout.path(file.folder, name: file.name)) { removed += 1 }
             }
         }
         usage.withLock { [size] usage in
@@ -85,7 +85,7 @@ extension DiskCache {
         // One folder at a time, so that calls do not wait for all of them.
         for folder in 0..<Self.folderCount {
             count += await onQueue(ofFolder: folder) { [self] in
-                let paths = layout.names(in: folder).map { layout.path(folder, $0) }
+                let paths = layout.names(in: folder).map { layout.path(folder, name: $0) }
                 return paths.filter { path in
                     (CacheFile.entry(at: path).map(shouldBeRemoved) ?? true) && removeFile(path)
                 }.count

@@ -45,12 +45,12 @@ final class DiskCache: Sendable {
     }
 
     /// Runs work on the queue of a URL's files. Work for the same URL runs in order.
-    func onQueue<Value: Sendable>(of url: String, _ work: @escaping @Sendable () -> Value) async -> Value {
+    func onQueue<Value: Sendable>(of url: String, work: @escaping @Sendable () -> Value) async -> Value {
         await queue(of: url).run(work)
     }
 
     /// Begins work on the queue of a URL's files.
-    func begin(for url: String, _ work: @escaping @Sendable () -> Void) {
+    func begin(for url: String, work: @escaping @Sendable () -> Void) {
         queue(of: url).async(execute: work)
     }
 
@@ -65,7 +65,7 @@ final class DiskCache: Sendable {
     }
 
     /// Runs work on the queue of a folder's files.
-    func onQueue<Value: Sendable>(ofFolder folder: Int, _ work: @escaping @Sendable () -> Value) async -> Value {
+    func onQueue<Value: Sendable>(ofFolder folder: Int, work: @escaping @Sendable () -> Value) async -> Value {
         await queues[folder % queues.count].run(work)
     }
 
@@ -80,7 +80,7 @@ final class DiskCache: Sendable {
     /// - Parameter recency: The response must be more recent than this one; default `nil`: any.
     func response(
         for key: CacheKey,
-        _ fields: [String: String],
+        fields: [String: String],
         after recency: CacheRecency? = nil
     ) -> CachedResponse? {
         if isClosed.withLock(\.self) { return nil }
@@ -88,8 +88,8 @@ final class DiskCache: Sendable {
         let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
         for name in names.sorted(by: { DiskCacheLayout.recency(of: $0) > DiskCacheLayout.recency(of: $1) }) {
             if let recency, DiskCacheLayout.recency(of: name) <= recency.text[...] { return nil }
-            if let response = read(layout.path(folder, name)), response.key == key,
-                response.variant.matches(fields, salt)
+            if let response = read(layout.path(folder, name: name)), response.key == key,
+                response.variant.matches(fields, salt: salt)
             {
                 return response
             }
@@ -100,7 +100,7 @@ final class DiskCache: Sendable {
     /// Notes that a response was used.
     func noteUse(of response: CachedResponse) {
         let (folder, prefix) = place(of: response.key)
-        CacheEntryFile.noteUse(layout.path(folder, prefix + name(of: response)))
+        CacheEntryFile.noteUse(layout.path(folder, name: prefix + name(of: response)))
     }
 
     /// Reads a file. One that is not a complete response is removed.
@@ -137,11 +137,11 @@ final class DiskCache: Sendable {
         let (folder, prefix) = place(of: response.key)
         let others = files(of: response, in: folder, prefix)
         guard others.allSatisfy({ response.recency.replaces($0.recency) }) else { return .isOlder }
-        let path = layout.path(folder, prefix + name(of: response))
+        let path = layout.path(folder, name: prefix + name(of: response))
         let fits = data.count <= limit / 4
         if fits { try CacheEntryFile.write(data, to: path, in: layout, folder) }
         for other in others where other.path != path || !fits { removeFile(other.path) }
-        if response.variant != .only { limitVariants(in: folder, prefix) }
+        if response.variant != .only { limitVariants(in: folder, prefix: prefix) }
         if fits { noteWriting(of: data.count) }
         return .written
     }
@@ -182,7 +182,7 @@ final class DiskCache: Sendable {
             guard name.hasPrefix(start), let recency = CacheRecency(DiskCacheLayout.recency(of: name)) else {
                 return nil
             }
-            return (layout.path(folder, name), recency)
+            return (layout.path(folder, name: name), recency)
         }
     }
 
@@ -192,7 +192,7 @@ final class DiskCache: Sendable {
     @discardableResult
     func removeFile(_ path: String) -> Bool {
         if CacheEntryFile.remove(path) { return true }
-        let failure = CacheFailure("cannot remove", path)
+        let failure = CacheFailure("cannot remove", path: path)
         guard FileStatus(of: path)?.isRegular == true else { return false }
         let wasClosed = isClosed.withLock { isClosed in
             defer { isClosed = true }
@@ -209,13 +209,13 @@ final class DiskCache: Sendable {
         let digest = salt.digest(of: [url])
         let folder = layout.folderNumber(of: digest)
         let names = layout.names(in: folder).filter { $0.hasPrefix(digest.prefix(32)) }
-        return names.filter { removeFile(layout.path(folder, $0)) }.count
+        return names.filter { removeFile(layout.path(folder, name: $0)) }.count
     }
 
-    private func limitVariants(in folder: Int, _ prefix: String) {
+    private func limitVariants(in folder: Int, prefix: String) {
         let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
         guard names.count > Self.variantLimit else { return }
-        let paths = names.map { layout.path(folder, $0) }
+        let paths = names.map { layout.path(folder, name: $0) }
         let byAge = paths.sorted { CacheEntryFile.modificationTime(of: $0) < CacheEntryFile.modificationTime(of: $1) }
         for path in byAge.dropLast(Self.variantLimit) { CacheEntryFile.remove(path) }
     }
@@ -247,7 +247,7 @@ final class DiskCache: Sendable {
 struct CacheFailure: Error, Sendable, Hashable {
     let message: String
 
-    init(_ what: String, _ path: String, code: Int32 = errno) {
+    init(_ what: String, path: String, code: Int32 = errno) {
         message = "\(what) \(path): \(String(cString: strerror(code)))"
     }
 

@@ -18,7 +18,7 @@ struct DiskCacheLayout: Sendable {
         return root + "/" + String(repeating: "0", count: 3 - digits.count) + digits
     }
 
-    func path(_ folder: Int, _ name: String) -> String { self.folder(folder) + "/" + name }
+    func path(_ folder: Int, name: String) -> String { self.folder(folder) + "/" + name }
 
     /// The number of the folder for a URL's digest.
     func folderNumber(of digest: String) -> Int { (Int(digest.prefix(3), radix: 16) ?? 0) & 0x3FF }
@@ -34,7 +34,7 @@ struct DiskCacheLayout: Sendable {
     static func recency(of name: String) -> Substring { name.suffix(CacheRecency.textLength) }
 
     /// Calls a closure with the name and the status of each response in a folder. What it does not ask for is not read.
-    func forEachResponse(in folder: Int, _ body: (_ name: () -> String, _ status: () -> FileStatus?) -> Void) {
+    func forEachResponse(in folder: Int, body: (_ name: () -> String, _ status: () -> FileStatus?) -> Void) {
         Self.forEachName(in: self.folder(folder)) { name, descriptor in
             guard Self.isName(name) else { return }
             body({ String(cString: name) }, { FileStatus(of: name, in: descriptor) })
@@ -67,7 +67,7 @@ struct DiskCacheLayout: Sendable {
     }
 
     /// Calls a closure with each name in a folder that is not a link, and the folder's descriptor.
-    private static func forEachName(in folder: String, _ body: (UnsafePointer<CChar>, Int32) -> Void) {
+    private static func forEachName(in folder: String, body: (UnsafePointer<CChar>, Int32) -> Void) {
         let descriptor = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         guard let stream = fdopendir(descriptor) else {
@@ -103,10 +103,10 @@ extension DiskCacheLayout {
         guard let status = FileStatus(of: URL(filePath: root)), status.isFolder, status.isOwn else {
             throw CacheFailure(message: "\(root): not a folder of this user")
         }
-        if !status.isPrivateFolder, chmod(root, 0o700) != 0 { throw CacheFailure("cannot protect", root) }
-        guard mkdir(parts, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", parts) }
+        if !status.isPrivateFolder, chmod(root, 0o700) != 0 { throw CacheFailure("cannot protect", path: root) }
+        guard mkdir(parts, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", path: parts) }
         // What cannot be removed is not used.
-        guard access(parts, W_OK) == 0 else { throw CacheFailure("cannot write to", parts) }
+        guard access(parts, W_OK) == 0 else { throw CacheFailure("cannot write to", path: parts) }
         for _ in 0..<3 {
             switch CacheEntryFile.contents(of: saltFile) {
             case .contents(let bytes) where bytes.count == CacheSalt.size: return CacheSalt(bytes)
@@ -128,13 +128,13 @@ extension DiskCacheLayout {
         // Unlike a rename, it does not replace the salt that another process has just created.
         // The file is removed with its last reference.
         let code = withExtendedLifetime(part) { link(part.path, saltFile) == 0 ? 0 : errno }
-        guard code == 0 || code == EEXIST else { throw CacheFailure("cannot create", saltFile, code: code) }
+        guard code == 0 || code == EEXIST else { throw CacheFailure("cannot create", path: saltFile, code: code) }
         return code == 0
     }
 
     /// The paths of all responses.
     private var responses: [String] {
-        (0..<DiskCache.folderCount).flatMap { folder in names(in: folder).map { path(folder, $0) } }
+        (0..<DiskCache.folderCount).flatMap { folder in names(in: folder).map { path(folder, name: $0) } }
     }
 
     /// Removes the temporary files of processes that have ended: those that no process has locked.
@@ -161,7 +161,7 @@ final class TemporaryCacheFile: Sendable {
         while true {
             let path = folder + "/" + String(UInt64.random(in: .min ... .max), radix: 36) + Self.suffix
             let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw CacheFailure("cannot create a file in", folder) }
+            guard descriptor >= 0 else { throw CacheFailure("cannot create a file in", path: folder) }
             // Before it was locked, another process may have taken it for a leftover.
             let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
             if isLocked, FileStatus(of: path) != nil {
@@ -184,7 +184,7 @@ final class TemporaryCacheFile: Sendable {
     static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) }
 
     func write(_ data: Data) throws(CacheFailure) {
-        guard PartialFile.write(data, to: descriptor) else { throw CacheFailure("cannot write", path) }
+        guard PartialFile.write(data, to: descriptor) else { throw CacheFailure("cannot write", path: path) }
     }
 }
 
@@ -239,11 +239,13 @@ enum CacheEntryFile {
         let folder = layout.folder(folder)
         if errno == ENOENT || errno == ENOTDIR {
             if errno == ENOTDIR { unlink(folder) }
-            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", folder) }
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+                throw CacheFailure("cannot create", path: folder)
+            }
         } else {
             remove(path)
         }
-        guard rename(part.path, path) == 0 else { throw CacheFailure("cannot write", path) }
+        guard rename(part.path, path) == 0 else { throw CacheFailure("cannot write", path: path) }
     }
 
     /// Removes a file, a link, a pipe or an empty folder. Returns whether it existed.

@@ -49,9 +49,9 @@ extension ResponseCache {
     }
 
     /// The most recent response for a key that a request with these fields selects.
-    func response(for key: CacheKey, _ fields: [String: String], in storage: Storage) async -> CachedResponse? {
+    func response(for key: CacheKey, fields: [String: String], in storage: Storage) async -> CachedResponse? {
         let generation = generation
-        let found = memory.response(for: key) { $0.variant.matches(fields, storage.salt) }
+        let found = memory.response(for: key) { $0.variant.matches(fields, salt: storage.salt) }
         guard let disk = storage.disk else { return found }
         if let found, found.freshness.isFresh(at: now()) {
             if memory.isUseDue(of: found, at: now()) { disk.begin(for: key.url) { disk.noteUse(of: found) } }
@@ -59,13 +59,13 @@ extension ResponseCache {
         }
         // Another process may have stored a more recent one.
         let stored = await disk.onQueue(of: key.url) { () -> CachedResponse? in
-            let stored = disk.response(for: key, fields, after: found?.recency)
+            let stored = disk.response(for: key, fields: fields, after: found?.recency)
             // On the queue, because a removal that is in progress ends after the queue has removed the file.
             return stored.flatMap { self.isRemoved($0, since: generation) ? nil : $0 }
         }
         guard let latest = stored ?? found, !isRemoved(latest, since: generation) else { return nil }
         guard let stored else { return found }
-        keepInMemory(stored, generation, isFromDisk: true)
+        keepInMemory(stored, generation: generation, isFromDisk: true)
         // One that has arrived meanwhile is more recent.
         return memory.response(for: key) { $0.isSameVariant(as: stored) } ?? stored
     }
@@ -76,7 +76,7 @@ extension ResponseCache {
     @discardableResult
     private func keepInMemory(
         _ response: CachedResponse,
-        _ generation: CacheRemovals.Generation,
+        generation: CacheRemovals.Generation,
         isFromDisk: Bool = false
     ) -> Bool {
         guard !isRemoved(response, since: generation) else { return false }
@@ -95,7 +95,7 @@ extension ResponseCache {
             storage.disk?.begin(for: url) { storage.disk?.removeReplaced(by: response) }
             return
         }
-        guard keepInMemory(response, generation) else { return }
+        guard keepInMemory(response, generation: generation) else { return }
         if let disk = storage.disk {
             disk.begin(for: url) { self.write(response, to: disk, generation) }
         }
@@ -176,7 +176,7 @@ extension ResponseCache {
 
 extension ResponseCache {
     /// Removes the responses that a request of an unsafe method has made invalid (RFC 9111 §4.4).
-    func invalidate(after request: URLRequest, _ head: ResponseHead, in storage: Storage) async {
+    func invalidate(after request: URLRequest, head: ResponseHead, in storage: Storage) async {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET"),
             (200...399).contains(head.statusCode), let url = request.url
         else { return }

@@ -102,9 +102,9 @@ public struct ResponseCachePlugin: Plugin {
         let usesStaleOnFailure = context.options.cachePolicy == .staleOnFailure
         if usesStaleOnFailure { context[CachedCall.Key.self]?.withLock { $0.request = request } }
         let storage = await cache.open()
-        guard let exchange = exchange(of: request, context, storage, next) else {
+        guard let exchange = exchange(of: request, context: context, storage: storage, network: next) else {
             let response = try await next(request)
-            await cache.invalidate(after: request.urlRequest, response.head, in: storage)
+            await cache.invalidate(after: request.urlRequest, head: response.head, in: storage)
             return response
         }
         guard usesStaleOnFailure else { return try await exchange.response() }
@@ -124,8 +124,9 @@ public struct ResponseCachePlugin: Plugin {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         guard case .failure(let error) = result, context.options.cachePolicy == .staleOnFailure,
-            error.allowsCachedResponse, let request = request(of: error, context),
-            let stored = await exchange(of: request, context, cache.open(), nil)?.storedResponse(),
+            error.allowsCachedResponse, let request = request(of: error, context: context),
+            let stored = await exchange(of: request, context: context, storage: cache.open(), network: nil)?
+                .storedResponse(),
             let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
         else { return result }
         return .success(response)
@@ -133,7 +134,7 @@ public struct ResponseCachePlugin: Plugin {
 
     /// The last request of a call that has failed. A call that has joined the exchange of another one has none of its
     /// own.
-    private func request(of error: TargetKitError, _ context: RequestContext) -> TransportRequest? {
+    private func request(of error: TargetKitError, context: RequestContext) -> TransportRequest? {
         guard let call = context[CachedCall.Key.self] else { return nil }
         return call.withLock(\.request) ?? error.request.map { TransportRequest(urlRequest: $0) }
     }
@@ -141,9 +142,9 @@ public struct ResponseCachePlugin: Plugin {
     /// Returns `nil` for a request that does not use the cache.
     private func exchange(
         of request: TransportRequest,
-        _ context: RequestContext,
-        _ storage: ResponseCache.Storage,
-        _ network: Exchange?
+        context: RequestContext,
+        storage: ResponseCache.Storage,
+        network: Exchange?
     ) -> CacheExchange? {
         let urlRequest = request.urlRequest
         guard case .none = request.body, case .memory(let limit) = request.destination, let url = urlRequest.url else {
@@ -156,7 +157,10 @@ public struct ResponseCachePlugin: Plugin {
         if user == nil, Self.hasUnknownCredential(fields, isSigned: network?.isSigned == true, context) { return nil }
         let credential = context[AppliedCredentialKey.self]
         let id = context[UserKey.self] ?? user?(context)
-        let key = CacheKey(url: url, user: self.user(id, fields, context, credential, storage.salt))
+        let key = CacheKey(
+            url: url,
+            user: self.user(id, fields: fields, context: context, credential: credential, salt: storage.salt)
+        )
         return CacheExchange(
             cache: cache,
             storage: storage,
@@ -216,10 +220,10 @@ public struct ResponseCachePlugin: Plugin {
     /// The digest that identifies the user; `nil` for a request without credentials.
     private func user(
         _ id: String?,
-        _ fields: [String: String],
-        _ context: RequestContext,
-        _ credential: AppliedCredential?,
-        _ salt: CacheSalt
+        fields: [String: String],
+        context: RequestContext,
+        credential: AppliedCredential?,
+        salt: CacheSalt
     ) -> String? {
         credential?.session.onEnd(of: ObjectIdentifier(cache)) { [cache] in cache.removePersonal() }
         if let id { return salt.digest(of: ["user", id]) }

@@ -22,7 +22,7 @@ extension OfflineOutbox {
         let call = newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
-            switch await firstAttempt(target, options(of: call), epoch: epoch) {
+            switch await firstAttempt(target, options: options(of: call), epoch: epoch) {
             case .success(let response):
                 callSucceeded()
                 return .sent(response)
@@ -33,7 +33,7 @@ extension OfflineOutbox {
         }
         let id = UUID()
         do {
-            if try await keep(target, call, as: id, epoch: epoch) { return .kept(id) }
+            if try await keep(target, call: call, as: id, epoch: epoch) { return .kept(id) }
         } catch {
             throw TargetKitError(stage: .transport, target: target, underlying: error)
         }
@@ -49,7 +49,7 @@ extension OfflineOutbox {
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
         let id = UUID()
-        _ = try await keep(target, newCall(of: target), as: id)
+        _ = try await keep(target, call: newCall(of: target), as: id)
         return id
     }
 
@@ -176,12 +176,12 @@ extension OfflineOutbox {
     /// Makes the first try of a call.
     private func firstAttempt(
         _ target: Target,
-        _ options: CallOptions,
+        options: CallOptions,
         epoch: Int
     ) async -> Result<Response, TargetKitError> {
         let id = UUID()
         defer { content.update { $0.firstAttempts[id] = nil } }
-        let (result, _) = await result(of: target, options) { content, task in
+        let (result, _) = await result(of: target, options: options) { content, task in
             content.firstAttempts[id] = task
             return content.epoch == epoch
         }
@@ -191,7 +191,7 @@ extension OfflineOutbox {
     /// Keeps a call, unless the account has changed since it was made. Returns whether it is kept.
     private func keep(
         _ target: Target,
-        _ call: StoredCall,
+        call: StoredCall,
         as id: UUID,
         epoch: Int? = nil
     ) async throws(OutboxError) -> Bool {
@@ -203,7 +203,7 @@ extension OfflineOutbox {
         let isKept = try await store.transaction { [self, call] transaction throws(OutboxError) -> Bool in
             let content = transaction.current
             if let epoch, content.epoch != epoch { return false }
-            let dropped = try content.items.ended(toMakeRoomFor: call, limits)
+            let dropped = try content.items.ended(toMakeRoomFor: call, limits: limits)
             let kept = OutboxRecord(change: .kept, id: id, call: call)
             try transaction.write(dropped.map { OutboxRecord(change: .ended, id: $0.id) } + [kept])
             for item in dropped { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
@@ -220,7 +220,7 @@ extension OutboxItems {
     /// The entries that have failed or expired and make room for a call.
     ///
     /// - Throws: ``OutboxError/full`` if there are not enough of them.
-    fileprivate func ended(toMakeRoomFor call: StoredCall, _ limits: OutboxLimits) throws(OutboxError) -> [Item] {
+    fileprivate func ended(toMakeRoomFor call: StoredCall, limits: OutboxLimits) throws(OutboxError) -> [Item] {
         var (count, byteCount) = (order.count + 1, byteCount + call.target.utf8.count)
         var dropped: [Item] = []
         for item in all where item.isFailedOrExpired && (count > limits.count || byteCount > limits.byteCount) {

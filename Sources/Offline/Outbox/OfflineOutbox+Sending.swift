@@ -79,7 +79,7 @@ extension OfflineOutbox {
     private func next() async throws(OutboxError) -> OutboxItems<Target>.Item? {
         let now = now()
         return try await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
-            try endAbandoned(&transaction, now)
+            try endAbandoned(&transaction, now: now)
             guard isNetworkUsable, let item = transaction.current.next(at: elapsed.current) else { return nil }
             if item.call.policy == .ifUnsent {
                 // Otherwise the next launch could send it a second time.
@@ -100,12 +100,12 @@ extension OfflineOutbox {
     }
 
     /// Ends the entries that have expired, and those whose call another process had begun that was killed.
-    private func endAbandoned(_ transaction: inout OutboxTransaction<Target>, _ now: Date) throws(OutboxError) {
+    private func endAbandoned(_ transaction: inout OutboxTransaction<Target>, now: Date) throws(OutboxError) {
         let content = transaction.current
         for item in content.items.all where item.target != nil && !item.isFailedOrExpired {
             if case .begun = item.state {
                 let text = "The app ended while the call was sent. The server may have processed it."
-                try transaction.write([.failed(item.id, StoredFailure(text: text))])
+                try transaction.write([.failed(item.id, failure: StoredFailure(text: text))])
                 report(item.id)
             } else if item.call.date.addingTimeInterval(limits.age / .seconds(1)) < now {
                 try transaction.write([OutboxRecord(change: .expired, id: item.id)])
@@ -118,14 +118,14 @@ extension OfflineOutbox {
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
         let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
-        let (result, isWanted) = await result(of: target, options) { content, task in
+        let (result, isWanted) = await result(of: target, options: options) { content, task in
             content.task = task
             return content.account == item.call.account && content.items[item.id] != nil
         }
         let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
         // It does not throw, because what cannot be written is written later.
         try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
-            try end(item, outcome, &transaction)
+            try end(item, outcome: outcome, transaction: &transaction)
         }
     }
 
@@ -136,13 +136,13 @@ extension OfflineOutbox {
     ///   otherwise it is cancelled.
     func result(
         of target: Target,
-        _ options: CallOptions,
+        options: CallOptions,
         register: (inout OutboxContent<Target>, Task<Result<Response, TargetKitError>, Never>) -> Bool
     ) async -> (result: Result<Response, TargetKitError>, isWanted: Bool) {
         let start = SharedOutcome<Void>()
         let task = Task { [provider] in
             try? await start.value()
-            return await provider.result(of: target, options)
+            return await provider.result(of: target, options: options)
         }
         let isWanted = content.update { register(&$0, task) }
         if !isWanted { task.cancel() }
@@ -158,14 +158,14 @@ extension OfflineOutbox {
     /// Records the outcome of an entry's call.
     private func end(
         _ item: OutboxItems<Target>.Item,
-        _ outcome: OutboxOutcome,
-        _ transaction: inout OutboxTransaction<Target>
+        outcome: OutboxOutcome,
+        transaction: inout OutboxTransaction<Target>
     ) throws(OutboxError) {
         let isInOutbox = transaction.current.items[item.id] != nil
         switch outcome {
         case .sent: try transaction.write([OutboxRecord(change: .ended, id: item.id)])
         case .failed(let error) where isInOutbox:
-            try transaction.write([.failed(item.id, StoredFailure(error))])
+            try transaction.write([.failed(item.id, failure: StoredFailure(error))])
         case .needsSignIn, .noResponse, .unavailable, .failed:
             if isInOutbox, item.call.policy == .ifUnsent {
                 try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
@@ -219,7 +219,7 @@ extension OfflineOutbox {
 
 extension Provider {
     /// The result of a call as a value.
-    fileprivate func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
+    fileprivate func result(of target: Target, options: CallOptions) async -> Result<Response, TargetKitError> {
         do {
             return .success(try await request(target, options: options))
         } catch {

@@ -84,7 +84,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         self.clock = clock
         self.now = now
         elapsed = ElapsedTime(clock)
-        store = try OutboxStore(file, OutboxContent(account: account))
+        store = try OutboxStore(file, content: OutboxContent(account: account))
         observeNetwork()
         startSending()
     }

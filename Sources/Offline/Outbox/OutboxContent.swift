@@ -41,12 +41,12 @@ extension OutboxContent {
     /// An entry as the app sees it; `nil` if this version of the app cannot decode it.
     func entry(_ item: OutboxItems<Target>.Item) -> OutboxEntry<Target>? {
         guard let target = item.target else { return nil }
-        return OutboxEntry(id: item.id, target: target, date: item.call.date, state: state(of: item, target))
+        return OutboxEntry(id: item.id, target: target, date: item.call.date, state: state(of: item, target: target))
     }
 
     func entry(_ id: UUID) -> OutboxEntry<Target>? { items[id].flatMap(entry) }
 
-    private func state(of item: OutboxItems<Target>.Item, _ target: Target) -> OutboxEntry<Target>.State {
+    private func state(of item: OutboxItems<Target>.Item, target: Target) -> OutboxEntry<Target>.State {
         switch item.state {
         case .expired: .expired
         case .failed(let failure): .failed(errors[item.id] ?? failure.error(of: target))

@@ -40,7 +40,7 @@ extension OutboxRecord {
     var isMark: Bool { id == Self.markID }
 
     /// The failure of an entry's call.
-    static func failed(_ id: UUID, _ failure: StoredFailure) -> Self {
+    static func failed(_ id: UUID, failure: StoredFailure) -> Self {
         Self(change: .failed, id: id, reason: failure)
     }
 }
@@ -145,7 +145,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
             case .waiting: [kept]
             case .begun: [kept, OutboxRecord(change: .begun, id: item.id)]
             case .expired: [kept, OutboxRecord(change: .expired, id: item.id)]
-            case .failed(let failure): [kept, .failed(item.id, failure)]
+            case .failed(let failure): [kept, .failed(item.id, failure: failure)]
             }
         }
     }

@@ -18,7 +18,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     private let turn = Locked<FileLock?>(nil)
 
     /// Reads the entries.
-    init(_ file: URL?, _ content: OutboxContent<Target>) throws(OutboxError) {
+    init(_ file: URL?, content: OutboxContent<Target>) throws(OutboxError) {
         self.content = ObservedValue(content)
         do {
             log = try file.map { file throws(RecordLogFailure) in try SharedRecordLog(file) }
@@ -73,10 +73,10 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     ///   be used, and written later.
     func transaction<Value: Sendable>(
         isRequired: Bool = true,
-        _ body: @escaping @Sendable (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
+        body: @escaping @Sendable (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
     ) async throws(OutboxError) -> Value {
         let result = await queue.run {
-            Result { () throws(OutboxError) in try self.run(isRequired: isRequired, body) }
+            Result { () throws(OutboxError) in try self.run(isRequired: isRequired, body: body) }
         }
         return try result.get()
     }
@@ -90,7 +90,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
 
     private func run<Value>(
         isRequired: Bool = true,
-        _ body: (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
+        body: (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
     ) throws(OutboxError) -> Value {
         var transaction = OutboxTransaction(of: self, isRequired: isRequired)
         guard let log else { return try body(&transaction) }

@@ -39,14 +39,14 @@ public struct AccessTokenPlugin: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let scheme = context.options.authorization
         guard scheme != .none, let token = try await token(context.target), !token.isEmpty,
-            let value = try Self.fieldValue(token, scheme)
+            let value = try Self.fieldValue(token, scheme: scheme)
         else { return request }
         var request = request
         try request.setAuthorization(value)
         return request
     }
 
-    private static func fieldValue(_ token: String, _ scheme: AuthorizationScheme) throws -> String? {
+    private static func fieldValue(_ token: String, scheme: AuthorizationScheme) throws -> String? {
         switch scheme {
         case .none: nil
         case .automatic, .bearer: "Bearer " + token

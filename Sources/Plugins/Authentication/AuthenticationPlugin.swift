@@ -108,8 +108,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         self.authorizes = authorizes
         currentCredential = CurrentCredential(
             authenticator,
-            SerialCredentialStore(store),
-            limit,
+            credentialStore: SerialCredentialStore(store),
+            limit: limit,
             clock: clock,
             onStoreFailure: onStoreFailure,
             signOut: signOut
@@ -131,7 +131,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             }
             return changed
         } catch let failure as RefreshFailure {
-            throw callError(for: failure, request, context)
+            throw callError(for: failure, request: request, context: context)
         }
     }
 
@@ -155,7 +155,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
                 context[RefreshedCredentialKey.self] = applied
             }
         } catch let failure as RefreshFailure {
-            throw callError(for: failure, request.urlRequest, context)
+            throw callError(for: failure, request: request.urlRequest, context: context)
         } catch  where !error.isCancellation {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
@@ -164,8 +164,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 
     private func callError(
         for failure: RefreshFailure,
-        _ request: URLRequest,
-        _ context: RequestContext
+        request: URLRequest,
+        context: RequestContext
     ) -> TargetKitError {
         if case .ended = failure { context[EndedSessionKey.self] = true }
         return failure.error(request: request)

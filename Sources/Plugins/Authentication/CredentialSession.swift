@@ -58,7 +58,7 @@ package final class CredentialSession: Sendable {
     }
 
     /// Runs an action of a cache when the session ends; immediately if it has ended.
-    package func onEnd(of cache: ObjectIdentifier, _ action: @escaping @Sendable () -> Void) {
+    package func onEnd(of cache: ObjectIdentifier, action: @escaping @Sendable () -> Void) {
         let isEnded = state.withLock { state in
             if !state.isEnded { state.endings[cache] = action }
             return state.isEnded

@@ -20,7 +20,7 @@ extension CurrentCredential {
             // The lock covers the change of the store, but not the sign-out handler, which may wait for the user.
             conclusion = try await withRefreshLock { await self.conclude(refresh) }
         } catch {
-            conclusion = .settled(passing(AuthenticationError.refreshCancelled, refresh))
+            conclusion = .settled(passing(AuthenticationError.refreshCancelled, refresh: refresh))
         }
         timer.cancel()
         let result: Result<Lease, RefreshFailure>
@@ -40,7 +40,7 @@ extension CurrentCredential {
         switch await comparison(with: credential, of: refresh) {
         case .same: break
         case .refreshed(let other, _) where authenticator.needsRefresh(other.credential): credential = other.credential
-        case .refreshed(let other, _): return .settled(adopt(other, refresh))
+        case .refreshed(let other, _): return .settled(adopt(other, refresh: refresh))
         case .replaced(let other): return .settled(enter(other, after: refresh))
         case .cleared: return cleared(refresh)
         }
@@ -51,16 +51,16 @@ extension CurrentCredential {
             }
             return await keep(renewed, of: refresh, inPlaceOf: credential)
         } catch  where error.isCancellation {
-            return .settled(passing(AuthenticationError.refreshCancelled, refresh))
+            return .settled(passing(AuthenticationError.refreshCancelled, refresh: refresh))
         } catch  where authenticator.endsSession(error) {
             return await end(refresh, of: credential, error)
         } catch {
             note(error, of: refresh)
-            return .settled(passing(error.withoutExchange, refresh))
+            return .settled(passing(error.withoutExchange, refresh: refresh))
         }
     }
 
-    private func passing(_ error: any Error, _ refresh: Refresh) -> Result<Lease, RefreshFailure> {
+    private func passing(_ error: any Error, refresh: Refresh) -> Result<Lease, RefreshFailure> {
         .failure(.passing(error, isEarly: refresh.isEarly))
     }
 
@@ -83,7 +83,7 @@ extension CurrentCredential {
         switch await comparison(with: old, of: refresh) {
         case .same, .refreshed(_, isSameSession: true): break
         // Without the identifiers of sessions, it may be another user's.
-        case .refreshed(let other, _): return .settled(adopt(other, refresh))
+        case .refreshed(let other, _): return .settled(adopt(other, refresh: refresh))
         case .replaced(let other): return .settled(enter(other, after: refresh))
         case .cleared: return cleared(refresh)
         }
@@ -107,7 +107,7 @@ extension CurrentCredential {
     /// Uses a credential that another process has stored. This does not count towards the limit of refreshes.
     private func adopt(
         _ other: IdentifiedCredential<Credential>,
-        _ refresh: Refresh
+        refresh: Refresh
     ) -> Result<Lease, RefreshFailure> {
         let lease = state.withLock { state -> Lease? in
             guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
@@ -147,7 +147,7 @@ extension CurrentCredential {
     /// Ends the session, because another process has signed out.
     private func cleared(_ refresh: Refresh) -> Conclusion {
         let error = AuthenticationError.signedOutElsewhere
-        return end(refresh, error) == nil ? .settled(superseded(refresh)) : .ended(error)
+        return end(refresh, error: error) == nil ? .settled(superseded(refresh)) : .ended(error)
     }
 
     /// Ends the session and clears the store, unless another process has stored a credential that differs.
@@ -155,23 +155,23 @@ extension CurrentCredential {
         let isCleared: Bool
         do {
             switch try await stored(comparedTo: credential, of: refresh) {
-            case .refreshed(let other, _): return .settled(adopt(other, refresh))
+            case .refreshed(let other, _): return .settled(adopt(other, refresh: refresh))
             case .replaced(let other): return .settled(enter(other, after: refresh))
             case .same: isCleared = false
             case .cleared: isCleared = true
             }
         } catch {
             // A credential that cannot be read must not be removed: it may be a newer one.
-            return .settled(passing(error, refresh))
+            return .settled(passing(error, refresh: refresh))
         }
-        guard let change = end(refresh, error) else { return .settled(superseded(refresh)) }
+        guard let change = end(refresh, error: error) else { return .settled(superseded(refresh)) }
         if !isCleared { await store(Change(number: change, contents: nil)) }
         return .ended(error)
     }
 
     /// Ends the session; `nil` if it has ended already, or there is a newer credential. Returns the number of the
     /// change.
-    private func end(_ refresh: Refresh, _ error: any Error) -> Int? {
+    private func end(_ refresh: Refresh, error: any Error) -> Int? {
         let ended = state.withLock { state -> (change: Int, owner: CredentialSession)? in
             guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
             else { return nil }
@@ -197,7 +197,7 @@ extension CurrentCredential {
             return true
         }
         // Otherwise only the store is slow.
-        let failure = passing(AuthenticationError.refreshTimedOut(limit.timeout), refresh)
+        let failure = passing(AuthenticationError.refreshTimedOut(limit.timeout), refresh: refresh)
         refresh.outcome.settle(isUnchanged ? failure : superseded(refresh))
     }
 

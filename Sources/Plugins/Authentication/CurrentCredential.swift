@@ -126,8 +126,8 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 
     init(
         _ authenticator: A,
-        _ credentialStore: SerialCredentialStore<Credential>,
-        _ limit: RefreshLimit,
+        credentialStore: SerialCredentialStore<Credential>,
+        limit: RefreshLimit,
         clock: any Clock<Duration>,
         onStoreFailure: @escaping @Sendable (any Error) -> Void,
         signOut: @escaping @Sendable (any Error) async -> Void

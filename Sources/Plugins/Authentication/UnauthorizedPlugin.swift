@@ -83,12 +83,17 @@ public struct UnauthorizedPlugin: Plugin {
         belongsToSession: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
-        self.init(bodyCodes, credentialHeaders, counts: { belongsToSession($0.target) }, signOut: signOut)
+        self.init(
+            bodyCodes,
+            credentialHeaders: credentialHeaders,
+            counts: { belongsToSession($0.target) },
+            signOut: signOut
+        )
     }
 
     private init(
         _ bodyCodes: [BodyCode],
-        _ credentialHeaders: Set<HTTPHeaderName>?,
+        credentialHeaders: Set<HTTPHeaderName>?,
         counts: @escaping @Sendable (RequestContext) -> Bool,
         signInCount: @escaping @Sendable () -> Int = { 0 },
         signOut: @escaping @Sendable (RequestContext) async -> Void
@@ -120,7 +125,9 @@ public struct UnauthorizedPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard let rejection = rejection(result), counts(context), endsSession(rejection, context) else { return result }
+        guard let rejection = rejection(result), counts(context), endsSession(rejection, context: context) else {
+            return result
+        }
         let session = session
         let isFirst = state.withLock { state in
             guard context[sessions] ?? session == session, state.ended != session else { return false }
@@ -155,7 +162,7 @@ public struct UnauthorizedPlugin: Plugin {
     }
 
     /// Whether the call carried the session's credential to the server that has rejected it.
-    private func endsSession(_ rejection: Response, _ context: RequestContext) -> Bool {
+    private func endsSession(_ rejection: Response, context: RequestContext) -> Bool {
         if context[EndedSessionKey.self] == true { return true }
         guard let request = rejection.request, !rejection.redirects.contains(where: \.isCrossOrigin) else {
             return false
@@ -164,12 +171,12 @@ public struct UnauthorizedPlugin: Plugin {
             return credentialHeaders.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
         }
         return request.allHTTPHeaderFields?.keys.contains { name in
-            Self.carriesSession(HTTPHeaderName(rawValue: name), context)
+            Self.carriesSession(HTTPHeaderName(rawValue: name), context: context)
         } == true
     }
 
     /// Whether a field usually carries the credential of a session.
-    private static func carriesSession(_ name: HTTPHeaderName, _ context: RequestContext) -> Bool {
+    private static func carriesSession(_ name: HTTPHeaderName, context: RequestContext) -> Bool {
         if otherSecrets.contains(name) { return false }
         if context.secretHeaders.contains(name) { return true }
         guard HeaderRedaction.standard.isSecret(name) else { return false }
@@ -226,7 +233,7 @@ extension UnauthorizedPlugin {
     ) {
         self.init(
             bodyCodes,
-            credentialHeaders,
+            credentialHeaders: credentialHeaders,
             counts: { belongsToSession($0.target) && !authentication.refreshesCredential(of: $0) },
             signInCount: { authentication.signInCount },
             signOut: signOut

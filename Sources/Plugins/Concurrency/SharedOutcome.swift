@@ -29,7 +29,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
             return state.lastNumber
         }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { wait(number, $0) }
+            try await withUnsafeThrowingContinuation { wait(number, continuation: $0) }
         } onCancel: {
             leave(number)
         }
@@ -46,7 +46,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.resume(returning: value) }
     }
 
-    private func wait(_ number: Int, _ continuation: Continuation) {
+    private func wait(_ number: Int, continuation: Continuation) {
         let result = state.withLock { state -> Result<Value, any Error>? in
             if state.left.remove(number) != nil { return .failure(CancellationError()) }
             if let value = state.value { return .success(value) }

@@ -84,26 +84,26 @@ public struct WaitsForConnectivityPlugin: Plugin {
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
-        if let error = try await failure(of: request.urlRequest, context) {
+        if let error = try await failure(of: request.urlRequest, context: context) {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
         return try await next(request)
     }
 
     /// Waits until there is a network for the request. Returns why it is not sent; `nil` if it is.
-    private func failure(of request: URLRequest, _ context: RequestContext) async throws -> URLError? {
+    private func failure(of request: URLRequest, context: RequestContext) async throws -> URLError? {
         let refused = context.options.refusedNetworks
         guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }
         let waits = timeout > .zero && isHeld(context)
         if waits, try await isServedInTime(refused) { return nil }
         guard reachability.isReachable else {
             guard waits, failsAfterTimeout else { return nil }
-            return Self.error(.notConnectedToInternet, "the device has been offline for \(timeout)")
+            return Self.error(.notConnectedToInternet, text: "the device has been offline for \(timeout)")
         }
-        return Self.error(.dataNotAllowed, "the options of the call do not allow the device's network")
+        return Self.error(.dataNotAllowed, text: "the options of the call do not allow the device's network")
     }
 
-    private static func error(_ code: URLError.Code, _ text: String) -> URLError {
+    private static func error(_ code: URLError.Code, text: String) -> URLError {
         URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 

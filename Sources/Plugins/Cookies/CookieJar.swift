@@ -112,7 +112,7 @@ struct CookieJar: Sendable {
 }
 
 extension CookieJar {
-    private mutating func change(_ domain: String, _ body: (inout [Entry], inout Bool) -> Void) {
+    private mutating func change(_ domain: String, body: (inout [Entry], inout Bool) -> Void) {
         // Removed, so that the list is changed in place and not copied.
         var list = entries.removeValue(forKey: domain) ?? []
         count -= list.count

@@ -67,14 +67,14 @@ public struct CookiePlugin: Plugin {
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
-        let request = updated(request, context)
+        let request = updated(request, context: context)
         let response = try await next(request)
         guard !response.origin.isCache, let url = (response.request ?? request.urlRequest).url else { return response }
         store.store(response.head.headers.values(for: .setCookie), from: url)
         return response
     }
 
-    private func updated(_ request: TransportRequest, _ context: RequestContext) -> TransportRequest {
+    private func updated(_ request: TransportRequest, context: RequestContext) -> TransportRequest {
         let added = context[added]
         if var added, !added.isSent {
             added.isSent = true

@@ -84,7 +84,7 @@ public final class EnvironmentStore: Sendable {
         let state: State
         do throws(EnvironmentError) {
             try Self.checkNames(environments)
-            let launched = try Self.launched(launch, environments)
+            let launched = try Self.launched(launch, environments: environments)
             let current = launched ?? environments.first { $0.name == choice } ?? first
             state = State(current: current, choice: choice)
         } catch {
@@ -130,17 +130,17 @@ public final class EnvironmentStore: Sendable {
             throw EnvironmentError.unknownName(name, from: .selection, known: environments.map(\.name))
         }
         try Self.checkNames(environments)
-        choose(environment, name)
+        choose(environment, choice: name)
     }
 
     /// Selects the default environment, and removes the saved selection. Has no effect if two environments have the
     /// same name.
     public func reset() {
         if case .duplicateName = state.value.problem { return }
-        choose(environments[0], nil)
+        choose(environments[0], choice: nil)
     }
 
-    private func choose(_ environment: ServerEnvironment, _ choice: String?) {
+    private func choose(_ environment: ServerEnvironment, choice: String?) {
         state.update { $0 = State(current: environment, choice: choice) }
         saving.update { _, events in events.append(()) }
     }
@@ -177,7 +177,7 @@ public final class EnvironmentStore: Sendable {
 
     private static func launched(
         _ launch: Launch,
-        _ environments: [ServerEnvironment]
+        environments: [ServerEnvironment]
     ) throws(EnvironmentError) -> ServerEnvironment? {
         guard let (name, source) = launch.selection else { return nil }
         let known = environments.map(\.name)
@@ -199,7 +199,7 @@ extension ServerEnvironment {
             case .duplicateName(let name): (name, "duplicate-environment")
             }
         var environment = Self(name, baseURL: "")
-        environment.baseURL = URL(uncallable: scheme, name)
+        environment.baseURL = URL(uncallable: scheme, text: name)
         return environment
     }
 }

@@ -57,12 +57,12 @@ public final class EnvironmentTransport: Transport {
         make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
     ) {
         let trust = DevelopmentTrust(names: names, isAllowed: DevelopmentTrust.isDebugBuild || alsoInReleaseBuilds)
-        self.init(store, trust, make: make)
+        self.init(store, developmentTrust: trust, make: make)
     }
 
     init(
         _ store: EnvironmentStore,
-        _ developmentTrust: DevelopmentTrust,
+        developmentTrust: DevelopmentTrust,
         make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
     ) {
         self.store = store
@@ -99,11 +99,16 @@ public final class EnvironmentTransport: Transport {
     }
 
     /// Whether the transport of the current environment reports them.
-    public var reportsInterimResponses: Bool {
+    public var reportsInterimResponses: Bool { current(\.reportsInterimResponses) }
+
+    /// Whether the transport of the current environment streams responses.
+    public var streamsResponses: Bool { current(\.streamsResponses) }
+
+    private func current(_ property: (any Transport) -> Bool) -> Bool {
         let environment = store.current
         let transport = begin(environment)
         defer { end(environment) }
-        return transport.reportsInterimResponses
+        return property(transport)
     }
 
     /// Performs one exchange by the transport of the request's environment.
@@ -117,16 +122,16 @@ public final class EnvironmentTransport: Transport {
     }
 
     private func begin(_ environment: ServerEnvironment) -> any Transport {
-        if let transport = entries.withLock({ Self.join(&$0, environment.name, nil) }) { return transport }
+        if let transport = entries.withLock({ Self.join(&$0, name: environment.name, made: nil) }) { return transport }
         // Made without the lock; if another call has made one meanwhile, this call uses that one.
         let made = make(developmentTrust.applied(to: environment))
-        return entries.withLock { Self.join(&$0, environment.name, made) } ?? made
+        return entries.withLock { Self.join(&$0, name: environment.name, made: made) } ?? made
     }
 
     private static func join(
         _ entries: inout [String: Entry],
-        _ name: String,
-        _ made: (any Transport)?
+        name: String,
+        made: (any Transport)?
     ) -> (any Transport)? {
         guard let transport = entries[name]?.transport ?? made else { return nil }
         entries[name, default: Entry(transport: transport)].calls += 1

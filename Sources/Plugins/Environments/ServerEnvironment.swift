@@ -78,11 +78,11 @@ public struct ServerEnvironment: Sendable, Hashable {
 extension URL {
     /// The URL of a text, or a URL that cannot be called and contains the text.
     init(ofServer text: String) {
-        self = URL(escaped: text) ?? URL(uncallable: "invalid", text)
+        self = URL(escaped: text) ?? URL(uncallable: "invalid", text: text)
     }
 
     /// Creates a URL with a scheme that cannot be called, so that calls fail with an error that contains the text.
-    init(uncallable scheme: String, _ text: String) {
+    init(uncallable scheme: String, text: String) {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         self = URL(string: "\(scheme):\(escaped)") ?? URL(filePath: "/")
     }

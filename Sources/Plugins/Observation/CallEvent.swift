@@ -56,7 +56,7 @@ public struct CallEvent: Sendable {
     private let redaction: Redaction
     private let targetName: TargetName
 
-    init(_ step: Step, _ context: RequestContext, _ target: TargetName, duration: Duration?, redaction: Redaction) {
+    init(_ step: Step, context: RequestContext, target: TargetName, duration: Duration?, redaction: Redaction) {
         self.step = step
         date = Date()
         self.duration = duration

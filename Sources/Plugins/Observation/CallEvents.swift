@@ -45,24 +45,24 @@ package struct CallEvents: Sendable {
     }
 
     /// Reports that a request was prepared, and before it, that it is another attempt.
-    package func prepared(_ request: URLRequest, _ context: RequestContext, _ report: (CallEvent) -> Void) {
+    package func prepared(_ request: URLRequest, context: RequestContext, report: (CallEvent) -> Void) {
         let last = context[attempt]
         if let last, last.number < context.attempt, let end = last.end {
-            var retry = event(.retry, context, last, duration: elapsedTime.current - end.time)
+            var retry = event(.retry, context: context, attempt: last, duration: elapsedTime.current - end.time)
             retry.result = end.result
             report(retry)
         }
-        var prepared = event(.prepared, context, last)
+        var prepared = event(.prepared, context: context, attempt: last)
         prepared.request = request
         report(prepared)
     }
 
     /// Reports that a request was sent.
-    package func sent(_ request: URLRequest, _ context: RequestContext, _ report: (CallEvent) -> Void) {
+    package func sent(_ request: URLRequest, context: RequestContext, report: (CallEvent) -> Void) {
         let last = context.attempt == 0 ? nil : context[attempt]
         let attempt = Attempt(context.attempt, start: elapsedTime.current, target: last?.target ?? TargetName())
         context[self.attempt] = attempt
-        var sent = event(.sent, context, attempt)
+        var sent = event(.sent, context: context, attempt: attempt)
         sent.request = request
         report(sent)
     }
@@ -76,7 +76,7 @@ package struct CallEvents: Sendable {
         let now = elapsedTime.current
         let last = context[attempt]
         let (response, error) = result.parts
-        var event = event(.head, context, last, duration: last.map { now - $0.start })
+        var event = event(.head, context: context, attempt: last, duration: last.map { now - $0.start })
         if let response {
             event.isStream = response.isStream
             event.isRefused = error != nil
@@ -107,12 +107,12 @@ package struct CallEvents: Sendable {
     /// - Parameter report: Called with the event, and whether its failure was reported as that of an attempt.
     package func finished(
         _ call: FinishedCall,
-        _ context: RequestContext,
-        _ report: (_ event: CallEvent, _ isKnown: Bool) -> Void
+        context: RequestContext,
+        report: (_ event: CallEvent, _ isKnown: Bool) -> Void
     ) {
         let last = context[attempt]
         let (response, error) = call.result.parts
-        var event = event(.finished, context, last, duration: call.duration)
+        var event = event(.finished, context: context, attempt: last, duration: call.duration)
         event.response = response
         if response != nil, let count = call.streamedByteCount, let last, last.end?.failure == nil {
             var body = event
@@ -129,11 +129,17 @@ package struct CallEvents: Sendable {
 
     private func event(
         _ step: CallEvent.Step,
-        _ context: RequestContext,
-        _ attempt: Attempt?,
+        context: RequestContext,
+        attempt: Attempt?,
         duration: Duration? = nil
     ) -> CallEvent {
-        CallEvent(step, context, attempt?.target ?? TargetName(), duration: duration, redaction: redaction)
+        CallEvent(
+            step,
+            context: context,
+            target: attempt?.target ?? TargetName(),
+            duration: duration,
+            redaction: redaction
+        )
     }
 }
 

@@ -57,11 +57,11 @@ final class LoadingIndicator: Sendable {
         }
     }
 
-    private func change(at now: Duration, _ change: @Sendable (inout State) -> Void) {
+    private func change(at now: Duration, change: @Sendable (inout State) -> Void) {
         let superfluous = shown.update { state, events -> Task<Void, Never>? in
             change(&state)
-            let wait = settle(&state, &events, at: now)
-            return keepTime(&state, wait)
+            let wait = settle(&state, events: &events, at: now)
+            return keepTime(&state, wait: wait)
         }
         superfluous?.cancel()
     }
@@ -69,7 +69,7 @@ final class LoadingIndicator: Sendable {
     /// Shows or hides, when it is time to.
     ///
     /// - Returns: The time until then; `nil` when nothing is to be changed.
-    private func settle(_ state: inout State, _ events: inout [Bool], at now: Duration) -> Duration? {
+    private func settle(_ state: inout State, events: inout [Bool], at now: Duration) -> Duration? {
         let isBusy = state.callCount > 0
         guard isBusy != (state.shownSince != nil) else { return nil }
         let due = state.shownSince.map { $0 + shortest } ?? state.busySince + delay
@@ -82,7 +82,7 @@ final class LoadingIndicator: Sendable {
     /// Starts the timer that is needed.
     ///
     /// - Returns: The timer that is not needed any more, for the caller to cancel without the lock.
-    private func keepTime(_ state: inout State, _ wait: Duration?) -> Task<Void, Never>? {
+    private func keepTime(_ state: inout State, wait: Duration?) -> Task<Void, Never>? {
         guard let wait else {
             defer { state.timer = nil }
             return state.timer?.task

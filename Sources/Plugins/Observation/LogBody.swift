@@ -87,7 +87,7 @@ struct CurlCommand {
     /// Whether the body is not in the `URLRequest`.
     let isBodyElsewhere: Bool
 
-    init(_ request: URLRequest, _ body: LogBody, _ context: RequestContext) {
+    init(_ request: URLRequest, body: LogBody, context: RequestContext) {
         self.request = request
         self.body = body
         isBodyElsewhere = context.bodyOutsideRequest != nil

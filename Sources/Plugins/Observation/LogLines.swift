@@ -26,7 +26,7 @@ struct LogLines {
     private func writeRequest() {
         guard let request = event.request else { return }
         if level.contains(.curl) {
-            return write("→ " + CurlCommand(request, body, event.context).text)
+            return write("→ " + CurlCommand(request, body: body, context: event.context).text)
         }
         if level.contains(.request) { write("→ \(event.method ?? "") \(event.url ?? "") (\(event.target))") }
         if level.contains(.requestHeaders) { writeHeaders() }

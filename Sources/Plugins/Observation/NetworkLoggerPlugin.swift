@@ -90,7 +90,7 @@ public struct NetworkLoggerPlugin: Plugin {
 
     /// Logs the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        if isListening { events.sent(request, context, log) }
+        if isListening { events.sent(request, context: context, report: log) }
     }
 
     /// Logs the response or the failure.
@@ -101,7 +101,7 @@ public struct NetworkLoggerPlugin: Plugin {
     /// Logs the end of a stream, and a failure that was not logged with an attempt.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard isListening else { return }
-        events.finished(call, context) { event, isKnown in if !isKnown { log(event) } }
+        events.finished(call, context: context) { event, isKnown in if !isKnown { log(event) } }
     }
 
     private var isListening: Bool { !level.isEmpty && isEnabled() }

@@ -51,10 +51,10 @@ public struct DefaultHeadersPlugin: Plugin {
     /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
-        try request.setIfMissing(.accept, accept)
-        try request.setIfMissing(.acceptLanguage, Self.acceptLanguage(languages()))
-        try request.setIfMissing(.userAgent, userAgent)
-        for field in others { try request.setIfMissing(field.name, field.value) }
+        try request.setIfMissing(.accept, value: accept)
+        try request.setIfMissing(.acceptLanguage, value: Self.acceptLanguage(languages()))
+        try request.setIfMissing(.userAgent, value: userAgent)
+        for field in others { try request.setIfMissing(field.name, value: field.value) }
         return request
     }
 
@@ -120,7 +120,7 @@ extension DefaultHeadersPlugin {
 }
 
 extension URLRequest {
-    fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, _ value: String?) throws {
+    fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, value: String?) throws {
         guard let value, self.value(forHTTPHeaderField: name.rawValue) == nil else { return }
         // Foundation drops such a value without an error.
         guard !value.endsHeaderField else {

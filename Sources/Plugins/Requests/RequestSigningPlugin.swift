@@ -64,14 +64,14 @@ public struct RequestSigningPlugin: Plugin {
         guard !request.isCrossOrigin else { return try await next(request) }
         var request = request
         do {
-            try await sign(&request, context)
+            try await sign(&request, context: context)
         } catch  where !error.isCancellation {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
         return try await next(request)
     }
 
-    private func sign(_ request: inout TransportRequest, _ context: RequestContext) async throws {
+    private func sign(_ request: inout TransportRequest, context: RequestContext) async throws {
         guard let signable = SignableRequest(request) else { return }
         let fields = try await SigningTask.$isRunning.withValue(true) { try await signature(signable, context) }
         for field in fields {

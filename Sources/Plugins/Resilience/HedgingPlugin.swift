@@ -76,7 +76,7 @@ public struct HedgingPlugin: Plugin {
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         fixedDelay = delay
-        counter = retry?.counter ?? RetryCounter(RetryBudget(), clock)
+        counter = retry?.counter ?? RetryCounter(RetryBudget(), clock: clock)
         countsCalls = retry == nil
         self.clock = clock
         elapsedTime = ElapsedTime(clock)
@@ -125,7 +125,7 @@ public struct HedgingPlugin: Plugin {
         _ next: Exchange
     ) async throws -> TransportResponse {
         let result = await withTaskGroup(of: Event.self) { group -> Result<TransportResponse, any Error> in
-            group.addTask { await ended(request, next) }
+            group.addTask { await ended(request, next: next) }
             group.addTask {
                 do { try await clock.wait(for: delay) } catch { return .delayCancelled }
                 return .delayEnded
@@ -144,7 +144,7 @@ public struct HedgingPlugin: Plugin {
                     guard !Task.isCancelled, counter.takeRepetition(in: scope) else { continue }
                     inFlight += 1
                     let second = request.shortened(by: delay)
-                    group.addTask { await ended(second, next) }
+                    group.addTask { await ended(second, next: next) }
                 case .delayCancelled: continue
                 }
             }
@@ -153,7 +153,7 @@ public struct HedgingPlugin: Plugin {
         return try result.get()
     }
 
-    private func ended(_ request: TransportRequest, _ next: Exchange) async -> Event {
+    private func ended(_ request: TransportRequest, next: Exchange) async -> Event {
         do { return .ended(.success(try await next(request))) } catch { return .ended(.failure(error)) }
     }
 }

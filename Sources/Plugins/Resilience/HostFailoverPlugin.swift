@@ -138,7 +138,7 @@ public struct HostFailoverPlugin: Plugin {
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let call = context[calls] else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: call), elapsedTime.current)
-        context[calls] = change { $0.ended(call, verdict, at: time) }
+        context[calls] = change { $0.ended(call, verdict: verdict, at: time) }
         // The pool has counted the failure. One that was not sent ends with the call.
         if call.isProbe, context[probes]?.sentAt != nil { context[probes]?.end(.nothing) }
     }
@@ -169,7 +169,7 @@ public struct HostFailoverPlugin: Plugin {
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let attempt = context[calls], policy.countsBodyFailure(of: call, from: hosts[attempt.host].url) {
             let time = elapsedTime.current
-            change { _ = $0.ended(attempt, .failed, at: time) }
+            change { _ = $0.ended(attempt, verdict: .failed, at: time) }
         }
         guard let probe = context[probes], probe.sentAt == nil else { return }
         // Unless this call was cancelled or got a stored response, others would end in the same way if they tried at

@@ -65,7 +65,7 @@ struct HostPool: Sendable {
     }
 
     /// The call after its attempt has ended.
-    mutating func ended(_ call: Call, _ verdict: Verdict, at now: Duration) -> Call {
+    mutating func ended(_ call: Call, verdict: Verdict, at now: Duration) -> Call {
         var call = call
         if verdict == .failed {
             call.failed.insert(call.host)

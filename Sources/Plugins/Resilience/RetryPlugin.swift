@@ -78,7 +78,7 @@ public struct RetryPlugin: Plugin {
     ) {
         self.policy = policy
         self.now = now
-        counter = RetryCounter(budget, clock)
+        counter = RetryCounter(budget, clock: clock)
         self.shouldRetry = shouldRetry
         self.onRetry = onRetry
         self.generator = Locked(generator)
@@ -116,7 +116,9 @@ public struct RetryPlugin: Plugin {
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = context.options.retryPolicy ?? policy
         let outcome = AttemptOutcome(result)
-        guard !outcome.isInterrupted, shouldRetry?(result, context) ?? isTransient(outcome, context, by: policy) else {
+        guard !outcome.isInterrupted,
+            shouldRetry?(result, context) ?? isTransient(outcome, context: context, by: policy)
+        else {
             return .doNotRetry
         }
         let asked = result.parts.response.flatMap { RetryAfter.delay(in: $0.headers, now: now()) }
@@ -142,7 +144,7 @@ public struct RetryPlugin: Plugin {
         return policy.longestDelay(before: repetition) * share
     }
 
-    private func isTransient(_ outcome: AttemptOutcome, _ context: RequestContext, by policy: RetryPolicy) -> Bool {
+    private func isTransient(_ outcome: AttemptOutcome, context: RequestContext, by policy: RetryPolicy) -> Bool {
         if let status = outcome.status {
             // The server still processes the request that was interrupted.
             let isLocked = status == 423 && context.transfer?.isRepeatable == true && !policy.statuses.isEmpty

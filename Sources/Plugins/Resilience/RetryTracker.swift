@@ -6,7 +6,7 @@ final class RetryCounter: Sendable {
     private let elapsedTime: ElapsedTime
     private let tracker: Locked<RetryTracker>
 
-    init(_ budget: RetryBudget, _ clock: any Clock<Duration>) {
+    init(_ budget: RetryBudget, clock: any Clock<Duration>) {
         elapsedTime = ElapsedTime(clock)
         tracker = Locked(RetryTracker(budget))
     }
@@ -58,7 +58,7 @@ struct RetryTracker: Sendable {
 
     private mutating func withCount<Result>(
         of scope: RequestScope,
-        _ change: (inout RollingCount) -> Result
+        change: (inout RollingCount) -> Result
     ) -> Result {
         var outermost = scope
         while let parent = outermost.parent { outermost = parent }

@@ -52,7 +52,7 @@ struct RollingCount: Sendable {
         return Int64(min(max(number, -1e18), 1e18))
     }
 
-    private mutating func change(at now: Duration, _ change: (inout Slot) -> Void) {
+    private mutating func change(at now: Duration, change: (inout Slot) -> Void) {
         let number = number(of: now)
         if slots.isEmpty { slots = Array(repeating: Slot(), count: Self.slotCount) }
         let count = Int64(Self.slotCount)

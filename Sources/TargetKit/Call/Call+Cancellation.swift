@@ -15,7 +15,7 @@ extension Call {
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
     func cancellable<Value: Sendable>(
         in hook: PluginHooks? = nil,
-        _ work: @escaping @Sendable () async throws -> Value
+        work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if hook != nil, let clock = configuration.countingClock {
             return try await counted(hook: { await Result.of(work) }, on: clock).get()
@@ -27,7 +27,7 @@ extension Call {
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
     func cancellable<Value: Sendable>(
         in hook: PluginHooks,
-        _ work: @escaping @Sendable () async -> Value
+        work: @escaping @Sendable () async -> Value
     ) async -> Value {
         if let clock = configuration.countingClock { return await counted(hook: work, on: clock) }
         return needsTask(in: hook) ? await handle.runInTask(work) : await work()
@@ -43,7 +43,10 @@ extension Call {
 
     /// Returns the result, or the interruption if the call was interrupted first. A cached response is not too late.
     func ended(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
-        guard let interruption, interruption == .cancelled || !result.isCached else { return result }
+        // A call that its scope does not accept has failed already, and plugins may change its error.
+        guard let interruption, interruption != .shutDown, interruption == .cancelled || !result.isCached else {
+            return result
+        }
         guard case .failure(let error) = result else {
             let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
             return .failure(error.ended(by: interruption))
@@ -83,7 +86,7 @@ extension TargetKitError {
             error.stage = .cancelled
             error.appError = nil
         case .shutDown:
-            error = TargetKitError(stage: .shutDown, target: target)
+            if stage == .cancelled { error = TargetKitError(stage: .shutDown, target: target) }
         case .timedOut:
             error.stage = .transport
             if (underlying as? URLError)?.code != .timedOut {

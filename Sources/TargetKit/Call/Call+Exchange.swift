@@ -76,10 +76,16 @@ extension Call {
         of target: Resolved,
         _ reception: Reception
     ) async throws -> Response {
-        let result =
-            reception.endsWhenPaused
-            ? try await pausable { try await self.result(of: request, to: target, reception) }
-            : try await result(of: request, to: target, reception)
+        let isStreamed = if case .stream = request.destination { true } else { false }
+        let receive = reception.receive
+        // The body of a stream arrives within the timeout, and pausing the call ends it.
+        let exchange = { @Sendable in
+            try await self.result(of: request, to: target, receive: isStreamed ? receive : nil)
+        }
+        var result = reception.endsWhenPaused ? try await pausable(exchange) : try await exchange()
+        if !isStreamed, let receive {
+            result = try await cancellable { [result] in try await receive(result) }
+        }
         try checkCancellation()
         return try Response(
             result.response,
@@ -99,7 +105,7 @@ extension Call {
     private func result(
         of request: TransportRequest,
         to target: Resolved,
-        _ reception: Reception
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
     ) async throws -> ExchangeResult {
         var request = request
         // A stub applies its delay and timeout itself.
@@ -111,7 +117,7 @@ extension Call {
         }
         let result = try await follow(request, to: target)
         meter?.responseArrived()
-        guard let receive = reception.receive else { return result }
+        guard let receive else { return result }
         return try await within(request.limit) {
             try await self.cancellable { try await receive(result) }
         }
@@ -211,7 +217,7 @@ extension Call {
     /// Runs a part of the exchange, until the limit is reached.
     private func within<Value: Sendable>(
         _ limit: ExchangeLimit?,
-        _ work: @escaping @Sendable () async throws -> Value
+        work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit else { return try await work() }
         let timer = timer()

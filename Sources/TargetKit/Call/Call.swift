@@ -107,7 +107,7 @@ final class Call: Sendable {
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
         var attempt = await attempt(original, to: target, prepared, &context)
-        while let delay = await delayBeforeRetry(&attempt, context) {
+        while let delay = await delayBeforeRetry(&attempt, context: context) {
             failed.append(FailedAttempt(attempt.result, delay: delay))
             context.attempt += 1
             handle.beginAttempt(context.attempt)
@@ -126,18 +126,20 @@ final class Call: Sendable {
         _ prepared: TransportRequest?,
         _ context: inout RequestContext
     ) async -> Attempt {
+        var isShared = false
         do {
             var prepared = prepared
             if kind == .shared, target.endpoint.task.isShareable {
                 let request = try await prepare(original, to: target, &context)
+                isShared = true
                 if let result = try await sharedExchange(request, of: original, with: target, context) {
                     return Attempt(result, decoded(result), isShared: true)
                 }
-                prepared = request
+                (prepared, isShared) = (request, false)
             }
             let result =
                 if let driver = target.endpoint.task.driver {
-                    try await driven(by: driver, original, to: target, prepared, &context)
+                    try await driven(by: driver, original: original, to: target, prepared: prepared, context: &context)
                 } else if let prepared {
                     try await exchange(prepared, with: target, &context)
                 } else {
@@ -145,17 +147,17 @@ final class Call: Sendable {
                 }
             return Attempt(result, decoded(result))
         } catch {
-            return Attempt(failure(error, at: .request))
+            return Attempt(failure(error, at: .request), isShared: isShared)
         }
     }
 
     /// Makes one attempt of a call whose task has a driver.
     private func driven(
         by driver: any TransferDriver,
-        _ original: URLRequest,
+        original: URLRequest,
         to target: Resolved,
-        _ prepared: TransportRequest?,
-        _ context: inout RequestContext
+        prepared: TransportRequest?,
+        context: inout RequestContext
     ) async throws -> Result<Response, TargetKitError> {
         let exchanges = CallExchanges(self, of: original, to: target, context, prepared: prepared)
         defer { context.sentRequest = exchanges.lastRequest ?? original }
@@ -176,6 +178,8 @@ final class Call: Sendable {
     ) async -> Result<Response, TargetKitError> {
         let result = ended(result).afterTransfer(context.transfer)
         await driver.end(result, over: exchanges)
+        // What a driver stores can refer to the call. With plugins, the values are released at the end of the call.
+        if plugins.isEmpty { handle.releaseAtEnd() }
         return result
     }
 }
@@ -203,10 +207,11 @@ private struct Attempt: Sendable {
         canBeRetried = isShared ? received.isSuccess && !result.isSuccess : !result.isEndedByPlugin
     }
 
-    /// An attempt that has not been made.
-    init(_ error: TargetKitError) {
+    /// An attempt that has not been made, or is not repeated.
+    init(_ error: TargetKitError, isShared: Bool) {
         received = .failure(error)
         result = received
+        self.isShared = isShared
         canBeRetried = false
     }
 }
@@ -297,12 +302,12 @@ extension Call {
     }
 
     /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil`: there is no other one.
-    private func delayBeforeRetry(_ attempt: inout Attempt, _ context: RequestContext) async -> Duration? {
+    private func delayBeforeRetry(_ attempt: inout Attempt, context: RequestContext) async -> Duration? {
         guard plugins.retries, attempt.canBeRetried, interruption == nil else { return nil }
         let result = attempt.result
-        switch await cancellable(in: .retry, { [plugins] in await plugins.retry(result, context: context) }) {
+        switch await cancellable(in: .retry, work: { [plugins] in await plugins.retry(result, context: context) }) {
         case .doNotRetry: return nil
-        case .fail(let error): attempt = Attempt(failure(error, at: .transport))
+        case .fail(let error): attempt = Attempt(failure(error, at: .transport), isShared: attempt.isShared)
         case .retry(let delay):
             // The call would time out instead of returning what it has.
             if delay > .zero, let remainingTime = context.remainingTime, delay >= remainingTime { return nil }
@@ -313,7 +318,7 @@ extension Call {
                 try checkCancellation()
                 return delay
             } catch {
-                attempt = Attempt(failure(error, at: .cancelled))
+                attempt = Attempt(failure(error, at: .cancelled), isShared: attempt.isShared)
             }
         }
         return nil

@@ -86,7 +86,7 @@ extension CallExchanges {
             defer { prepared = nil }
             return prepared
         }
-        return if let known { noting(known) } else { try await prepare(request, nil, nil) }
+        return if let known { noting(known) } else { try await preparing(request, body: nil, restriction: nil) }
     }
 
     /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``.
@@ -95,7 +95,8 @@ extension CallExchanges {
     ///   - request: The request.
     ///   - body: The body, in place of that of the request or the task.
     ///   - restriction: Removes from the prepared and the signed request what may not be sent with it, such as credentials
-    ///     for another server; default `nil`.
+    ///     for another server; default `nil`. What plugins add in `exchange` is not restricted: set
+    ///     ``TransportRequest/isCrossOrigin`` of a request to another server, so that they add no secrets.
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(
         _ request: URLRequest,
@@ -104,13 +105,13 @@ extension CallExchanges {
     ) async throws -> TransportRequest {
         var request = request
         request.httpBody = if case .data(let data) = body { data } else { nil }
-        return try await prepare(request, body, restriction)
+        return try await preparing(request, body: body, restriction: restriction)
     }
 
-    private func prepare(
+    private func preparing(
         _ request: URLRequest,
-        _ body: TransportRequest.Body?,
-        _ restriction: (@Sendable (URLRequest) -> URLRequest)?
+        body: TransportRequest.Body?,
+        restriction: (@Sendable (URLRequest) -> URLRequest)?
     ) async throws -> TransportRequest {
         // The call goes on, whatever its last exchange has put in place.
         if stored == nil { call.handle.revokeCommit() }

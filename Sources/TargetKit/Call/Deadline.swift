@@ -5,7 +5,7 @@ final class Deadline: Sendable {
     private let end: Duration
     private let elapsedTime: ElapsedTime
 
-    init(in limit: Duration, _ elapsedTime: ElapsedTime) {
+    init(in limit: Duration, elapsedTime: ElapsedTime) {
         end = elapsedTime.current + LongestWait.limited(limit)
         self.elapsedTime = elapsedTime
     }
@@ -14,7 +14,7 @@ final class Deadline: Sendable {
     var remainingTime: Duration { max(.zero, end - elapsedTime.current) }
 
     /// A deadline by the same clock, after a time from now.
-    func restarted(in limit: Duration) -> Deadline { Deadline(in: limit, elapsedTime) }
+    func restarted(in limit: Duration) -> Deadline { Deadline(in: limit, elapsedTime: elapsedTime) }
 
     /// The later of two deadlines by one clock; `nil`, without a deadline, is later than any.
     static func later(_ left: Deadline?, _ right: Deadline?) -> Deadline? {
@@ -27,6 +27,6 @@ extension CallTimeout {
     /// The deadline of a call that starts now; `nil` without a limit for the whole call.
     func deadline(by elapsedTime: @autoclosure () -> ElapsedTime) -> Deadline? {
         guard let wholeCall, wholeCall > .zero else { return nil }
-        return Deadline(in: wholeCall, elapsedTime())
+        return Deadline(in: wholeCall, elapsedTime: elapsedTime())
     }
 }

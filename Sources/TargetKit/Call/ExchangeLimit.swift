@@ -18,7 +18,7 @@ final class ExchangeLimit: Sendable {
     /// Waits until the time is over.
     func wait() async throws {
         let deadline = deadline.withLock { deadline in
-            let begun = deadline ?? Deadline(in: limit, elapsedTime)
+            let begun = deadline ?? Deadline(in: limit, elapsedTime: elapsedTime)
             deadline = begun
             return begun
         }

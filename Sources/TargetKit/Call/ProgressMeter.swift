@@ -25,9 +25,9 @@ final class ProgressMeter: Sendable {
     ///   - object: Receives the progress of the file that the target sends or stores.
     init?(
         _ report: (@Sendable (TransferProgress) -> Void)?,
-        _ object: Progress?,
+        object: Progress?,
         of target: some TargetType,
-        _ handle: RequestHandle
+        handle: RequestHandle
     ) {
         self.object = object
         switch (report, object) {

@@ -8,7 +8,7 @@ public final class RequestHandle: Sendable {
     enum Interruption: Sendable {
         case cancelled
         case timedOut
-        /// Its scope accepts no new calls.
+        /// Its scope accepts no new calls. Its plugins process the failure, so its tasks are not cancelled.
         case shutDown
     }
 
@@ -22,6 +22,8 @@ public final class RequestHandle: Sendable {
         /// The number of tasks in each other that the call waits for.
         var tasks = 0
         var interruption: Interruption?
+        /// Whether what the call waits for is cancelled.
+        var isEnding: Bool { interruption != nil && interruption != .shutDown }
         /// Whether the call has an effect that a cancel would not undo, and so cannot be interrupted any more.
         var isCommitted = false
         /// The interruption that came after that.
@@ -85,8 +87,8 @@ public final class RequestHandle: Sendable {
     public func onCancel(_ action: @escaping @Sendable () -> Void) {
         // The previous action is released outside the lock.
         let (isInterrupted, _) = state.withLock { state in
-            defer { if state.interruption == nil { state.cancelWait = action } }
-            return (state.interruption != nil, state.cancelWait)
+            defer { if !state.isEnding { state.cancelWait = action } }
+            return (state.isEnding, state.cancelWait)
         }
         if isInterrupted { action() }
     }
@@ -98,13 +100,13 @@ public final class RequestHandle: Sendable {
         let (isInterrupted, outer) = state.withLock { state in
             let outer = state.tasks == 0 ? nil : state.cancelWait
             state.tasks += 1
-            if state.interruption == nil {
+            if !state.isEnding {
                 state.cancelWait = {
                     outer?()
                     task.cancel()
                 }
             }
-            return (state.interruption != nil, outer)
+            return (state.isEnding, outer)
         }
         if isInterrupted { task.cancel() }
         let value = await withTaskCancellationHandler {
@@ -116,7 +118,7 @@ public final class RequestHandle: Sendable {
         _ = state.withLock { state in
             defer {
                 state.tasks -= 1
-                if state.interruption == nil { state.cancelWait = outer }
+                if !state.isEnding { state.cancelWait = outer }
             }
             return state.cancelWait
         }
@@ -154,7 +156,7 @@ public final class RequestHandle: Sendable {
     func attach(_ task: some CancellableTask) {
         let (isInterrupted, priority) = state.withLock { state in
             state.task = task
-            return (state.interruption != nil, state.priority)
+            return (state.isEnding, state.priority)
         }
         if isInterrupted { task.cancel() }
         if let priority { Task(priority: priority) { await task.end() } }

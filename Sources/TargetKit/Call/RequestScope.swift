@@ -113,15 +113,15 @@ public final class RequestScope: Sendable {
 
     /// Removes a call that has ended. Its completion runs after the call is no longer counted, and before
     /// ``shutdown(grace:)`` returns.
-    func remove(_ id: RequestContext.ID, _ completion: (() -> Void)? = nil) {
+    func remove(_ id: RequestContext.ID, completion: (() -> Void)? = nil) {
         if let parent {
-            parent.remove(id) { self.removeHere(id, completion) }
+            parent.remove(id) { self.removeHere(id, completion: completion) }
         } else {
-            removeHere(id, completion)
+            removeHere(id, completion: completion)
         }
     }
 
-    private func removeHere(_ id: RequestContext.ID, _ completion: (() -> Void)?) {
+    private func removeHere(_ id: RequestContext.ID, completion: (() -> Void)?) {
         guard let completion else { return settle { $0.removeCall(id) } }
         state.withLock { state in
             state.removeCall(id)

@@ -84,27 +84,27 @@ final class SharedExchanges: Sendable {
         progress: Progress?,
         begin: (RequestHandle, @escaping Progress) -> @Sendable () async -> Result<Response, TargetKitError>
     ) async -> Result<Response, TargetKitError>? {
-        let (exchange, handle, isNew) = join(key, id, deadline, progress)
+        let (exchange, handle, isNew) = join(key, id: id, deadline: deadline, progress: progress)
         if isNew {
             let perform = begin(handle) { self.report($0, of: exchange) }
             let enclosing = Self.enclosing.union([ObjectIdentifier(handle)])
             let task = Self.$enclosing.withValue(enclosing) {
-                Task.startingNow { self.finish(exchange, await perform()) }
+                Task.startingNow { self.finish(exchange, outcome: await perform()) }
             }
             handle.attach(task)
         }
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { wait(id, for: exchange, $0) }
         } onCancel: {
-            leave(id, exchange)
+            leave(id, exchange: exchange)
         }
     }
 
     private func join(
         _ key: SharedExchangeKey,
-        _ id: RequestContext.ID,
-        _ deadline: Deadline?,
-        _ progress: Progress?
+        id: RequestContext.ID,
+        deadline: Deadline?,
+        progress: Progress?
     ) -> (exchange: ID, handle: RequestHandle, isNew: Bool) {
         let priority = Task.currentPriority
         let listener = progress.map(ProgressListener.init)
@@ -153,7 +153,7 @@ final class SharedExchanges: Sendable {
 
     /// Removes a waiter without a result. Removing the last waiter cancels the exchange, and no call can join it any
     /// more. The last waiter of an exchange that cannot be cancelled any more stays for its result.
-    private func leave(_ id: RequestContext.ID, _ exchange: ID) {
+    private func leave(_ id: RequestContext.ID, exchange: ID) {
         let (waiter, cancel) = table.withLock { table -> (Waiter?, (@Sendable () -> Void)?) in
             guard let found = table.exchanges[exchange], found.outcome == nil, let waiter = found.waiters[id] else {
                 return (nil, nil)
@@ -171,7 +171,7 @@ final class SharedExchanges: Sendable {
         if case .waiting(let continuation) = waiter { continuation.resume(returning: nil) }
     }
 
-    private func finish(_ id: ID, _ outcome: Outcome) {
+    private func finish(_ id: ID, outcome: Outcome) {
         let continuations = table.withLock { table -> [Continuation] in
             guard var exchange = table.remove(id) else { return [] }
             var continuations: [Continuation] = []
@@ -213,8 +213,8 @@ extension Call {
             !configuration.sharedExchanges.isWithinExchange(for: key)
         else { return nil }
         // The clock counts the exchange, too.
-        configuration.countingClock?.setWaiting(true, context.id)
-        defer { configuration.countingClock?.setWaiting(false, context.id) }
+        configuration.countingClock?.setWaiting(true, call: context.id)
+        defer { configuration.countingClock?.setWaiting(false, call: context.id) }
         let result = await configuration.sharedExchanges.result(
             for: key,
             id: context.id,

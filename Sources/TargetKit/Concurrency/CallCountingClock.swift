@@ -6,7 +6,7 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     func begin(_ call: RequestContext.ID)
 
     /// Notes that a call waits for something that the clock doesn't know, such as a plugin's hook, or no longer does.
-    func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID)
+    func setWaiting(_ isWaiting: Bool, call: RequestContext.ID)
 
     /// Notes that a plugin's hook begins.
     ///
@@ -81,8 +81,8 @@ extension Call {
     /// Runs work that waits for something that a ``CallCountingClock`` doesn't know.
     func waiting<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
         guard let clock = configuration.countingClock else { return try await work() }
-        clock.setWaiting(true, context.id)
-        defer { clock.setWaiting(false, context.id) }
+        clock.setWaiting(true, call: context.id)
+        defer { clock.setWaiting(false, call: context.id) }
         return try await work()
     }
 
@@ -95,7 +95,7 @@ extension Call {
         let call = context.id
         let number = clock.beginHook(of: call)
         let task = Task.startingNow {
-            defer { clock.setWaiting(false, call) }
+            defer { clock.setWaiting(false, call: call) }
             return await hook()
         }
         clock.suspendHook(number, of: call)

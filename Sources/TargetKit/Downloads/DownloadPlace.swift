@@ -151,7 +151,7 @@ extension DownloadPlace {
             return place
         case .number:
             for number in 1...Self.lastNumber {
-                let candidate = number == 1 ? place : Self.numbered(place, number)
+                let candidate = number == 1 ? place : Self.numbered(place, number: number)
                 if try Self.rename(part, toFree: candidate, at: end) { return candidate }
             }
             throw DownloadFailure.fileExists(path: place.path)
@@ -182,7 +182,7 @@ extension DownloadPlace {
         let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             if errno == EEXIST { return false }
-            throw failure(to: place, errno)
+            throw failure(to: place, code: errno)
         }
         close(descriptor)
         return true
@@ -206,7 +206,7 @@ extension DownloadPlace {
         }
         if isMoved { return }
         // A chosen file can be on another volume.
-        guard code == EXDEV else { throw failure(to: place, code) }
+        guard code == EXDEV else { throw failure(to: place, code: code) }
         let copy = try PartialFile(copying: part, replacing: place)
         _ = try end.commit {
             try copy.move(to: place)
@@ -216,7 +216,7 @@ extension DownloadPlace {
     }
 
     /// `report 2.pdf` for `report.pdf`.
-    static func numbered(_ place: URL, _ number: Int) -> URL {
+    static func numbered(_ place: URL, number: Int) -> URL {
         let name = place.lastPathComponent
         // A name that begins with a dot has no extension there.
         let dot = name.dropFirst().lastIndex(of: ".")
@@ -226,8 +226,8 @@ extension DownloadPlace {
         return place.deletingLastPathComponent().appendingPathComponent(stem + rest, isDirectory: false)
     }
 
-    private static func failure(to place: URL, _ code: Int32) -> URLError {
-        URLError(.cannotMoveFile, "\(place.path): \(String(cString: strerror(code)))")
+    private static func failure(to place: URL, code: Int32) -> URLError {
+        URLError(.cannotMoveFile, message: "\(place.path): \(String(cString: strerror(code)))")
     }
 }
 

@@ -64,7 +64,7 @@ package struct DownloadedFile: Sendable {
         let whole = isWhole ? headers[.reprDigest].flatMap(DigestFields.sha256) : nil
         let content = isUncoded ? headers[.contentDigest].flatMap(DigestFields.sha256) : nil
         if sha256 != nil || whole != nil || content != nil && contentStart == 0 {
-            let found = try digest(from: 0, isCancelled)
+            let found = try digest(from: 0, isCancelled: isCancelled)
             let digits = MessageDigest.hexadecimal(found)
             if let sha256, digits != sha256.lowercased() {
                 throw Mismatch(description: "the SHA-256 of the file is \(digits), not the expected \(sha256)")
@@ -76,21 +76,23 @@ package struct DownloadedFile: Sendable {
                 throw Mismatch(description: "the file does not match the response's Content-Digest")
             }
         }
-        if let content, contentStart > 0, try !content.elementsEqual(digest(from: contentStart, isCancelled)) {
+        if let content, contentStart > 0,
+            try !content.elementsEqual(digest(from: contentStart, isCancelled: isCancelled))
+        {
             throw Mismatch(description: "the rest of the file does not match the response's Content-Digest")
         }
     }
 
-    private func digest(from start: Int64, _ isCancelled: () -> Bool) throws -> [UInt8] {
+    private func digest(from start: Int64, isCancelled: () -> Bool) throws -> [UInt8] {
         let descriptor = open(part.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, part) }
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, url: part) }
         defer { close(descriptor) }
         var hasher = SHA256Hasher()
         let isRead = try PartialFile.read(descriptor, from: start) { piece in
             if isCancelled() { throw CancellationError() }
             hasher.update(piece)
         }
-        guard isRead else { throw PartialFile.failure(.cannotOpenFile, part) }
+        guard isRead else { throw PartialFile.failure(.cannotOpenFile, url: part) }
         return hasher.finalize()
     }
 }

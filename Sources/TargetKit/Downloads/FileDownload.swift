@@ -24,7 +24,7 @@ extension CallExchanges {
         var request = request
         request.destination = .file(download.part)
         return try await send(request, validation: validation.ofDownload) { [handle = context.handle] result in
-            try await download.end(result, validation, of: handle)
+            try await download.end(result, validation: validation, of: handle)
         }
     }
 }

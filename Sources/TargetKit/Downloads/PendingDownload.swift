@@ -33,7 +33,7 @@ package final class PendingDownload: Sendable {
     /// destination unchanged, and returns the response with the first bytes of its body in memory.
     func end(
         _ result: ExchangeResult,
-        _ validation: StatusValidation,
+        validation: StatusValidation,
         of handle: RequestHandle
     ) async throws -> ExchangeResult {
         var result = result
@@ -98,6 +98,6 @@ package final class PendingDownload: Sendable {
 extension URLError {
     /// The error of a response that does not make sense.
     package static func unusable(_ words: String) -> URLError {
-        URLError(.badServerResponse, words)
+        URLError(.badServerResponse, message: words)
     }
 }

@@ -37,7 +37,7 @@ struct ByteBuffer: ~Copyable {
 
     /// Reserves `limit` bytes and calls a closure that stores bytes at the end and returns their number.
     @inline(__always)
-    mutating func append(upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+    mutating func append(upTo limit: Int, write: (UnsafeMutablePointer<UInt8>) -> Int) {
         if capacity - count < limit { grow(by: limit) }
         if let base { count += write(base + count) }
     }
@@ -91,7 +91,7 @@ struct ByteBuffer: ~Copyable {
 /// Access to the UTF-8 bytes of a string without copying them.
 package enum ContiguousText {
     @inline(__always)
-    package static func read<Result>(_ text: some StringProtocol, _ body: (UnsafeBufferPointer<UInt8>) -> Result)
+    package static func read<Result>(_ text: some StringProtocol, body: (UnsafeBufferPointer<UInt8>) -> Result)
         -> Result
     {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }

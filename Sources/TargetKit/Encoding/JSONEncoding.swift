@@ -81,7 +81,7 @@ extension JSONEncoding {
         case .missing, .null: json.append(literal: "null")
         case .list(let list): try write(list, to: &json, depth: depth)
         case .pairs(let pairs):
-            try writeObject(to: &json, depth: depth) { try pairs.forEachParameter(sorted: sortedKeys, $0) }
+            try writeObject(to: &json, depth: depth) { try pairs.forEachParameter(sorted: sortedKeys, body: $0) }
         }
     }
 

@@ -8,7 +8,7 @@ protocol ParameterList {
 /// Names and values of any types.
 protocol ParameterPairs {
     /// Calls `body` with the pairs in their own order; those of a dictionary sorted by name when `sorted`.
-    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws
+    func forEachParameter(sorted: Bool, body: (String, Any) throws -> Void) throws
 }
 
 /// An optional of any type.
@@ -38,7 +38,7 @@ extension ContiguousArray: ParameterList {
 }
 
 extension Dictionary: ParameterPairs {
-    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
+    func forEachParameter(sorted: Bool, body: (String, Any) throws -> Void) throws {
         // A cast from `Any` only compares types; a cast from `self` would copy the dictionary.
         if Self.self == [String: any Sendable].self, let known = (self as Any) as? [String: any Sendable] {
             try KeyOrder.forEach(in: known, sorted: sorted, body)
@@ -58,7 +58,7 @@ extension Dictionary: ParameterPairs {
 }
 
 extension KeyValuePairs: ParameterPairs {
-    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
+    func forEachParameter(sorted: Bool, body: (String, Any) throws -> Void) throws {
         if let known = (self as Any) as? KeyValuePairs<String, any Sendable> {
             for (key, value) in known { try body(key, value) }
         } else if let known = (self as Any) as? KeyValuePairs<String, Any> {
@@ -93,7 +93,7 @@ private enum ParameterKey {
 }
 
 extension JSONObject: ParameterPairs {
-    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
+    func forEachParameter(sorted: Bool, body: (String, Any) throws -> Void) throws {
         guard sorted else {
             for member in members { try body(member.key, member.value) }
             return

@@ -71,11 +71,11 @@ package struct SHA256Hasher: Sendable {
                     }
                     for index in 16..<64 {
                         let (early, late) = (schedule[index - 15], schedule[index - 2])
-                        let first = right(early, 7) ^ right(early, 18) ^ early >> 3
-                        let second = right(late, 17) ^ right(late, 19) ^ late >> 10
+                        let first = right(early, count: 7) ^ right(early, count: 18) ^ early >> 3
+                        let second = right(late, count: 17) ^ right(late, count: 19) ^ late >> 10
                         schedule[index] = schedule[index - 16] &+ first &+ schedule[index - 7] &+ second
                     }
-                    mix(schedule, constants, into: &state)
+                    mix(schedule, constants: constants, into: &state)
                 }
             }
         }
@@ -84,16 +84,16 @@ package struct SHA256Hasher: Sendable {
     /// The compression function (FIPS 180-4 §6.2.2).
     private static func mix(
         _ schedule: UnsafeMutableBufferPointer<UInt32>,
-        _ constants: UnsafeBufferPointer<UInt32>,
+        constants: UnsafeBufferPointer<UInt32>,
         into state: inout State
     ) {
         var (a, b, c, d, e, f, g, h) = state
         for index in 0..<64 {
             let choice = e & f ^ ~e & g
-            let sum = right(e, 6) ^ right(e, 11) ^ right(e, 25)
+            let sum = right(e, count: 6) ^ right(e, count: 11) ^ right(e, count: 25)
             let first = h &+ sum &+ choice &+ constants[index] &+ schedule[index]
             let majority = a & b ^ a & c ^ b & c
-            let second = (right(a, 2) ^ right(a, 13) ^ right(a, 22)) &+ majority
+            let second = (right(a, count: 2) ^ right(a, count: 13) ^ right(a, count: 22)) &+ majority
             (a, b, c, d, e, f, g, h) = (first &+ second, a, b, c, d &+ first, e, f, g)
         }
         state.0 &+= a
@@ -106,7 +106,7 @@ package struct SHA256Hasher: Sendable {
         state.7 &+= h
     }
 
-    private static func right(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
+    private static func right(_ word: UInt32, count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
 }
 
 /// Divides a message into the blocks of SHA-1 and SHA-256 (FIPS 180-4 §5.1.1).
@@ -121,7 +121,7 @@ package struct MessageBlocks: Sendable {
     package init() {}
 
     /// Appends bytes, and passes whole blocks to the closure.
-    package mutating func append(_ bytes: UnsafeRawBufferPointer, _ add: (UnsafeRawBufferPointer) -> Void) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer, add: (UnsafeRawBufferPointer) -> Void) {
         count += UInt64(bytes.count)
         var bytes = bytes[...]
         if !rest.isEmpty {

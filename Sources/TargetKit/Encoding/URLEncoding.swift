@@ -93,7 +93,7 @@ public struct URLEncoding: ParameterEncoding {
     /// The parameters as an escaped query in the caller's order, repeated names included.
     func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
         var form = formWriter(pairCount: parameters.count)
-        for (key, value) in parameters { try write(root: key, value, to: &form) }
+        for (key, value) in parameters { try write(root: key, value: value, to: &form) }
         return form.finish().string
     }
 
@@ -135,12 +135,12 @@ extension URLEncoding {
     func write(root parameters: [String: any Sendable], to form: inout FormWriter) throws {
         // The explicit types let the call to `write` open the existential.
         try KeyOrder.forEach(in: parameters, sorted: true) { (key: String, value: any Sendable) in
-            try write(root: key, value, to: &form)
+            try write(root: key, value: value, to: &form)
         }
     }
 
     /// Writes one top-level pair.
-    func write<T>(root key: String, _ value: T, to form: inout FormWriter) throws {
+    func write<T>(root key: String, value: T, to form: inout FormWriter) throws {
         form.startName(key)
         do {
             try write(value, to: &form, depth: 1)

@@ -38,7 +38,7 @@ extension Endpoint {
         if !fields.isEmpty { request.allHTTPHeaderFields = fields }
         if let timeout { request.timeoutInterval = try timeout.positiveSeconds }
         guard !parameters.isEmpty else {
-            try RequestCheck(method: method, hasBody: task.content.isBody).check(url, fields)
+            try RequestCheck(method: method, hasBody: task.content.isBody).check(url, fields: fields)
             return request
         }
         try add(parameters, to: &request)

@@ -23,11 +23,11 @@ struct RequestCheck {
 
     func check(_ request: URLRequest) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
-        try check(request.url, request.allHTTPHeaderFields)
+        try check(request.url, fields: request.allHTTPHeaderFields)
     }
 
     /// Checks a request whose URL and fields the caller already has, since `URLRequest` copies them on each access.
-    func check(_ url: URL?, _ fields: [String: String]?) throws(InvalidRequest) {
+    func check(_ url: URL?, fields: [String: String]?) throws(InvalidRequest) {
         guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || method.allowsBody else {

@@ -28,10 +28,10 @@ struct ErrorSentenceTable: Sendable {
     func sentences(about kind: TargetKitError.Kind, status: Int?, isAnswered: Bool) -> ErrorSentences {
         let special = status.flatMap { TargetKitError.Kind(statusCode: $0) == kind ? statuses[$0] : nil }
         let code = isAnswered && Self.kindsOfStatuses.contains(kind) ? status : nil
-        return sentences(special ?? kinds[kind] ?? "", code)
+        return sentences(special ?? kinds[kind] ?? "", code: code)
     }
 
-    func sentences(_ entry: String, _ code: Int? = nil) -> ErrorSentences {
+    func sentences(_ entry: String, code: Int? = nil) -> ErrorSentences {
         let texts = entry.components(separatedBy: " | ")
         let reason = code.map { "\(errorCode.0)\($0)\(errorCode.1)" } ?? (texts.count > 2 ? texts[1] : refusal)
         return ErrorSentences(description: texts[0], reason: reason, suggestion: texts[texts.count - 1])

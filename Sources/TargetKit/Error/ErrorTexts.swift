@@ -86,7 +86,7 @@ public struct ErrorTexts: Sendable {
     /// The summary of texts that are not TargetKit's; `nil` if they have no description, and for other pieces.
     private static func summary(_ piece: Piece, of text: (Piece) -> String?) -> String? {
         guard piece == .summary, let description = text(.description) else { return nil }
-        return ErrorSentences.joined(description, text(.recoverySuggestion))
+        return ErrorSentences.joined(description, suggestion: text(.recoverySuggestion))
     }
 }
 
@@ -96,12 +96,12 @@ extension ErrorSentences {
         case .description: description
         case .failureReason: reason
         case .recoverySuggestion: suggestion
-        case .summary: Self.joined(description, suggestion)
+        case .summary: Self.joined(description, suggestion: suggestion)
         }
     }
 
     /// Both in one line: in English as two sentences, in Chinese with a comma and without the last full stop.
-    static func joined(_ description: String, _ suggestion: String?) -> String {
+    static func joined(_ description: String, suggestion: String?) -> String {
         let isChinese = description.hasSuffix("。") || suggestion?.hasSuffix("。") == true
         guard isChinese else {
             guard let suggestion else { return description }

@@ -55,7 +55,7 @@ extension UnreadableBody {
     private static let largestBody = 1 << 18
 
     /// Creates the reason that a response's JSON could not be read; `nil` when the body is valid JSON of another shape.
-    init?(_ response: Response, _ error: any Error) {
+    init?(_ response: Response, error: any Error) {
         let type = response.headers[.contentType]
         let content = response.data.drop { $0.isJSONSpace || [0xEF, 0xBB, 0xBF].contains($0) }
         guard let first = content.first else {
@@ -69,7 +69,7 @@ extension UnreadableBody {
         // UTF-16 is not valid for JSON (RFC 8259 §8.1), but Foundation reads it.
         guard first < 0xFE, response.data.count <= Self.largestBody else { return nil }
         if first == UInt8(ascii: "<") {
-            self = .notJSON(Self.isHTML(content, type) ? "HTML" : "XML", type: Self.words(about: type))
+            self = .notJSON(Self.isHTML(content, type: type) ? "HTML" : "XML", type: Self.words(about: type))
             return
         }
         // A body that is not a container is short to parse, and another word can start like `true`.
@@ -91,7 +91,7 @@ extension UnreadableBody {
         return error is JSONParsingError
     }
 
-    private static func isHTML(_ content: Data, _ type: String?) -> Bool {
+    private static func isHTML(_ content: Data, type: String?) -> Bool {
         let beginning = String(decoding: content.prefix(64), as: UTF8.self).lowercased()
         if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return true }
         return !beginning.hasPrefix("<?xml") && type.flatMap(mediaType) == "text/html"

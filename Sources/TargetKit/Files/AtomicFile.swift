@@ -27,7 +27,7 @@ package struct AtomicFile: Sendable {
         /// The system's message.
         package let message: String
 
-        fileprivate init(_ operation: Operation, _ message: String = String(cString: strerror(errno))) {
+        fileprivate init(_ operation: Operation, message: String = String(cString: strerror(errno))) {
             self.operation = operation
             self.message = message
         }
@@ -82,7 +82,7 @@ package struct AtomicFile: Sendable {
             if isDurable { try part.synchronize() }
             try part.move(to: place)
         } catch {
-            throw Failure(.write, error.message)
+            throw Failure(.write, message: error.message)
         }
         guard isDurable else { return }
         removeLeftovers(of: place)
@@ -99,7 +99,7 @@ package struct AtomicFile: Sendable {
 
     /// The file with all links resolved: otherwise the new file would replace a link.
     private func place() throws(Failure) -> URL {
-        guard file.isFileURL else { throw Failure(.locate, "not a file URL") }
+        guard file.isFileURL else { throw Failure(.locate, message: "not a file URL") }
         return file.resolvingSymlinksInPath()
     }
 
@@ -107,7 +107,7 @@ package struct AtomicFile: Sendable {
         do {
             try PrivateFolder.create(place.deletingLastPathComponent())
         } catch {
-            throw Failure(.createFolder, (error as NSError).localizedDescription)
+            throw Failure(.createFolder, message: (error as NSError).localizedDescription)
         }
     }
 

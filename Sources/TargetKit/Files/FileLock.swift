@@ -42,7 +42,7 @@ extension FileLock {
         let start = ContinuousClock.now
         var pause: UInt32 = 100
         while true {
-            let outcome = openNow(url, mode)
+            let outcome = openNow(url, mode: mode)
             guard case .unavailable(EWOULDBLOCK) = outcome, start.duration(to: .now) < time else { return outcome }
             usleep(pause)
             pause = min(pause * 2, 5_000)
@@ -73,7 +73,7 @@ extension FileLock {
         close(descriptor)
     }
 
-    private static func openNow(_ url: URL, _ mode: mode_t) -> Outcome {
+    private static func openNow(_ url: URL, mode: mode_t) -> Outcome {
         for _ in 0..<3 {
             // Another user may have created a link under the name, which can be predicted.
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC

@@ -41,14 +41,14 @@ package struct FileStatus {
         guard url.isFileURL, let status = FileStatus(of: url) else {
             throw URLError(
                 .fileDoesNotExist,
-                "the file \(url.path) does not exist, or is in a folder that cannot be read"
+                message: "the file \(url.path) does not exist, or is in a folder that cannot be read"
             )
         }
         guard status.isRegular else {
             let code: URLError.Code = status.isFolder ? .fileIsDirectory : .cannotOpenFile
-            throw URLError(code, "\(url.path) is not a regular file; use a BodySource for a pipe or a device")
+            throw URLError(code, message: "\(url.path) is not a regular file; use a BodySource for a pipe or a device")
         }
-        guard access(url.path, R_OK) == 0 else { throw PartialFile.failure(.noPermissionsToReadFile, url) }
+        guard access(url.path, R_OK) == 0 else { throw PartialFile.failure(.noPermissionsToReadFile, url: url) }
         self = status
     }
 

@@ -29,7 +29,7 @@ package final class PartialFile: Sendable {
     /// - Parameter isNamed: Whether the file has a name, even where the system has files without one.
     package convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
         guard url.isFileURL else {
-            throw URLError(.cannotCreateFile, "\(url.scheme ?? "") is not the scheme of a file URL")
+            throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
         let place = Self.hiddenPlace(beside: url)
@@ -47,10 +47,10 @@ package final class PartialFile: Sendable {
     /// Creates a copy of a file that will replace another one.
     convenience init(copying file: URL, replacing place: URL) throws {
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
-        guard source >= 0 else { throw Self.failure(.cannotOpenFile, file) }
+        guard source >= 0 else { throw Self.failure(.cannotOpenFile, url: file) }
         defer { close(source) }
         try self.init(replacing: place)
-        guard try Self.read(source, { try append($0) }) else { throw Self.failure(.cannotOpenFile, file) }
+        guard try Self.read(source, { try append($0) }) else { throw Self.failure(.cannotOpenFile, url: file) }
     }
 
     /// Creates a file in the system's temporary folder that only this user can read.
@@ -142,12 +142,12 @@ package final class PartialFile: Sendable {
 
     /// Appends bytes.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(URLError) {
-        guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
+        guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url: url) }
     }
 
     /// Appends bytes.
     package func append(_ bytes: Data) throws(URLError) {
-        guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
+        guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url: url) }
     }
 
     /// Passes the bytes of an open file, from a position to its end, to a closure; returns `false` on failure, with the
@@ -216,7 +216,7 @@ package final class PartialFile: Sendable {
 
     /// Flushes the file to permanent storage.
     func synchronize() throws(URLError) {
-        guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
+        guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url: url) }
     }
 
     /// Flushes a file or folder to permanent storage; returns `false` on failure, with the reason in `errno`.
@@ -233,9 +233,9 @@ package final class PartialFile: Sendable {
     /// Moves the file to its final place, replacing an existing file.
     package func move(to place: URL) throws(URLError) {
         // A link cannot replace a file.
-        guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, place) }
+        guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, url: place) }
         guard rename(url.path, place.path) == 0 else {
-            let failure = Self.failure(.cannotMoveFile, place)
+            let failure = Self.failure(.cannotMoveFile, url: place)
             unlink(url.path)
             throw failure
         }
@@ -252,17 +252,17 @@ package final class PartialFile: Sendable {
             case ENOENT, ENOTDIR: "the folder \(folder.path) does not exist; create it first"
             case let code: "no file can be created in the folder \(folder.path): \(String(cString: strerror(code)))"
             }
-        return URLError(.cannotCreateFile, words)
+        return URLError(.cannotCreateFile, message: words)
     }
 
     /// The error of a failed operation, with the reason in `errno`.
-    package static func failure(_ code: URLError.Code, _ url: URL) -> URLError {
-        URLError(code, "\(url.path): \(String(cString: strerror(errno)))")
+    package static func failure(_ code: URLError.Code, url: URL) -> URLError {
+        URLError(code, message: "\(url.path): \(String(cString: strerror(errno)))")
     }
 }
 
 extension URLError {
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, message: String) {
         self.init(code, userInfo: [NSLocalizedDescriptionKey: message])
     }
 

@@ -74,7 +74,7 @@ enum RecordFile {
     }
 
     /// Replaces a file by one with lines that are not records, and records. Returns its size.
-    static func replace(_ file: URL, _ unreadable: [Data], _ records: Data) throws(RecordLogFailure) -> off_t {
+    static func replace(_ file: URL, unreadable: [Data], records: Data) throws(RecordLogFailure) -> off_t {
         var lines = Data()
         for line in unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
         lines.append(records)

@@ -43,10 +43,10 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     ///
     /// - Parameter time: How long the thread waits for another process that has the lock, for example one that is
     ///   suspended. The file is then read without the lock, and the session cannot be written.
-    package func read(waiting time: Duration, _ body: (Session) -> Void) throws(RecordLogFailure) {
+    package func read(waiting time: Duration, body: (Session) -> Void) throws(RecordLogFailure) {
         let lock = try lock(named: "lock", waiting: time)
         defer { lock?.release() }
-        var session = Session(file, state.withLock(\.self))
+        var session = Session(file, state: state.withLock(\.self))
         defer { state.withLock { $0 = session.state } }
         try session.readNew(isLocked: lock != nil)
         body(session)
@@ -60,7 +60,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     ) throws(RecordLogFailure) -> Result {
         guard let lock = try lock(named: "lock", waiting: Self.longestWait) else { throw .inUse(path: file.path) }
         defer { lock.release() }
-        var session = Session(file, state.withLock(\.self))
+        var session = Session(file, state: state.withLock(\.self))
         // Also after a failure, because the descriptor may have been replaced.
         defer { state.withLock { $0 = session.state } }
         try session.readNew()
@@ -90,7 +90,7 @@ extension SharedRecordLog {
         /// The number of lines that are not records.
         package var unreadableCount: Int { state.unreadable.count }
 
-        fileprivate init(_ file: URL, _ state: State) {
+        fileprivate init(_ file: URL, state: State) {
             self.file = file
             self.state = state
         }
@@ -168,7 +168,7 @@ extension SharedRecordLog {
             guard isLocked else { throw .inUse(path: file.path) }
             let unreadable = state.unreadable
             let lines = try Self.lines(records)
-            let size = try RecordFile.replace(file, unreadable, lines)
+            let size = try RecordFile.replace(file, unreadable: unreadable, records: lines)
             // From here on, the old file is no longer the one of this name.
             closeFile()
             let descriptor = try RecordFile.open(file)

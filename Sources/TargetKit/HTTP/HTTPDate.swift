@@ -67,7 +67,7 @@ package struct CookieDate {
     ) -> Date? {
         var date = CookieDate()
         for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
-        return date.date(fullYear, lastSecond)
+        return date.date(fullYear, lastSecond: lastSecond)
     }
 
     /// Bytes between tokens: %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E.
@@ -91,11 +91,11 @@ package struct CookieDate {
         }
     }
 
-    private func date(_ fullYear: (Int) -> Int, _ lastSecond: Int) -> Date? {
+    private func date(_ fullYear: (Int) -> Int, lastSecond: Int) -> Date? {
         guard let time, let day, let month, var year else { return nil }
         if year < 100 { year = fullYear(year) }
         guard year >= 1601, time.hour < 24, time.minute < 60, time.second <= lastSecond else { return nil }
-        return GregorianCalendar.days(year, month, day).map { days in
+        return GregorianCalendar.days(year, month: month, day: day).map { days in
             Date(timeIntervalSince1970: Double(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second))
         }
     }
@@ -136,7 +136,7 @@ package enum GregorianCalendar {
     /// The days since 1970-01-01; `nil` for a day that does not exist.
     ///
     /// Years are counted from March, so that the leap day is the last one.
-    package static func days(_ year: Int, _ month: Int, _ day: Int) -> Int? {
+    package static func days(_ year: Int, month: Int, day: Int) -> Int? {
         let length =
             switch month {
             case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

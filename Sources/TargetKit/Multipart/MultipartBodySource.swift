@@ -85,7 +85,7 @@ final class MultipartReader: BodyReader {
     private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
         while filled < buffer.count, let segment = segments.first {
-            if filled > 0, beginsLongSource(segment, buffer.count) { break }
+            if filled > 0, beginsLongSource(segment, bufferSize: buffer.count) { break }
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
             switch segment {
             case .bytes(let data):
@@ -105,7 +105,7 @@ final class MultipartReader: BodyReader {
 
     /// Whether the segment is a file larger than the buffer. Its reads then start with an empty buffer and stay
     /// page-aligned, which is about 10 % faster.
-    private func beginsLongSource(_ segment: MultipartBodySource.Segment, _ bufferSize: Int) -> Bool {
+    private func beginsLongSource(_ segment: MultipartBodySource.Segment, bufferSize: Int) -> Bool {
         guard bufferSize >= 16 << 10, position == 0, case .source(_, let length, _) = segment else { return false }
         return length >= Int64(bufferSize)
     }

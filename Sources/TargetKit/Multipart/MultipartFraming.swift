@@ -24,14 +24,14 @@ struct MultipartFraming {
         }
         append("\"\r\n")
         if let mimeType = part.mimeType, part.headers.isEmpty || !part.headers.contains(.contentType) {
-            try appendField("Content-Type", mimeType)
+            try appendField("Content-Type", value: mimeType)
         }
         for field in part.headers.fields {
             // Servers differ in which of two Content-Disposition fields they use.
             guard field.name.rawValue.isToken, field.name != "Content-Disposition" else {
                 throw .headerName(field.name.rawValue)
             }
-            try appendField(field.name.rawValue, field.value)
+            try appendField(field.name.rawValue, value: field.value)
         }
         append("\r\n")
     }
@@ -58,7 +58,7 @@ struct MultipartFraming {
         bytes.append(contentsOf: text.utf8)
     }
 
-    private mutating func appendField(_ name: String, _ value: String) throws(MultipartError.Reason) {
+    private mutating func appendField(_ name: String, value: String) throws(MultipartError.Reason) {
         guard !value.endsHeaderField else { throw .headerValue(name: name) }
         append(name)
         append(": ")

@@ -116,7 +116,7 @@ struct ExchangeChain: Sendable {
         switch end {
         case .transport(let isInTask):
             // The plugins no longer wait.
-            call.configuration.countingClock?.setWaiting(false, context.id)
+            call.configuration.countingClock?.setWaiting(false, call: context.id)
             var response = try await call.send(request, to: target, inTask: isInTask)
             response.request = request.urlRequest
             return response

@@ -33,7 +33,8 @@ extension Provider {
             in: context,
             configuration,
             hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil || object != nil,
-            meter: progress == nil && object == nil ? nil : ProgressMeter(progress, object, of: target, handle),
+            meter: progress == nil && object == nil
+                ? nil : ProgressMeter(progress, object: object, of: target, handle: handle),
             decoding: decoding(options)
         )
     }
@@ -41,15 +42,15 @@ extension Provider {
     /// Runs a call within its timeout and returns the result.
     func run(
         _ call: Call,
-        _ target: Target,
-        _ options: CallOptions
+        target: Target,
+        options: CallOptions
     ) async -> Result<Response, TargetKitError> {
         // The timeout of a stream covers its body.
         let deadline = call.kind.isStream ? nil : deadline(of: call)
         defer { deadline?.cancel() }
         let result = await call.run {
             Call.Resolved(
-                endpoint: try endpoint(of: target, call.context.options),
+                endpoint: try endpoint(of: target, options: call.context.options),
                 stub: stubClosure(target),
                 timeout: options.isEmpty ? nil : options.timeout.exchange
             )
@@ -58,7 +59,7 @@ extension Provider {
     }
 
     /// The endpoint of a target, with the header fields of the call's options.
-    package func endpoint(of target: Target, _ options: CallOptions = CallOptions()) throws -> Endpoint {
+    package func endpoint(of target: Target, options: CallOptions = CallOptions()) throws -> Endpoint {
         let endpoint = try endpointClosure(target)
         return options.isEmpty ? endpoint : endpoint.adding(headers: options.headers)
     }
@@ -66,9 +67,9 @@ extension Provider {
     /// Ends a call: runs the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
     func end(
         _ call: Call,
-        _ result: Result<Response, TargetKitError>,
+        result: Result<Response, TargetKitError>,
         streamedByteCount: Int64? = nil,
-        _ completion: (() -> Void)? = nil
+        completion: (() -> Void)? = nil
     ) {
         var context = call.context
         if let start = call.start {
@@ -79,7 +80,7 @@ extension Provider {
         }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
         defer { configuration.countingClock?.end(context.id) }
-        scope.remove(context.id, completion)
+        scope.remove(context.id, completion: completion)
     }
 
     /// Starts a task that times the call out, until that task is cancelled.
@@ -110,31 +111,33 @@ extension Provider {
     /// Makes a call and waits for its result. Cancelling the caller's task cancels the call.
     func response(
         of target: Target,
-        _ options: CallOptions,
-        _ decoding: (CallOptions) -> Call.Decoding?
+        options: CallOptions,
+        decoding: (CallOptions) -> Call.Decoding?
     ) async -> Result<Response, TargetKitError> {
         let call = begin(target, options: options, isAwaited: true, decoding: decoding)
         let result = await withTaskCancellationHandler {
-            if !call.hasOwnTask { return await run(call, target, options) }
+            if !call.hasOwnTask { return await run(call, target: target, options: options) }
             // Starting the task synchronously saves a thread hop.
-            let task = Task.startingNow { await call.counted { await self.run(call, target, options) } }
+            let task = Task.startingNow {
+                await call.counted { await self.run(call, target: target, options: options) }
+            }
             call.handle.attach(task)
             return await task.value
         } onCancel: {
             call.handle.cancel()
         }
-        end(call, result)
+        end(call, result: result)
         return result
     }
 
     /// Starts a call whose closures run on a queue. The call itself never runs on the caller's thread.
     func start(
         _ target: Target,
-        _ options: CallOptions,
+        options: CallOptions,
         on queue: DispatchQueue?,
-        _ progress: (@Sendable (TransferProgress) -> Void)?,
-        _ decoding: (CallOptions) -> Call.Decoding?,
-        _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+        progress: (@Sendable (TransferProgress) -> Void)?,
+        decoding: (CallOptions) -> Call.Decoding?,
+        completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
         // On a concurrent queue, steps would run at the same time and after the completion.
         let queue = progress == nil ? queue : queue.map { DispatchQueue(label: "TargetKit.call", target: $0) }
@@ -150,9 +153,9 @@ extension Provider {
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
         let task = Task { [isOver] in
-            let result = await call.counted { await self.run(call, target, options) }
+            let result = await call.counted { await self.run(call, target: target, options: options) }
             isOver?.withLock { $0 = true }
-            self.end(call, result) {
+            self.end(call, result: result) {
                 queue.run { completion(result) }
                 call.handle.finish(result)
             }

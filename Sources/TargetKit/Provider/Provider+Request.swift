@@ -26,7 +26,7 @@ extension Provider {
         _ target: Target,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
-        try await response(of: target, options, Self.envelopeCheck).get()
+        try await response(of: target, options: options, decoding: Self.envelopeCheck).get()
     }
 
     /// Makes a call and decodes the JSON of its response.
@@ -55,7 +55,7 @@ extension Provider {
         options: CallOptions
     ) async throws(TargetKitError) -> (value: Value, response: Response) {
         let value = DecodedValue<Value>(keyPath: keyPath)
-        let result = await response(of: target, options, value.decoding)
+        let result = await response(of: target, options: options, decoding: value.decoding)
         return (try value.result(result).get(), try result.get())
     }
 
@@ -104,7 +104,14 @@ extension Provider {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
-        start(target, options, on: queue, progress, Self.envelopeCheck, completion)
+        start(
+            target,
+            options: options,
+            on: queue,
+            progress: progress,
+            decoding: Self.envelopeCheck,
+            completion: completion
+        )
     }
 
     /// Makes a call, decodes the JSON of its response, and passes the value to a closure on the main actor.
@@ -167,7 +174,7 @@ extension Provider {
         completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
     ) -> RequestHandle {
         let value = DecodedValue<Value>(keyPath: keyPath)
-        return start(target, options, on: queue, progress, value.decoding) {
+        return start(target, options: options, on: queue, progress: progress, decoding: value.decoding) {
             completion(value.result($0))
         }
     }

@@ -32,7 +32,11 @@ extension Provider {
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
                 call.handle.attach(
-                    Task { await call.counted { await self.relay(call, target, options, to: channel, head) } }
+                    Task {
+                        await call.counted {
+                            await self.relay(call, target: target, options: options, to: channel, head: head)
+                        }
+                    }
                 )
             }
         } onCancel: {
@@ -51,16 +55,16 @@ extension Provider {
     /// so a stream is cancelled, counted and timed like any other call.
     private func relay(
         _ call: Call,
-        _ target: Target,
-        _ options: CallOptions,
+        target: Target,
+        options: CallOptions,
         to channel: BodyChannel,
-        _ head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
+        head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
         let deadline = deadline(of: call)
         defer { deadline?.cancel() }
-        let result = await run(call, target, options)
+        let result = await run(call, target: target, options: options)
         guard case .success(let response) = result else {
-            end(call, result, streamedByteCount: 0) { head.resume(returning: result) }
+            end(call, result: result, streamedByteCount: 0) { head.resume(returning: result) }
             return
         }
         head.resume(returning: .success(response.head))
@@ -71,7 +75,11 @@ extension Provider {
         } catch {
             failure = call.mapped(bodyFailure: error, of: response)
         }
-        end(call, failure.map(Result.failure) ?? .success(response.head), streamedByteCount: channel.readByteCount) {
+        end(
+            call,
+            result: failure.map(Result.failure) ?? .success(response.head),
+            streamedByteCount: channel.readByteCount
+        ) {
             channel.finish(failure.map(Result.failure) ?? .success(()))
         }
     }

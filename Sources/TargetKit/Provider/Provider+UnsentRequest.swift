@@ -38,7 +38,7 @@ extension Provider {
         defer { call.endUnsent() }
         do {
             return try await call.unsentRequest {
-                let endpoint = try endpoint(of: target, all)
+                let endpoint = try endpoint(of: target, options: all)
                 return Call.Resolved(endpoint: endpoint, stub: .never, timeout: options.timeout.exchange)
             }
         } catch {

@@ -121,7 +121,7 @@ private final class RunningCalls<Target: TargetType>: Sendable {
         for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
     }
 
-    func start(_ index: Int, _ call: @escaping @Sendable () async -> RequestOutcome<Target>) {
+    func start(_ index: Int, call: @escaping @Sendable () async -> RequestOutcome<Target>) {
         let task = Task { [continuation] in _ = continuation.yield(await call()) }
         tasks.withLock { $0[index] = task }
     }

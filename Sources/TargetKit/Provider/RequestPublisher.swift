@@ -24,7 +24,7 @@ public struct RequestPublisher<Output: Sendable>: Publisher, Sendable {
     private let queue: DispatchQueue
     private let call: Call
 
-    package init(on queue: DispatchQueue, _ call: @escaping Call) {
+    package init(on queue: DispatchQueue, call: @escaping Call) {
         self.queue = queue
         self.call = call
     }

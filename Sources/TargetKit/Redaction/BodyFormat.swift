@@ -16,7 +16,7 @@ package enum BodyFormat: Sendable, Hashable {
         if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) {
             self = .multipart
         } else {
-            self = Self.isForm(data, type) ? .form : .other
+            self = Self.isForm(data, type: type) ? .form : .other
         }
     }
 
@@ -33,7 +33,7 @@ package enum BodyFormat: Sendable, Hashable {
 
     /// Whether the body is a form: by its type, unless it starts like JSON; without a type, `a=b` without characters
     /// that a form escapes.
-    private static func isForm(_ data: Data, _ type: String?) -> Bool {
+    private static func isForm(_ data: Data, type: String?) -> Bool {
         let first = data.first { $0 > 0x20 }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return false }
         if type == "application/x-www-form-urlencoded" { return true }

@@ -100,7 +100,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
         words(of: text) { RedactedURL($0).description }
     }
 
-    private static func words(of text: String, _ redacted: (String) -> String) -> String {
+    private static func words(of text: String, redacted: (String) -> String) -> String {
         var (result, word) = ("", "")
         for character in text {
             if character.isWhitespace {

@@ -45,13 +45,13 @@ package struct MultipartParts: Sendable {
         let declared = contentType.flatMap { HeaderParameters($0).values(of: "boundary").first }
         for boundary in [declared, Self.boundary(in: data)] {
             guard let boundary, !boundary.isEmpty else { continue }
-            self.init(data, boundary)
+            self.init(data, boundary: boundary)
             if !parts.isEmpty { return }
         }
         return nil
     }
 
-    private init(_ data: Data, _ boundary: String) {
+    private init(_ data: Data, boundary: String) {
         self.data = data
         self.boundary = boundary
         var start = data.startIndex
@@ -59,9 +59,9 @@ package struct MultipartParts: Sendable {
         while true {
             let delimiter = delimiter(from: start)
             let end = delimiter?.range.lowerBound ?? data.endIndex
-            if isPart { addPart(start..<end) } else { add(.text, start..<end) }
+            if isPart { addPart(start..<end) } else { add(.text, range: start..<end) }
             guard let delimiter else { return }
-            add(.syntax, delimiter.range)
+            add(.syntax, range: delimiter.range)
             // Parts after the last delimiter are read, too, because they can have secrets.
             isPart = !delimiter.isLast
             start = delimiter.range.upperBound
@@ -131,7 +131,7 @@ extension MultipartParts {
         return nil
     }
 
-    private mutating func add(_ piece: Piece, _ range: Range<Data.Index>) {
+    private mutating func add(_ piece: Piece, range: Range<Data.Index>) {
         if !range.isEmpty { pieces.append((piece, range)) }
     }
 
@@ -143,21 +143,21 @@ extension MultipartParts {
         while start < range.upperBound {
             let line = line(from: start, to: range.upperBound)
             if line.text.isEmpty {
-                add(.syntax, start..<line.end)
+                add(.syntax, range: start..<line.end)
                 content = line.end..<range.upperBound
                 break
             }
             if let field = field(in: line.text) {
-                add(.syntax, start..<field.value.lowerBound)
-                add(.value(of: field.name), field.value)
+                add(.syntax, range: start..<field.value.lowerBound)
+                add(.value(of: field.name), range: field.value)
                 headers.add(field.name, value: String(decoding: data[field.value], as: UTF8.self))
             } else {
-                add(.text, line.text)
+                add(.text, range: line.text)
             }
-            add(.syntax, line.text.upperBound..<line.end)
+            add(.syntax, range: line.text.upperBound..<line.end)
             start = line.end
         }
-        add(.content(parts.count), content)
+        add(.content(parts.count), range: content)
         parts.append(Part(headers: headers, content: Data(data[content])))
     }
 

@@ -170,7 +170,7 @@ extension Redaction {
             if let sign = form[start..<end].firstIndex(of: UInt8(ascii: "=")) {
                 let value = UnsafeBufferPointer(rebasing: form[(sign + 1)..<end])
                 copy.append(contentsOf: form[start...sign])
-                if isSecret(UnsafeBufferPointer(rebasing: form[start..<sign]), value) {
+                if isSecret(UnsafeBufferPointer(rebasing: form[start..<sign]), value: value) {
                     copy.append(contentsOf: TextRedactor.placeholder)
                 } else {
                     append(value, to: &copy)
@@ -185,7 +185,7 @@ extension Redaction {
     }
 
     /// Whether an item of a form is secret, by the name as it is sent.
-    private func isSecret(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+    private func isSecret(_ name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
         // Most names are not escaped, and most apps add no names.
         let isPlain = name.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         if isPlain, names.isEmpty, paths.isEmpty, usesRule, !SecretFields.isSecretParameter(utf8: name) { return false }

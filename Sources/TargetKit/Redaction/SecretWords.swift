@@ -56,8 +56,8 @@ struct SecretWords {
         let meanings = SecretMeanings.ofWords[word] ?? []
         if count == 0 { isStatement = meanings.contains(.statement) }
         if isLastAmbiguous, lastMeanings.contains(.ambiguous), meanings.contains(.follower) { hasSecret = true }
-        isLastSecret = isSecret(word, meanings)
-        isLastAmbiguous = isAmbiguous(word, meanings)
+        isLastSecret = isSecret(word, meanings: meanings)
+        isLastAmbiguous = isAmbiguous(word, meanings: meanings)
         if isLastSecret || (isLastAmbiguous && meanings.contains(.ambiguous) && lastMeanings.contains(.owner)) {
             hasSecret = true
         }
@@ -68,7 +68,7 @@ struct SecretWords {
         countInBrackets += 1
     }
 
-    private func isSecret(_ word: String, _ meanings: SecretMeanings) -> Bool {
+    private func isSecret(_ word: String, meanings: SecretMeanings) -> Bool {
         if meanings.contains(.plural) { return lastMeanings.isDisjoint(with: [.quantity, .harmlessOwner]) }
         if meanings.contains(.secret) { return !(word == "token" && lastMeanings.contains(.harmlessOwner)) }
         if meanings.contains(.secondWord), count > 0, SecretMeanings.pairs.contains(last + word) { return true }
@@ -76,7 +76,7 @@ struct SecretWords {
     }
 
     /// Whether the word is a secret if no other word follows.
-    private func isAmbiguous(_ word: String, _ meanings: SecretMeanings) -> Bool {
+    private func isAmbiguous(_ word: String, meanings: SecretMeanings) -> Bool {
         if meanings.contains(.ambiguous) { return !lastMeanings.contains(.harmlessOwner) }
         if meanings.contains(.last) { return !SecretMeanings.harmlessPairs.contains(last + word) }
         guard meanings.contains(.alone) else { return false }

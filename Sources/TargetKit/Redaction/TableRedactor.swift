@@ -10,11 +10,11 @@ struct TableRedactor {
 
     /// The copy; `nil` if no column is secret.
     static func redacted(_ data: Data, by redaction: Redaction) -> Data? {
-        var redactor = TableRedactor(Array(data), redaction)
+        var redactor = TableRedactor(Array(data), redaction: redaction)
         return redactor.run() ? Data(redactor.copy) : nil
     }
 
-    private init(_ bytes: [UInt8], _ redaction: Redaction) {
+    private init(_ bytes: [UInt8], redaction: Redaction) {
         self.bytes = bytes
         self.redaction = redaction
         // The one that is in the first line; most often a comma.

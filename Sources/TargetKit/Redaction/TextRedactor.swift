@@ -117,7 +117,7 @@ extension TextRedactor {
             return append(Self.placeholder)
         }
         guard let (separator, value) = separator(after: end), value < bytes.count,
-            isSecretName(start..<end, separator)
+            isSecretName(start..<end, separator: separator)
         else { return copyPlainWord(to: end) }
         copyBytes(to: value)
         if bytes[value] == UInt8(ascii: "\"") || bytes[value] == UInt8(ascii: "'") {
@@ -153,7 +153,7 @@ extension TextRedactor {
         append(shown == text ? Array(bytes[range]) : written(shown))
     }
 
-    private func isSecretName(_ range: Range<Int>, _ separator: UInt8) -> Bool {
+    private func isSecretName(_ range: Range<Int>, separator: UInt8) -> Bool {
         var name = String(decoding: bytes[range], as: UTF8.self)
         if name.utf8.contains(UInt8(ascii: "%")) { name = name.removingPercentEncoding ?? name }
         // `code=` in a query; elsewhere it can be any code.

@@ -40,17 +40,17 @@ struct Charset {
     /// - Throws: An error when the bytes are invalid.
     static func text(of data: Data, label: String?) throws(UnreadableBody) -> String {
         let charset = label.flatMap { Charset(label: $0) }
-        if let (marked, name, length) = mark(of: data, charset) {
+        if let (marked, name, length) = mark(of: data, charset: charset) {
             guard let text = marked.text(of: data.dropFirst(length)) else { throw .notText(charset: name) }
             return text
         }
         if let text = charset?.text(of: data) ?? String(data: data, encoding: .utf8) { return text }
-        guard let label else { return text(ofEachByte: data, windows1252) ?? "" }
+        guard let label else { return text(ofEachByte: data, encoding: windows1252) ?? "" }
         throw charset == nil ? .charset(label) : .notText(charset: label)
     }
 
     /// The charset of a byte order mark, its name, and the mark's length in bytes.
-    private static func mark(of data: Data, _ charset: Charset?) -> (Charset, String, Int)? {
+    private static func mark(of data: Data, charset: Charset?) -> (Charset, String, Int)? {
         // The byte order mark of UTF-32 begins with that of UTF-16.
         if case .utf32 = charset?.form { return nil }
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return (Charset(.utf8), "utf-8", 3) }
@@ -66,7 +66,7 @@ struct Charset {
         case .utf16(let isBigEndian): Self.text(ofUnits: data, isBigEndian: isBigEndian)
         case .utf32: data.count % 4 == 0 ? String(data: data, encoding: .utf32) : nil
         case .bytes(let encoding):
-            String(data: data, encoding: encoding) ?? Self.text(ofEachByte: data, encoding)
+            String(data: data, encoding: encoding) ?? Self.text(ofEachByte: data, encoding: encoding)
         case .sequences(let encoding): String(data: data, encoding: encoding)
         }
     }
@@ -84,7 +84,7 @@ struct Charset {
     }
 
     /// For a charset with unassigned bytes: those below 0xA0 are control characters (Encoding Standard §9.1).
-    private static func text(ofEachByte data: Data, _ encoding: String.Encoding) -> String? {
+    private static func text(ofEachByte data: Data, encoding: String.Encoding) -> String? {
         let scalars = (UInt8.min...UInt8.max).map { byte -> Unicode.Scalar? in
             String(data: Data([byte]), encoding: encoding)?.unicodeScalars.first
                 ?? (byte < 0xA0 ? Unicode.Scalar(byte) : nil)
@@ -103,17 +103,17 @@ extension Charset {
 
     private static let forms: [String: Form] = {
         var forms: [String: Form] = ["utf-32": .utf32]
-        func add(_ form: Form, _ labels: String) {
+        func add(_ form: Form, labels: String) {
             for label in labels.split(separator: " ") { forms[String(label)] = form }
         }
-        add(.utf8, "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8")
-        add(.utf16(isBigEndian: true), "utf-16be unicodefffe")
+        add(.utf8, labels: "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8")
+        add(.utf16(isBigEndian: true), labels: "utf-16be unicodefffe")
         add(
             .utf16(isBigEndian: false),
-            "utf-16 utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff"
+            labels: "utf-16 utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff"
         )
-        for (number, labels) in singleBytes { add(.bytes(encoding(number)), labels) }
-        for (number, labels) in sequences { add(.sequences(encoding(number)), labels) }
+        for (number, labels) in singleBytes { add(.bytes(encoding(number)), labels: labels) }
+        for (number, labels) in sequences { add(.sequences(encoding(number)), labels: labels) }
         return forms
     }()
 

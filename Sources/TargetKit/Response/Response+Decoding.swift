@@ -82,7 +82,7 @@ extension Response {
     /// The error for a body that is not JSON, or not of the requested shape.
     func jsonError(_ underlying: any Error) -> TargetKitError {
         var error = decodingError(underlying)
-        error.unreadable = UnreadableBody(self, underlying)
+        error.unreadable = UnreadableBody(self, error: underlying)
         return error
     }
 

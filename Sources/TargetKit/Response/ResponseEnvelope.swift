@@ -79,7 +79,7 @@ extension Response {
         do {
             payload = try envelope.payload(of: self)
         } catch let error as ServerDefinedError {
-            throw failed(.envelope, error)
+            throw failed(.envelope, underlying: error)
         } catch {
             guard statusCode < 400 else { throw failed(.status) }
             throw (error as? TargetKitError) ?? jsonError(error)
@@ -88,7 +88,7 @@ extension Response {
         return payload
     }
 
-    private func failed(_ stage: TargetKitError.Stage, _ underlying: (any Error)? = nil) -> TargetKitError {
+    private func failed(_ stage: TargetKitError.Stage, underlying: (any Error)? = nil) -> TargetKitError {
         TargetKitError(stage: stage, target: target, request: request, response: self, underlying: underlying)
     }
 }

@@ -37,15 +37,15 @@ public struct StubTransport: Transport {
         clock: any Clock<Duration> = ContinuousClock(),
         respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
     ) {
-        self.init(.closure(respond, owner: nil), delay, clock)
+        self.init(.closure(respond, owner: nil), delay: delay, clock: clock)
     }
 
     /// Creates a transport that returns the same sample for every request.
     public init(_ sample: SampleResponse, delay: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
-        self.init(.sample(sample), delay, clock)
+        self.init(.sample(sample), delay: delay, clock: clock)
     }
 
-    private init(_ answer: Answer, _ delay: Duration?, _ clock: any Clock<Duration>) {
+    private init(_ answer: Answer, delay: Duration?, clock: any Clock<Duration>) {
         self.answer = answer
         self.delay = delay
         self.clock = clock
@@ -57,7 +57,7 @@ public struct StubTransport: Transport {
         owner: any AnyObject & Sendable,
         respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
     ) {
-        self.init(.closure(respond, owner: owner), nil, clock)
+        self.init(.closure(respond, owner: owner), delay: nil, clock: clock)
     }
 
     /// The object that the closure belongs to; `nil` if there is none.
@@ -109,8 +109,8 @@ public struct StubTransport: Transport {
             throw error
         case .response(let status, let headers, let data):
             let body = try store(data, in: request.destination)
-            if let sent { request.report(sent, .upload) }
-            request.report(Int64(data.count), .download)
+            if let sent { request.report(sent, direction: .upload) }
+            request.report(Int64(data.count), direction: .download)
             var response = TransportResponse(head: ResponseHead(statusCode: status, headers: headers), body: body)
             response.isSample = true
             return response
@@ -208,7 +208,7 @@ extension TransportRequest.Body {
 }
 
 extension TransportRequest {
-    fileprivate func report(_ count: Int64, _ direction: TransferProgress.Direction) {
+    fileprivate func report(_ count: Int64, direction: TransferProgress.Direction) {
         progress?(TransferProgress(completed: count, total: count, direction: direction))
     }
 }

@@ -114,11 +114,11 @@ extension RequestPath {
 
     private func text(below base: String) throws(InvalidRequest) -> String {
         // Fast path: most base URLs and paths contain none of these bytes.
-        if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base, escaped) }
+        if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base, path: escaped) }
         let (path, query) = Self.split(escaped[...], at: "?")
         guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
         let (base, baseQuery) = Self.split(Self.split(base[...], at: "#").before, at: "?")
-        var text = Self.join(String(base), String(path))
+        var text = Self.join(String(base), path: String(path))
         var mark = "?"
         for query in [baseQuery, query] {
             guard let query, !query.isEmpty else { continue }
@@ -129,7 +129,7 @@ extension RequestPath {
     }
 
     /// Joins both with exactly one slash. Returns the base if the path is empty.
-    private static func join(_ base: String, _ path: String) -> String {
+    private static func join(_ base: String, path: String) -> String {
         guard !path.isEmpty else { return base }
         return ContiguousText.read(base) { base in
             ContiguousText.read(path) { path in

@@ -81,7 +81,7 @@ public struct TLSPolicy: Sendable, Hashable {
 
     /// The digests of the keys that are accepted for the host; `nil` when it is not pinned.
     package func pinnedKeys(for host: String) -> [String]? {
-        let matching = pins.filter { Self.matches(host, $0.key) }
+        let matching = pins.filter { Self.matches(host, pattern: $0.key) }
         return matching.isEmpty ? nil : matching.flatMap(\.value)
     }
 
@@ -96,11 +96,11 @@ public struct TLSPolicy: Sendable, Hashable {
     /// Whether any certificate is accepted for the host.
     package func trustsBlindly(_ host: String) -> Bool {
         guard case .insecureTrustAll(let hosts) = trust else { return false }
-        return trustsEveryHost || hosts.contains { Self.matches(host, $0) }
+        return trustsEveryHost || hosts.contains { Self.matches(host, pattern: $0) }
     }
 
     /// RFC 6125 §6.4.3: the asterisk matches one whole label.
-    private static func matches(_ host: String, _ pattern: String) -> Bool {
+    private static func matches(_ host: String, pattern: String) -> Bool {
         guard pattern.hasPrefix("*.") else { return host.equalsIgnoringASCIICase(pattern) }
         guard let dot = host.firstIndex(of: "."), dot != host.startIndex else { return false }
         return host[dot...].equalsIgnoringASCIICase(pattern.dropFirst())

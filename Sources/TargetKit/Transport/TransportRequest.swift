@@ -83,7 +83,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.target = newValue }
     }
     /// Whether a redirect from another origin has led to this request. It must not get the credentials of the call.
-    public package(set) var isCrossOrigin: Bool {
+    public var isCrossOrigin: Bool {
         get { fields.value.isCrossOrigin }
         set { fields.value.isCrossOrigin = newValue }
     }

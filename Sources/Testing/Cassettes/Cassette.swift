@@ -15,7 +15,7 @@ final class Cassette: Sendable {
         /// another call has used.
         private let owner: Locked<Cassette?>
 
-        fileprivate init(_ id: Int, _ item: CassetteFolder.Item, isRerecorded: Bool = false, owner: Cassette?) {
+        fileprivate init(_ id: Int, item: CassetteFolder.Item, isRerecorded: Bool = false, owner: Cassette?) {
             self.id = id
             self.item = item
             self.isRerecorded = isRerecorded
@@ -37,7 +37,7 @@ final class Cassette: Sendable {
                 defer { owner = nil }
                 return owner
             }
-            owner?.release(id, item, isRerecorded: isRerecorded)
+            owner?.release(id, item: item, isRerecorded: isRerecorded)
         }
     }
 
@@ -93,20 +93,20 @@ final class Cassette: Sendable {
         var last = -1
         while let (id, item) = try withState({ $0.nextUnused(key, after: last) }) {
             last = id
-            guard try matches(request, item) else { continue }
+            guard try matches(request, item: item) else { continue }
             let claim = state.withLock { state -> Claim? in
                 guard state.used.insert(id).inserted else { return nil }
                 let isRerecorded = state.rerecorded.remove(item.name) != nil
-                return Claim(id, item, isRerecorded: isRerecorded, owner: self)
+                return Claim(id, item: item, isRerecorded: isRerecorded, owner: self)
             }
             if let claim { return claim }
         }
         guard repeats else { return nil }
         let used = try withState { state in (state.index[key]?.ids ?? []).map { ($0, state.items[$0]) } }
-        return try used.last { try matches(request, $0.1) }.map { Claim($0.0, $0.1, owner: nil) }
+        return try used.last { try matches(request, item: $0.1) }.map { Claim($0.0, item: $0.1, owner: nil) }
     }
 
-    private func release(_ id: Int, _ item: CassetteFolder.Item, isRerecorded: Bool) {
+    private func release(_ id: Int, item: CassetteFolder.Item, isRerecorded: Bool) {
         state.withLock { state in
             state.release(id, key: key(of: item))
             if isRerecorded { state.rerecorded.insert(item.name) }
@@ -116,11 +116,11 @@ final class Cassette: Sendable {
     /// Writes a call as a new entry, or in place of the claimed one.
     func write(
         _ request: RedactedRequest,
-        _ outcome: RecordedOutcome,
+        outcome: RecordedOutcome,
         to claim: Claim?,
-        _ turn: RecordingTurn
+        turn: RecordingTurn
     ) throws {
-        let item = try folder.write(request, outcome, replacing: claim?.item, turn)
+        let item = try folder.write(request, outcome: outcome, replacing: claim?.item, turn: turn)
         state.withLock { state in
             if let claim { state.items[claim.id] = item } else { state.append(item, key: key(of: item), isUsed: true) }
         }
@@ -132,10 +132,10 @@ final class Cassette: Sendable {
     func items(matching request: RedactedRequest) throws -> [CassetteFolder.Item] {
         let key = comparison.key(request)
         let items = try withState { state in (state.index[key]?.ids ?? []).map { state.items[$0] } }
-        return try items.filter { try matches(request, $0) }
+        return try items.filter { try matches(request, item: $0) }
     }
 
-    private func matches(_ request: RedactedRequest, _ item: CassetteFolder.Item) throws -> Bool {
+    private func matches(_ request: RedactedRequest, item: CassetteFolder.Item) throws -> Bool {
         comparison.differences(of: request, from: try self.request(of: item)).isEmpty
     }
 
@@ -210,7 +210,7 @@ extension Cassette {
         // Those with the same method and path come first.
         let likely = items.enumerated()
             .sorted { one, other in
-                let ranks = (rank(one.element, request), rank(other.element, request))
+                let ranks = (rank(one.element, request: request), rank(other.element, request: request))
                 return ranks.0 == ranks.1 ? one.offset < other.offset : ranks.0 > ranks.1
             }
             .prefix(Self.comparedCount)
@@ -226,7 +226,7 @@ extension Cassette {
         return CassetteError([line + "; the closest is \(closest.name):"] + closest.lines.map { "  " + $0 })
     }
 
-    private func rank(_ item: CassetteFolder.Item, _ request: RedactedRequest) -> Int {
+    private func rank(_ item: CassetteFolder.Item, request: RedactedRequest) -> Int {
         (item.document.request.path == request.path ? 2 : 0) + (item.document.method == request.method ? 1 : 0)
     }
 }

@@ -70,7 +70,7 @@ extension CassetteFolder {
     }
 
     /// The extension for a body, by its type and its contents.
-    static func fileExtension(of body: Data, _ contentType: String?) -> String {
+    static func fileExtension(of body: Data, contentType: String?) -> String {
         let type = contentType.map(BodyFormat.mediaType) ?? ""
         if let known = extensions[type] { return known }
         if type.hasSuffix("+json") { return "json" }

@@ -54,7 +54,7 @@ struct CassetteFolder: Sendable {
 
     /// Calls a closure that reads the bodies of a document, and calls it again if another process has meanwhile
     /// recorded the entry again, which removes the old bodies.
-    private func reading<Value>(_ item: Item, _ read: (CassetteDocument) throws -> Value) throws -> Value {
+    private func reading<Value>(_ item: Item, read: (CassetteDocument) throws -> Value) throws -> Value {
         var document = item.document
         while true {
             do {
@@ -88,9 +88,9 @@ struct CassetteFolder: Sendable {
     ///   - turn: Decides the number of a new one.
     func write(
         _ request: RedactedRequest,
-        _ outcome: RecordedOutcome,
+        outcome: RecordedOutcome,
         replacing item: Item?,
-        _ turn: RecordingTurn
+        turn: RecordingTurn
     ) throws -> Item {
         try createFolder()
         let lock = FolderLock(url)
@@ -102,9 +102,9 @@ struct CassetteFolder: Sendable {
         document.response?.body = Data()
         document.failure = outcome.failure
         do {
-            document.requestBody = try write(request.body, request.headers, as: name + ".request")
+            document.requestBody = try write(request.body, headers: request.headers, as: name + ".request")
             if let response = outcome.response {
-                document.responseBody = try write(response.body, response.headers, as: name + ".response")
+                document.responseBody = try write(response.body, headers: response.headers, as: name + ".response")
             }
             try write(document.json.jsonData(pretty: true) + Data("\n".utf8), as: name + ".json")
         } catch {
@@ -116,11 +116,11 @@ struct CassetteFolder: Sendable {
     }
 
     /// Writes a body under a name that no file with other contents has.
-    private func write(_ body: Data, _ headers: HTTPHeaders, as name: String) throws -> String? {
+    private func write(_ body: Data, headers: HTTPHeaders, as name: String) throws -> String? {
         guard !body.isEmpty else { return nil }
         let digest = SHA256Hasher.digest(of: body).prefix(4)
         let digits = MessageDigest.hexadecimal(digest)
-        let suffix = "." + Self.fileExtension(of: body, headers[.contentType])
+        let suffix = "." + Self.fileExtension(of: body, contentType: headers[.contentType])
         var file = "\(name)-\(digits)\(suffix)"
         var number = 1
         // A body of that name was edited, or has the same beginning of its digest.

@@ -117,7 +117,7 @@ public struct CassetteTransport: Transport {
             redaction: redaction,
             includesFailures: mode == .record
         )
-        return try await record(request, recording)
+        return try await record(request, recording: recording)
     }
 }
 
@@ -165,7 +165,7 @@ extension CassetteTransport {
 // MARK: - Recording
 
 extension CassetteTransport {
-    private func record(_ request: TransportRequest, _ recording: Recording) async throws -> TransportResponse {
+    private func record(_ request: TransportRequest, recording: Recording) async throws -> TransportResponse {
         let response: TransportResponse
         do {
             response = try await recorded.send(request)
@@ -217,8 +217,13 @@ private final class Recording: Sendable {
     ) async throws {
         isEnded.withLock { $0 = true }
         try await withFiles { [self] in
-            let response = RecordedResponse(head, try body(), isComplete: failure == nil, by: redaction)
-            try cassette.write(request, RecordedOutcome(response: response, failure: failure), to: claim, turn)
+            let response = RecordedResponse(head, body: try body(), isComplete: failure == nil, by: redaction)
+            try cassette.write(
+                request,
+                outcome: RecordedOutcome(response: response, failure: failure),
+                to: claim,
+                turn: turn
+            )
         }
     }
 
@@ -226,7 +231,9 @@ private final class Recording: Sendable {
     func end(with error: any Error) async throws {
         guard includesFailures, let code = error.recordedCode else { return }
         isEnded.withLock { $0 = true }
-        try await withFiles { [self] in try cassette.write(request, RecordedOutcome(failure: code), to: claim, turn) }
+        try await withFiles { [self] in
+            try cassette.write(request, outcome: RecordedOutcome(failure: code), to: claim, turn: turn)
+        }
     }
 
     /// The same body, which is recorded when it has been read to its end.

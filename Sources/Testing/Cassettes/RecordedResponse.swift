@@ -38,7 +38,7 @@ struct RecordedResponse: Sendable, Hashable {
     /// Creates the redacted copy of a response.
     ///
     /// - Parameter isComplete: Whether the body was received to its end.
-    init(_ head: ResponseHead, _ body: Data, isComplete: Bool, by redaction: Redaction) {
+    init(_ head: ResponseHead, body: Data, isComplete: Bool, by redaction: Redaction) {
         let redacted = redaction.body(body, contentType: head.headers[.contentType])
         var headers = redaction.replayable(head.headers)
         // The length is that of the body that is replayed. The length of an incomplete one is not known.

@@ -17,7 +17,7 @@ final class RecordingTurn: Sendable {
     }
 
     /// The number for the call's files: the lowest that is free after those of the calls before it.
-    func fileNumber(taken: Set<Int>) -> Int { turns.fileNumber(for: number, taken) }
+    func fileNumber(taken: Set<Int>) -> Int { turns.fileNumber(for: number, taken: taken) }
 
     /// Ends the turn of a call that is recorded, or that isn't going to be.
     func end() {
@@ -49,7 +49,7 @@ final class RecordingTurns: Sendable {
         state.withLock { state in _ = state.reserved.removeValue(forKey: turn) }
     }
 
-    fileprivate func fileNumber(for turn: Int, _ taken: Set<Int>) -> Int {
+    fileprivate func fileNumber(for turn: Int, taken: Set<Int>) -> Int {
         state.withLock { state in
             // Calls before this one that are still in flight get lower numbers.
             var used = taken.union(state.reserved.values.compactMap { $0 })

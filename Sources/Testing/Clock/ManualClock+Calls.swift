@@ -35,7 +35,7 @@ struct CountedCalls: Sendable {
         changeCount += 1
     }
 
-    mutating func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID) {
+    mutating func setWaiting(_ isWaiting: Bool, call: RequestContext.ID) {
         activities[call]?.isWaiting = isWaiting
         if !isWaiting { activities[call]?.endedWaitCount += 1 }
     }
@@ -44,7 +44,7 @@ struct CountedCalls: Sendable {
     func hook(of call: RequestContext.ID) -> Int { activities[call]?.endedWaitCount ?? 0 }
 
     mutating func suspendHook(_ hook: Int, of call: RequestContext.ID) {
-        if activities[call]?.endedWaitCount == hook { setWaiting(true, call) }
+        if activities[call]?.endedWaitCount == hook { setWaiting(true, call: call) }
     }
 
     mutating func beginTimer(of call: RequestContext.ID) -> Int {
@@ -103,8 +103,8 @@ extension ManualClock {
     }
 
     /// Notes that a call waits for something other than this clock, or no longer does.
-    package func setWaiting(_ isWaiting: Bool, _ call: RequestContext.ID) {
-        change { $0.setWaiting(isWaiting, call) }
+    package func setWaiting(_ isWaiting: Bool, call: RequestContext.ID) {
+        change { $0.setWaiting(isWaiting, call: call) }
     }
 
     /// Returns a number for a hook that begins.

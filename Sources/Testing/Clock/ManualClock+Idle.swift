@@ -28,7 +28,7 @@ extension ManualClock {
         }
         let remaining = remainingSleeps
         guard !remaining.isEmpty else { return start.duration(to: now) }
-        let tasks = Plural.of(remaining.count, "task") + (remaining.count == 1 ? " still sleeps" : " still sleep")
+        let tasks = Plural.of(remaining.count, noun: "task") + (remaining.count == 1 ? " still sleeps" : " still sleep")
         throw ExpectationFailure(
             "The clock was moved \(limit) times, to \(now), and \(tasks), for \(Self.list(remaining)). "
                 + "If one of them is in a loop that does not end, cancel it, or move the time with advance(by:)."

@@ -233,7 +233,7 @@ extension ManualClock {
         try Task.checkCancellation()
         guard !isReached else { return }
         let remaining = remainingSleeps
-        let expected = "\(Plural.of(count, "task")) to sleep on the clock within \(limit)"
+        let expected = "\(Plural.of(count, noun: "task")) to sleep on the clock within \(limit)"
         let found = remaining.isEmpty ? "0" : "\(remaining.count), which sleep for \(Self.list(remaining))"
         let hint = "A task sleeps on it only if the code under test has this clock."
         throw ExpectationFailure("Expected \(expected), found \(found). \(hint)")

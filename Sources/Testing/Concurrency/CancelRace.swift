@@ -5,7 +5,7 @@
 /// With a number that grows from round to round, the cancellation moves from the start of the function to its end.
 package func ending<Value: Sendable>(
     cancelledAfter turns: Int,
-    _ work: @escaping @Sendable () async throws -> Value
+    work: @escaping @Sendable () async throws -> Value
 ) async -> Result<Value, any Error> {
     let end = Gate()
     let task = Task {

@@ -9,7 +9,7 @@ package enum Deadline {
     /// - Throws: The function's error; ``ExpectationFailure`` after the limit.
     package static func run<Value: Sendable>(
         _ limit: Duration,
-        _ body: @escaping @Sendable () async throws -> Value
+        body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let result = Locked<CheckedContinuation<Value, any Error>?>(nil)
         let finish = { @Sendable (outcome: Result<Value, any Error>) in
@@ -44,8 +44,8 @@ package enum Deadline {
     /// The function's result; `nil` if it has not returned in time.
     package static func value<Value: Sendable>(
         _ limit: Duration,
-        _ body: @escaping @Sendable () async -> Value
+        body: @escaping @Sendable () async -> Value
     ) async -> Value? {
-        try? await run(limit, body)
+        try? await run(limit, body: body)
     }
 }

@@ -31,7 +31,7 @@ struct ContractCheck<Target: TargetType> {
                 recording: try RecordedRequest(unsent.request),
                 by: redaction.adding(unsent.request.secretHeaders)
             )
-            return problems + (try shapeProblems(sample, request, in: cassette))
+            return problems + (try shapeProblems(sample, request: request, in: cassette))
         } catch {
             return problems + ["\(error)"]
         }
@@ -135,7 +135,7 @@ enum SampleSecrets {
         else {
             return isReal(String(decoding: data, as: UTF8.self)) ? ["the sample seems to contain a secret"] : []
         }
-        return JSONDifference.between(redactedJSON, json).compactMap { difference in
+        return JSONDifference.between(redactedJSON, found: json).compactMap { difference in
             let value: JSONValue? =
                 switch difference.kind {
                 case .changed(_, let value), .typeChanged(_, let value), .added(let value): value
@@ -164,7 +164,7 @@ enum SampleSecrets {
 extension ContractCheck {
     /// The problems of the last recorded answer with the sample's status. An answer that is missing or cannot be
     /// compared is a problem, too.
-    private func shapeProblems(_ sample: Sample, _ request: RedactedRequest, in cassette: Cassette) throws -> [String] {
+    private func shapeProblems(_ sample: Sample, request: RedactedRequest, in cassette: Cassette) throws -> [String] {
         let items = try cassette.items(matching: request)
         guard let last = items.last else { return [try cassette.missing(request).description] }
         guard let item = items.last(where: { $0.document.response?.status == sample.status }) else {

@@ -48,6 +48,6 @@ extension Provider {
         }
         guard !problems.isEmpty else { return }
         let lines = problems.map { "\n  " + $0.replacingOccurrences(of: "\n", with: "\n  ") }
-        throw ExpectationFailure(Plural.of(problems.count, "problem") + ":" + lines.joined())
+        throw ExpectationFailure(Plural.of(problems.count, noun: "problem") + ":" + lines.joined())
     }
 }

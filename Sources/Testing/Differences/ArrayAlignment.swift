@@ -21,19 +21,19 @@ enum ArrayAlignment {
         let suffix = zip(old.reversed(), new.reversed()).prefix(rest).prefix { $0 == $1 }.count
         let (oldEnd, newEnd) = (old.count - suffix, new.count - suffix)
         var steps = (0..<prefix).map { Step.equal(old: $0, new: $0) }
-        steps += middle(old, prefix..<oldEnd, new, prefix..<newEnd)
+        steps += middle(old, oldRange: prefix..<oldEnd, new: new, newRange: prefix..<newEnd)
         steps += (0..<suffix).map { .equal(old: oldEnd + $0, new: newEnd + $0) }
         return steps
     }
 
     private static func middle<Element: Hashable>(
         _ old: [Element],
-        _ oldRange: Range<Int>,
-        _ new: [Element],
-        _ newRange: Range<Int>
+        oldRange: Range<Int>,
+        new: [Element],
+        newRange: Range<Int>
     ) -> [Step] {
         guard !oldRange.isEmpty, !newRange.isEmpty, oldRange.count * newRange.count <= limit else {
-            return gap(oldRange, newRange)
+            return gap(oldRange, new: newRange)
         }
         var (removed, inserted): (Set<Int>, Set<Int>) = ([], [])
         for change in Array(new[newRange]).difference(from: Array(old[oldRange])) {
@@ -48,7 +48,7 @@ enum ArrayAlignment {
         while true {
             while oldEnd < oldRange.upperBound, removed.contains(oldEnd) { oldEnd += 1 }
             while newEnd < newRange.upperBound, inserted.contains(newEnd) { newEnd += 1 }
-            steps += gap(oldStart..<oldEnd, newStart..<newEnd)
+            steps += gap(oldStart..<oldEnd, new: newStart..<newEnd)
             guard oldEnd < oldRange.upperBound, newEnd < newRange.upperBound else { return steps }
             steps.append(.equal(old: oldEnd, new: newEnd))
             (oldEnd, newEnd) = (oldEnd + 1, newEnd + 1)
@@ -57,7 +57,7 @@ enum ArrayAlignment {
     }
 
     /// Elements without equal ones between them.
-    private static func gap(_ old: Range<Int>, _ new: Range<Int>) -> [Step] {
+    private static func gap(_ old: Range<Int>, new: Range<Int>) -> [Step] {
         let count = min(old.count, new.count)
         return zip(old, new).map { Step.replaced(old: $0, new: $1) }
             + old.dropFirst(count).map { .removed(old: $0) }

@@ -30,13 +30,13 @@ package struct FormItem: Sendable, Hashable {
 extension FormItem {
     /// The differences of two queries or forms, by name: `query q: expected "tea", found "coffee"`. The order of
     /// different names does not matter.
-    package static func differences(_ expected: [FormItem], _ found: [FormItem], subject: String) -> [String] {
+    package static func differences(_ expected: [FormItem], found: [FormItem], subject: String) -> [String] {
         let names = (expected + found).map(\.name)
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }.compactMap { name in
             let old = expected.filter { $0.name == name }
             let new = found.filter { $0.name == name }
-            return difference("\(subject) \(name)", text(of: old), text(of: new))
+            return difference("\(subject) \(name)", expected: text(of: old), found: text(of: new))
         }
     }
 

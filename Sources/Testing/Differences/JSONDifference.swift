@@ -26,18 +26,18 @@ package struct JSONDifference: Sendable, Hashable {
     ///
     /// Numbers are compared as decimals: `1` and `1.0` are equal, and a Boolean is not a number. The order of keys does
     /// not matter. The elements of arrays are aligned, so one element that was inserted is one difference.
-    package static func between(_ expected: JSONValue, _ found: JSONValue) -> [JSONDifference] {
+    package static func between(_ expected: JSONValue, found: JSONValue) -> [JSONDifference] {
         var comparison = JSONComparison()
-        comparison.compare(expected, found)
+        comparison.compare(expected, found: found)
         return comparison.differences
     }
 
     /// The key path of a difference between two documents that are not equal; arrays are compared by index.
-    static func firstPath(_ expected: JSONValue, _ found: JSONValue) -> String {
+    static func firstPath(_ expected: JSONValue, found: JSONValue) -> String {
         switch (expected, found) {
         case (.object(let expected), .object(let found)):
             for (key, value) in expected where found[key] != value {
-                return joined(escaped(key), found[key].map { firstPath(value, $0) })
+                return joined(escaped(key), rest: found[key].map { firstPath(value, found: $0) })
             }
             return found.first { expected[$0.key] == nil }.map { escaped($0.key) } ?? ""
         case (.array(let expected), .array(let found)):
@@ -45,12 +45,12 @@ package struct JSONDifference: Sendable, Hashable {
             guard let (index, pair) = pairs.enumerated().first(where: { $0.element.0 != $0.element.1 }) else {
                 return "\(min(expected.count, found.count))"
             }
-            return joined("\(index)", firstPath(pair.0, pair.1))
+            return joined("\(index)", rest: firstPath(pair.0, found: pair.1))
         default: return ""
         }
     }
 
-    private static func joined(_ key: String, _ rest: String?) -> String {
+    private static func joined(_ key: String, rest: String?) -> String {
         rest.map { $0.isEmpty ? key : "\(key).\($0)" } ?? key
     }
 
@@ -59,11 +59,11 @@ package struct JSONDifference: Sendable, Hashable {
     /// - Parameter subject: Precedes each key path, for example `body`; default: nothing.
     package static func lines(
         _ expected: JSONValue,
-        _ found: JSONValue,
+        found: JSONValue,
         subject: String = "",
         limit: Int = 20
     ) -> [String] {
-        let differences = between(expected, found)
+        let differences = between(expected, found: found)
         let lines = differences.prefix(limit).map { $0.line(subject) }
         return differences.count > limit ? lines + ["… and \(differences.count - limit) more differences"] : lines
     }
@@ -93,20 +93,24 @@ private struct JSONComparison {
     var differences: [JSONDifference] = []
     private var path: [String] = []
 
-    mutating func compare(_ expected: JSONValue, _ found: JSONValue) {
+    mutating func compare(_ expected: JSONValue, found: JSONValue) {
         switch (expected, found) {
-        case (.object(let expected), .object(let found)): compare(expected, found)
-        case (.array(let expected), .array(let found)): compare(expected, found)
+        case (.object(let expected), .object(let found)): compare(expected, found: found)
+        case (.array(let expected), .array(let found)): compare(expected, found: found)
         case _ where expected == found: break
         case _ where expected.typeName == found.typeName: add(.changed(from: expected, to: found))
         default: add(.typeChanged(from: expected, to: found))
         }
     }
 
-    private mutating func compare(_ expected: JSONObject, _ found: JSONObject) {
+    private mutating func compare(_ expected: JSONObject, found: JSONObject) {
         for (key, value) in expected {
             at(JSONDifference.escaped(key)) { comparison in
-                if let other = found[key] { comparison.compare(value, other) } else { comparison.add(.missing(value)) }
+                if let other = found[key] {
+                    comparison.compare(value, found: other)
+                } else {
+                    comparison.add(.missing(value))
+                }
             }
         }
         for (key, value) in found where expected[key] == nil {
@@ -114,18 +118,18 @@ private struct JSONComparison {
         }
     }
 
-    private mutating func compare(_ expected: [JSONValue], _ found: [JSONValue]) {
+    private mutating func compare(_ expected: [JSONValue], found: [JSONValue]) {
         for step in ArrayAlignment.steps(from: expected, to: found) {
             switch step {
             case .equal: break
-            case .replaced(let old, let new): at("\(new)") { $0.compare(expected[old], found[new]) }
+            case .replaced(let old, let new): at("\(new)") { $0.compare(expected[old], found: found[new]) }
             case .removed(let old): at("\(old)") { $0.add(.missing(expected[old])) }
             case .inserted(let new): at("\(new)") { $0.add(.added(found[new])) }
             }
         }
     }
 
-    private mutating func at(_ key: String, _ body: (inout JSONComparison) -> Void) {
+    private mutating func at(_ key: String, body: (inout JSONComparison) -> Void) {
         path.append(key)
         body(&self)
         path.removeLast()

@@ -48,9 +48,9 @@ extension RedactedRequest {
         var lines: [String] = []
         if method != expected.method { lines.append("method: expected \(expected.method), found \(method)") }
         if address != expected.address { lines.append("URL: expected \(expected.address), found \(address)".inOneLine) }
-        lines += FormItem.differences(expected.queryItems, queryItems, subject: "query")
+        lines += FormItem.differences(expected.queryItems, found: queryItems, subject: "query")
         lines += headers.differences(from: expected.headers, names: names)
-        if let sizes = BodyContent.sizeDifference(expected.body, body) { return lines + sizes }
+        if let sizes = BodyContent.sizeDifference(expected.body, found: body) { return lines + sizes }
         let content = BodyContent(body, contentType: headers[.contentType])
         let expectedContent = BodyContent(expected.body, contentType: expected.headers[.contentType])
         return lines + content.differences(from: expectedContent)
@@ -65,7 +65,7 @@ extension HTTPHeaders {
         var seen: Set<HTTPHeaderName> = []
         let names = names ?? (expected.fields + fields).map(\.name)
         return names.filter { seen.insert($0).inserted }.compactMap { name in
-            difference("header \(name.rawValue)", expected.text(of: name), text(of: name))
+            difference("header \(name.rawValue)", expected: expected.text(of: name), found: text(of: name))
         }
     }
 
@@ -76,7 +76,7 @@ extension HTTPHeaders {
 }
 
 /// The difference of two texts on one line; `nil` if there is none. A missing value is `nil`.
-func difference(_ subject: String, _ expected: String?, _ found: String?) -> String? {
+func difference(_ subject: String, expected: String?, found: String?) -> String? {
     guard expected != found else { return nil }
     let text =
         switch (expected, found) {
@@ -93,7 +93,7 @@ extension BodyContent {
 
     /// The sizes of two bodies, and the place of the first difference, if one of them is too large to be compared by
     /// its content; otherwise `nil`. Empty if they are equal.
-    static func sizeDifference(_ expected: Data, _ found: Data) -> [String]? {
+    static func sizeDifference(_ expected: Data, found: Data) -> [String]? {
         guard max(expected.count, found.count) > comparisonLimit else { return nil }
         guard expected != found else { return [] }
         let offset = expected.firstDifference(from: found)
@@ -108,12 +108,12 @@ extension BodyContent {
     package func differences(from expected: BodyContent, subject: String = "body") -> [String] {
         guard self != expected else { return [] }
         switch (expected, self) {
-        case (.json(let old), .json(let new)): return JSONDifference.lines(old, new, subject: subject)
+        case (.json(let old), .json(let new)): return JSONDifference.lines(old, found: new, subject: subject)
         case (.form(let old), .form(let new)):
-            let lines = FormItem.differences(old, new, subject: subject)
+            let lines = FormItem.differences(old, found: new, subject: subject)
             return lines.isEmpty ? ["\(subject): the order of the items differs"] : lines
         case (.text(let old), .text(let new)):
-            return ["\(subject): expected (-) and found (+)"] + TextDifference.lines(old, new)
+            return ["\(subject): expected (-) and found (+)"] + TextDifference.lines(old, found: new)
         case (.multipart(let old), .multipart(let new)):
             let count =
                 old.count == new.count ? [] : ["\(subject): expected \(old.count) parts, found \(new.count)"]

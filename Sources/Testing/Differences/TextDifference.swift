@@ -9,7 +9,7 @@ package enum TextDifference {
     /// The lines that differ, with those around them: `-` expected, `+` found. Empty if the texts are equal.
     ///
     /// - Parameter limit: The maximum number of lines.
-    package static func lines(_ expected: String, _ found: String, limit: Int = 40) -> [String] {
+    package static func lines(_ expected: String, found: String, limit: Int = 40) -> [String] {
         guard expected != found else { return [] }
         let (old, new) = (lines(of: expected), lines(of: found))
         guard old != new else { return ["  the line breaks differ"] }

@@ -25,13 +25,13 @@ struct ConditionedTransport: Transport {
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
-        let events = random.withLock { CallEvents(conditions, &$0) }
+        let events = random.withLock { CallEvents(conditions, random: &$0) }
         let timer = TransferTimer(clock, timeout: request.timeout)
         if budget.isSpent { throw URLError(.notConnectedToInternet) }
         try await timer.wait(events.latency)
         if conditions.hasCaptivePortal { return try await portal(request) }
         if events.loss == .beforeRequest { throw URLError(.networkConnectionLost) }
-        let isUploaded = try await upload(request, timer)
+        let isUploaded = try await upload(request, timer: timer)
         if events.isError, events.loss == nil {
             let sample = SampleResponse.response(status: conditions.errorStatus, data: Data())
             return try await StubTransport(sample).send(request.forSample())
@@ -41,14 +41,19 @@ struct ConditionedTransport: Transport {
         let slowsDownload = conditions.downloadRate != nil || budget.isLimited || events.loss == .withinResponse
         sent.progress = request.progress(reportsUpload: !isUploaded, reportsDownload: !slowsDownload)
         guard slowsDownload else { return try await transport.send(sent) }
-        return try await slowResponse(to: request, sent, timer, losesConnection: events.loss == .withinResponse)
+        return try await slowResponse(
+            to: request,
+            sent: sent,
+            timer: timer,
+            losesConnection: events.loss == .withinResponse
+        )
     }
 
     /// Sends a request, whose response arrives as slowly as the conditions say.
     private func slowResponse(
         to request: TransportRequest,
-        _ sent: TransportRequest,
-        _ timer: TransferTimer,
+        sent: TransportRequest,
+        timer: TransferTimer,
         losesConnection: Bool
     ) async throws -> TransportResponse {
         var sent = sent
@@ -62,13 +67,15 @@ struct ConditionedTransport: Transport {
             timer: timer,
             progress: request.progress
         )
-        guard case .stream = request.destination else { return try await deliver(body, response, to: request) }
+        guard case .stream = request.destination else {
+            return try await deliver(body, response: response, to: request)
+        }
         response.body = .stream(ResponseBody { try await body.next() })
         return response
     }
 
     /// Waits while the body is sent, and returns whether progress was reported.
-    private func upload(_ request: TransportRequest, _ timer: TransferTimer) async throws -> Bool {
+    private func upload(_ request: TransportRequest, timer: TransferTimer) async throws -> Bool {
         guard conditions.uploadRate != nil || budget.isLimited, let size = try request.body.byteCount() else {
             return false
         }
@@ -87,7 +94,7 @@ struct ConditionedTransport: Transport {
     /// Reads the whole body, and stores it at the destination of the request.
     private func deliver(
         _ body: SlowBody,
-        _ response: TransportResponse,
+        response: TransportResponse,
         to request: TransportRequest
     ) async throws -> TransportResponse {
         var data = Data()
@@ -130,7 +137,7 @@ private struct CallEvents {
     let loss: Loss?
     let isError: Bool
 
-    init(_ conditions: NetworkConditions, _ random: inout SeededGenerator) {
+    init(_ conditions: NetworkConditions, random: inout SeededGenerator) {
         let deviation = Double.random(in: -1...1, using: &random)
         let lossNumber = Double.random(in: 0..<1, using: &random)
         let isEarly = Bool.random(using: &random)

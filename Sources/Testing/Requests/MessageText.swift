@@ -9,7 +9,7 @@ enum MessageText {
     private static let redaction = Redaction()
 
     /// The quoted texts, separated by commas.
-    static func shown(_ values: [String], _ isSecret: Bool) -> String {
+    static func shown(_ values: [String], isSecret: Bool) -> String {
         if isSecret { return HeaderRedaction.placeholder }
         // A secret must be whole when it is redacted; what is far beyond the limit is not read.
         return values.map { value in
@@ -19,7 +19,7 @@ enum MessageText {
     }
 
     /// The beginning of the JSON text, without the values of secret members.
-    static func shown(_ value: JSONValue, _ isSecret: Bool) -> String {
+    static func shown(_ value: JSONValue, isSecret: Bool) -> String {
         isSecret ? HeaderRedaction.placeholder : redacted(value).excerpt.inOneLine
     }
 
@@ -39,21 +39,21 @@ enum MessageText {
     }
 
     /// The differences of two values that are not equal, by key path, without secrets.
-    static func differences(_ expected: JSONValue, _ found: JSONValue, subject: String) -> [String] {
+    static func differences(_ expected: JSONValue, found: JSONValue, subject: String) -> [String] {
         let size = max(expected.jsonData().count, found.jsonData().count)
         guard size <= BodyContent.comparisonLimit else {
-            let path = JSONDifference.firstPath(expected, found)
+            let path = JSONDifference.firstPath(expected, found: found)
             return [
                 "\(subject): the first difference is at \(path.isEmpty ? "the value itself" : path) (\(size) bytes)"
             ]
         }
-        let lines = JSONDifference.lines(redacted(expected), redacted(found), subject: subject)
+        let lines = JSONDifference.lines(redacted(expected), found: redacted(found), subject: subject)
         return lines.isEmpty ? ["\(subject): a secret differs"] : lines
     }
 
     /// The differences of two bodies that are not equal, without secrets.
-    static func differences(_ expected: Data, _ found: Data, contentType: String?) -> [String] {
-        if let sizes = BodyContent.sizeDifference(expected, found) { return sizes }
+    static func differences(_ expected: Data, found: Data, contentType: String?) -> [String] {
+        if let sizes = BodyContent.sizeDifference(expected, found: found) { return sizes }
         func content(_ data: Data) -> BodyContent {
             BodyContent(redaction.body(data, contentType: contentType), contentType: contentType)
         }
@@ -102,7 +102,7 @@ extension JSONValue {
 
 /// A number with its noun.
 enum Plural {
-    static func of(_ count: Int, _ noun: String) -> String {
+    static func of(_ count: Int, noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 }

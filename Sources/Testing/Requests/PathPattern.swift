@@ -46,7 +46,7 @@ struct PathPattern: Sendable {
         for item in items where !names.contains(item.name) { names.append(item.name) }
         return names.map { name in
             let values = items.filter { $0.name == name }.map(\.value)
-            return .query(name, values.allSatisfy { $0 == nil } ? [] : values.map { $0 ?? "" })
+            return .query(name, values: values.allSatisfy { $0 == nil } ? [] : values.map { $0 ?? "" })
         }
     }
 

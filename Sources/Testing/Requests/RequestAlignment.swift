@@ -15,7 +15,7 @@ struct RequestAlignment {
     private(set) var isMatch = true
 
     /// Aligns patterns and requests: those that match at the start and end first, then the others.
-    init(_ patterns: [RequestPattern], _ requests: [RecordedRequest]) {
+    init(_ patterns: [RequestPattern], requests: [RecordedRequest]) {
         let parts = requests.map { RequestParts($0) }
         let shortest = min(patterns.count, parts.count)
         let first = (0..<shortest).first { patterns[$0].captures(parts[$0]) == nil } ?? shortest
@@ -26,15 +26,15 @@ struct RequestAlignment {
         let last =
             (0..<longestEnd).first { patterns[lastPattern - $0].captures(parts[lastPart - $0]) == nil } ?? longestEnd
         steps = patterns[..<first].map { .match($0) }
-        addSteps(Array(patterns[first..<patterns.count - last]), Array(parts[first..<parts.count - last]))
+        addSteps(Array(patterns[first..<patterns.count - last]), requests: Array(parts[first..<parts.count - last]))
         steps += patterns.suffix(last).map { .match($0) }
     }
 
     /// Adds the steps with the lowest cost: a match costs nothing, a missing or unexpected request 1, and a request that
     /// differs 1 to 2. Long lists are compared position by position.
-    private mutating func addSteps(_ patterns: [RequestPattern], _ requests: [RequestParts]) {
+    private mutating func addSteps(_ patterns: [RequestPattern], requests: [RequestParts]) {
         guard patterns.count * requests.count <= 10_000 else {
-            for (pattern, request) in zip(patterns, requests) { add(pattern, request) }
+            for (pattern, request) in zip(patterns, requests) { add(pattern, request: request) }
             steps += patterns.dropFirst(requests.count).map { .missing($0) }
             steps += requests.dropFirst(patterns.count).map { .unexpected($0.request) }
             return
@@ -51,7 +51,7 @@ struct RequestAlignment {
             if row < patterns.count, column < requests.count,
                 rests[row][column] == costs[row][column] + rests[row + 1][column + 1]
             {
-                add(patterns[row], requests[column])
+                add(patterns[row], request: requests[column])
                 (row, column) = (row + 1, column + 1)
             } else if row < patterns.count, rests[row][column] == 1 + rests[row + 1][column] {
                 steps.append(.missing(patterns[row]))
@@ -63,7 +63,7 @@ struct RequestAlignment {
         }
     }
 
-    private mutating func add(_ pattern: RequestPattern, _ request: RequestParts) {
+    private mutating func add(_ pattern: RequestPattern, request: RequestParts) {
         steps.append(pattern.captures(request) == nil ? .differs(pattern, request.request) : .match(pattern))
     }
 
@@ -84,14 +84,16 @@ struct RequestAlignment {
             switch step {
             case .match: break
             case .differs(let pattern, let request):
-                lines += ["  - \(pattern)", "  + \(request.summary)"] + ExpectationFailure.lines(of: pattern, request)
+                lines +=
+                    ["  - \(pattern)", "  + \(request.summary)"]
+                    + ExpectationFailure.lines(of: pattern, request: request)
             case .missing(let pattern): lines.append("  - \(pattern)")
             case .unexpected(let request): lines.append("  + \(request.summary)")
             }
         }
         let rest = differenceCount - ExpectationFailure.longestList
         if rest > 0 {
-            lines.append("  … and \(Plural.of(rest, "other difference"))")
+            lines.append("  … and \(Plural.of(rest, noun: "other difference"))")
         } else {
             lines += Self.lines(matches)
         }

@@ -7,7 +7,7 @@ extension RequestLog {
     ///
     /// - Throws: An error whose description is a diff of the expected requests and those that arrived.
     public func expect(_ patterns: [RequestPattern]) throws {
-        let alignment = RequestAlignment(patterns, requests)
+        let alignment = RequestAlignment(patterns, requests: requests)
         guard !alignment.isMatch else { return }
         throw ExpectationFailure(
             "The requests are not the expected ones (- expected, + arrived):\n\(alignment.text)"
@@ -22,8 +22,8 @@ extension RequestLog {
         let count = requests.count { pattern.matches($0) }
         guard count != times else { return }
         throw ExpectationFailure(
-            "Expected \(Plural.of(times, "request")) matching \(pattern), found \(count).",
-            requests.map { ($0, pattern.matches($0) ? "matches" : nil) },
+            "Expected \(Plural.of(times, noun: "request")) matching \(pattern), found \(count).",
+            requests: requests.map { ($0, pattern.matches($0) ? "matches" : nil) },
             compared: pattern
         )
     }
@@ -33,18 +33,18 @@ extension ExpectationFailure {
     /// A message with a list of requests, and what differs between each and a pattern.
     ///
     /// - Parameter requests: The requests, and a note that replaces the differences.
-    init(_ title: String, _ requests: [(request: RecordedRequest, note: String?)], compared pattern: RequestPattern) {
+    init(_ title: String, requests: [(request: RecordedRequest, note: String?)], compared pattern: RequestPattern) {
         guard !requests.isEmpty else {
             self.init("\(title) No requests arrived.")
             return
         }
-        var lines = ["\(title) \(Plural.of(requests.count, "request")) arrived:"]
+        var lines = ["\(title) \(Plural.of(requests.count, noun: "request")) arrived:"]
         for (index, (request, note)) in requests.prefix(Self.longestList).enumerated() {
             lines.append("  \(index + 1). \(request.summary)" + (note.map { ": \($0)" } ?? ""))
-            if note == nil { lines += Self.lines(of: pattern, request) }
+            if note == nil { lines += Self.lines(of: pattern, request: request) }
         }
         let rest = requests.count - Self.longestList
-        if rest > 0 { lines.append("  … and \(Plural.of(rest, "other request"))") }
+        if rest > 0 { lines.append("  … and \(Plural.of(rest, noun: "other request"))") }
         self.init(lines.joined(separator: "\n"))
     }
 
@@ -52,7 +52,7 @@ extension ExpectationFailure {
     static let longestList = 20
 
     /// The differences between a pattern and a request, indented.
-    static func lines(of pattern: RequestPattern, _ request: RecordedRequest) -> [String] {
+    static func lines(of pattern: RequestPattern, request: RecordedRequest) -> [String] {
         let differences = pattern.ignoringState.mismatches(request, in: nil)
         let lines = differences.prefix(longestList).map { "       \($0)" }
         return differences.count > lines.count ? lines + ["       …"] : lines

@@ -74,7 +74,7 @@ extension RequestLog {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard wait(id, for: pattern, continuation) else { return }
-                let task = Task { await self.end(id, pattern, after: limit) }
+                let task = Task { await self.end(id, pattern: pattern, after: limit) }
                 timer.withLock { $0 = task }
             }
         } onCancel: {
@@ -100,7 +100,7 @@ extension RequestLog {
     }
 
     /// Fails a caller that still waits after the limit.
-    private func end(_ id: Int, _ pattern: RequestPattern, after limit: Duration) async {
+    private func end(_ id: Int, pattern: RequestPattern, after limit: Duration) async {
         do { try await ContinuousClock().wait(for: limit) } catch { return }
         let (waiter, entries) = state.withLock { ($0.waiters.take(id), $0.entries) }
         guard let waiter else { return }
@@ -109,7 +109,7 @@ extension RequestLog {
             return (entry.request, isReturned ? "already returned by next(_:within:)" : nil)
         }
         let title = "No request matched \(pattern) within \(limit)."
-        waiter.resume(throwing: ExpectationFailure(title, arrived, compared: pattern))
+        waiter.resume(throwing: ExpectationFailure(title, requests: arrived, compared: pattern))
     }
 }
 

@@ -22,11 +22,11 @@ public struct RequestMatcher: Sendable {
     ///   - name: The name of the item.
     ///   - values: The values; if there are none, an item with any value matches.
     public static func query(_ name: String, _ values: String...) -> Self {
-        .query(name, values)
+        .query(name, values: values)
     }
 
-    static func query(_ name: String, _ values: [String]) -> Self {
-        .items("query \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
+    static func query(_ name: String, values: [String]) -> Self {
+        .items("query \(name)", expected: values, isSecret: SecretFields.isSecretParameter(name)) { request in
             request.query.filter { $0.name == name }.map { $0.value ?? "" }
         }
     }
@@ -40,7 +40,7 @@ public struct RequestMatcher: Sendable {
         let values = value.map { [$0] } ?? []
         return .items(
             "header \(name)",
-            values,
+            expected: values,
             isSecret: HeaderRedaction.standard.isSecret(name),
             isSecretOf: { $0.secretHeaders.contains(name) }
         ) { request in
@@ -55,7 +55,7 @@ public struct RequestMatcher: Sendable {
     ///   - name: The name of the field.
     ///   - values: The values; if there are none, a field with any value matches.
     public static func form(_ name: String, _ values: String...) -> Self {
-        .items("form field \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
+        .items("form field \(name)", expected: values, isSecret: SecretFields.isSecretParameter(name)) { request in
             request.form.filter { $0.name == name }.map { $0.value ?? "" }
         }
     }
@@ -74,20 +74,20 @@ public struct RequestMatcher: Sendable {
         let isSecret = path.keys.contains { SecretFields.isSecret($0) }
         let name = keyPath.isEmpty ? "JSON" : "JSON \(keyPath)"
         return Self(
-            description: { "\(name) \(MessageText.shown(value, isSecret))" },
+            description: { "\(name) \(MessageText.shown(value, isSecret: isSecret))" },
             isMet: { $0.json?.value(at: path) == value },
             differences: { request in
                 guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
                 guard let found = json.value(at: path) else {
-                    return ["\(name): expected \(MessageText.shown(value, isSecret)), found none"]
+                    return ["\(name): expected \(MessageText.shown(value, isSecret: isSecret)), found none"]
                 }
                 let shown = MessageText.redacted(json, at: path)
                 let isSecret = isSecret || (shown == .string(HeaderRedaction.placeholder) && shown != found)
-                let wanted = MessageText.shown(value, isSecret)
+                let wanted = MessageText.shown(value, isSecret: isSecret)
                 guard isSecret || !value.isContainer || !found.isContainer else {
-                    return MessageText.differences(value, found, subject: name)
+                    return MessageText.differences(value, found: found, subject: name)
                 }
-                return ["\(name): expected \(wanted), found \(MessageText.shown(found, isSecret))"]
+                return ["\(name): expected \(wanted), found \(MessageText.shown(found, isSecret: isSecret))"]
             }
         )
     }
@@ -99,7 +99,7 @@ public struct RequestMatcher: Sendable {
             isMet: { $0.request.body == data },
             differences: { request in
                 let request = request.request
-                return MessageText.differences(data, request.body, contentType: request.headers[.contentType])
+                return MessageText.differences(data, found: request.body, contentType: request.headers[.contentType])
             }
         )
     }
@@ -136,20 +136,20 @@ public struct RequestMatcher: Sendable {
 
     private static func items(
         _ name: String,
-        _ expected: [String],
+        expected: [String],
         isSecret: Bool,
         isSecretOf: @escaping @Sendable (RecordedRequest) -> Bool = { _ in false },
-        _ found: @escaping @Sendable (RequestParts) -> [String]
+        found: @escaping @Sendable (RequestParts) -> [String]
     ) -> Self {
         Self(
-            description: { expected.isEmpty ? name : "\(name) \(MessageText.shown(expected, isSecret))" },
+            description: { expected.isEmpty ? name : "\(name) \(MessageText.shown(expected, isSecret: isSecret))" },
             isMet: { expected.isEmpty ? !found($0).isEmpty : found($0) == expected },
             differences: { request in
                 let found = found(request)
                 if expected.isEmpty { return ["\(name): found none"] }
                 let isSecret = isSecret || isSecretOf(request.request)
-                let shown = found.isEmpty ? "none" : MessageText.shown(found, isSecret)
-                return ["\(name): expected \(MessageText.shown(expected, isSecret)), found \(shown)"]
+                let shown = found.isEmpty ? "none" : MessageText.shown(found, isSecret: isSecret)
+                return ["\(name): expected \(MessageText.shown(expected, isSecret: isSecret)), found \(shown)"]
             }
         )
     }

@@ -36,7 +36,7 @@ public struct RequestPattern: Sendable {
         self.subject = subject
     }
 
-    private init(_ path: String, _ method: HTTPMethod?) {
+    private init(_ path: String, method: HTTPMethod?) {
         let pattern = PathPattern(path)
         self.init(.path(pattern, method))
         matchers = pattern.queryMatchers
@@ -46,19 +46,19 @@ public struct RequestPattern: Sendable {
     public static let any = Self(.any)
 
     /// A `GET` request with the path.
-    public static func get(_ path: String) -> Self { Self(path, .get) }
+    public static func get(_ path: String) -> Self { Self(path, method: .get) }
     /// A `POST` request with the path.
-    public static func post(_ path: String) -> Self { Self(path, .post) }
+    public static func post(_ path: String) -> Self { Self(path, method: .post) }
     /// A `PUT` request with the path.
-    public static func put(_ path: String) -> Self { Self(path, .put) }
+    public static func put(_ path: String) -> Self { Self(path, method: .put) }
     /// A `PATCH` request with the path.
-    public static func patch(_ path: String) -> Self { Self(path, .patch) }
+    public static func patch(_ path: String) -> Self { Self(path, method: .patch) }
     /// A `DELETE` request with the path.
-    public static func delete(_ path: String) -> Self { Self(path, .delete) }
+    public static func delete(_ path: String) -> Self { Self(path, method: .delete) }
     /// A request with the method and path.
-    public static func method(_ method: HTTPMethod, _ path: String) -> Self { Self(path, method) }
+    public static func method(_ method: HTTPMethod, _ path: String) -> Self { Self(path, method: method) }
     /// A request with any method and the path.
-    public static func path(_ path: String) -> Self { Self(path, nil) }
+    public static func path(_ path: String) -> Self { Self(path, method: nil) }
 
     /// The request of a call with a target that is equal to the given one.
     ///
@@ -81,7 +81,7 @@ public struct RequestPattern: Sendable {
         of type: Target.Type,
         where isIncluded: @escaping @Sendable (Target) -> Bool = { _ in true }
     ) -> Self {
-        Self(.target(TargetPattern(type, isIncluded)))
+        Self(.target(TargetPattern(type, isIncluded: isIncluded)))
     }
 
     /// Returns this pattern with further conditions on the query, header fields or body, all of which must be met.

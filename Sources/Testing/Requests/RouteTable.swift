@@ -86,6 +86,6 @@ final class RouteTable<Element: RouteElement>: Sendable {
             let pattern = routes[index].pattern
             return "\(index + 1). \(pattern): \(pattern.mismatches(request, in: state).joined(separator: "; "))"
         }
-        return StubError("\(summary) \(routes.count > 3 ? "The closest routes" : "The routes"):", lines)
+        return StubError("\(summary) \(routes.count > 3 ? "The closest routes" : "The routes"):", lines: lines)
     }
 }

@@ -16,19 +16,19 @@ struct TargetPattern: Sendable {
         matches = { Self.target($0, as: Target.self) == target }
         difference = { other in
             let name = target.name
-            guard let found = Self.target(other, as: Target.self) else { return Self.difference(name, other) }
+            guard let found = Self.target(other, as: Target.self) else { return Self.difference(name, other: other) }
             guard found != target else { return nil }
             guard found.name == name else { return ("target: expected \(name), found \(found.name)", 1) }
-            return ("target: \(name) has other values\(Self.values(target, found))", 0.5)
+            return ("target: \(name) has other values\(Self.values(target, found: found))", 0.5)
         }
     }
 
     /// A target of the type for which the closure returns `true`.
-    init<Target: TargetType>(_ type: Target.Type, _ isIncluded: @escaping @Sendable (Target) -> Bool) {
+    init<Target: TargetType>(_ type: Target.Type, isIncluded: @escaping @Sendable (Target) -> Bool) {
         description = { "a target of \(type)" }
         matches = { Self.target($0, as: type).map(isIncluded) ?? false }
         difference = { other in
-            guard let found = Self.target(other, as: type) else { return Self.difference("\(type)", other) }
+            guard let found = Self.target(other, as: type) else { return Self.difference("\(type)", other: other) }
             return isIncluded(found) ? nil : ("target: \(found.name) does not meet the condition", 0.75)
         }
     }
@@ -38,13 +38,13 @@ struct TargetPattern: Sendable {
         target as? Target ?? target.flatMap { MultiTarget($0) as? Target }
     }
 
-    private static func difference(_ expected: String, _ other: (any TargetType)?) -> (text: String, distance: Double) {
+    private static func difference(_ expected: String, other: (any TargetType)?) -> (text: String, distance: Double) {
         ("target: expected \(expected), found \(other?.name ?? "a request without a target")", 2)
     }
 
     /// The values that differ. A text, number or Boolean value is shown if it has a label, and the label does not say
     /// that it is a secret: of `login("ann", "…")`, nothing says which value is one.
-    private static func values(_ expected: some TargetType, _ found: some TargetType) -> String {
+    private static func values(_ expected: some TargetType, found: some TargetType) -> String {
         let pairs = Array(zip(associatedValues(expected), associatedValues(found)))
         var hasHidden = false
         let texts = pairs.enumerated().compactMap { index, pair -> String? in
@@ -56,7 +56,7 @@ struct TargetPattern: Sendable {
             }
             guard pair.0.isPlain, pair.1.isPlain else { return label }
             let isSecret = SecretFields.isSecretParameter(label)
-            let shown = [one, other].map { MessageText.shown([$0], isSecret) }
+            let shown = [one, other].map { MessageText.shown([$0], isSecret: isSecret) }
             return "\(label): expected \(shown[0]), found \(shown[1])"
         }
         guard !texts.isEmpty else { return "" }

@@ -8,12 +8,12 @@ extension TestServer {
         options: Options,
         respond: @escaping @Sendable (Request) async -> Response
     ) throws {
-        try self.init(options, RequestLog(), .closure(respond))
+        try self.init(options, log: RequestLog(), responder: .closure(respond))
     }
 
     /// Starts a server with options, which gives every request the same response, or the next one of a sequence.
     package convenience init(options: Options, response: Response) throws {
-        try self.init(options, RequestLog(), .response(response))
+        try self.init(options, log: RequestLog(), responder: .response(response))
     }
 
     /// All requests, as they were received.

@@ -56,7 +56,11 @@ public final class TestServer: Sendable {
         log: RequestLog = RequestLog(),
         routes: KeyValuePairs<RequestPattern, Response>
     ) throws {
-        try self.init(Options(address: address), log, .routes(RouteTable(routes.map { ($0.key, $0.value.elements) })))
+        try self.init(
+            Options(address: address),
+            log: log,
+            responder: .routes(RouteTable(routes.map { ($0.key, $0.value.elements) }))
+        )
     }
 
     /// Starts a server that calls a closure for each request.
@@ -73,7 +77,7 @@ public final class TestServer: Sendable {
         log: RequestLog = RequestLog(),
         respond: @escaping @Sendable (Request) async -> Response
     ) throws {
-        try self.init(Options(address: address), log, .closure(respond))
+        try self.init(Options(address: address), log: log, responder: .closure(respond))
     }
 
     /// Starts a server that gives every request the same response, or the next one of a ``Response/sequence(_:)``.
@@ -88,10 +92,10 @@ public final class TestServer: Sendable {
         log: RequestLog = RequestLog(),
         response: Response
     ) throws {
-        try self.init(Options(address: address), log, .response(response))
+        try self.init(Options(address: address), log: log, responder: .response(response))
     }
 
-    init(_ options: Options, _ log: RequestLog, _ responder: ServerState.Responder) throws {
+    init(_ options: Options, log: RequestLog, responder: ServerState.Responder) throws {
         _ = Socket.raisedFileLimit
         listeningAddress = options.address
         let (listener, port) = try Socket.bound(to: options.address)
@@ -165,7 +169,7 @@ public final class TestServer: Sendable {
         try Task.checkCancellation()
         let closed = state.closed.value
         guard !isReached || closed < count else { return }
-        let expected = Plural.of(count, "closed connection")
+        let expected = Plural.of(count, noun: "closed connection")
         throw ExpectationFailure("Expected \(expected), but \(closed) of \(connectionCount) are closed.")
     }
 

@@ -65,7 +65,7 @@ public struct Fixture: Sendable, Hashable {
     public func url() throws -> URL {
         let candidates = candidates
         if let url = candidates.first(where: \.isFile) { return url }
-        throw FixtureError.missing(name, candidates)
+        throw FixtureError.missing(name, candidates: candidates)
     }
 
     /// The content of the file.
@@ -129,15 +129,15 @@ extension Fixture {
 
 private enum FixtureError {
     /// The error for a file that was not found.
-    static func missing(_ name: String, _ candidates: [URL]) -> StubError {
+    static func missing(_ name: String, candidates: [URL]) -> StubError {
         var lines = ["It was searched for at:"] + candidates.map { "  \($0.path)" }
-        let similar = similarFiles(name, candidates)
+        let similar = similarFiles(name, candidates: candidates)
         if !similar.isEmpty { lines.append("Similar files: \(similar.joined(separator: ", "))") }
-        return StubError("There is no fixture \"\(name)\".", lines)
+        return StubError("There is no fixture \"\(name)\".", lines: lines)
     }
 
     /// The paths of up to three files with similar names in the folders that were searched.
-    private static func similarFiles(_ name: String, _ candidates: [URL]) -> [String] {
+    private static func similarFiles(_ name: String, candidates: [URL]) -> [String] {
         let file = URL(fileURLWithPath: name).lastPathComponent
         let depth = name.split(separator: "/").count
         var seen: Set<String> = []

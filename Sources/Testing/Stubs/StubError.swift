@@ -7,7 +7,7 @@ struct StubError: LocalizedError, CustomStringConvertible, DeveloperError {
     private let title: String
     private let lines: [String]
 
-    init(_ title: String, _ lines: [String] = []) {
+    init(_ title: String, lines: [String] = []) {
         self.title = title
         self.lines = lines
     }

@@ -165,13 +165,13 @@ public struct StubResponse: Sendable {
 
 extension StubResponse.Element {
     /// Returns the response to a request.
-    func response(to request: RecordedRequest, _ captures: [String: String]) async throws -> SampleResponse {
-        var sample = try await ownResponse(to: request, captures)
+    func response(to request: RecordedRequest, captures: [String: String]) async throws -> SampleResponse {
+        var sample = try await ownResponse(to: request, captures: captures)
         if !headers.isEmpty { sample = sample.adding(headers) }
         return delay == .zero ? sample : .delayed(delay, sample)
     }
 
-    private func ownResponse(to request: RecordedRequest, _ captures: [String: String]) async throws -> SampleResponse {
+    private func ownResponse(to request: RecordedRequest, captures: [String: String]) async throws -> SampleResponse {
         switch kind {
         case .sample(let sample): return sample
         case .closure(let respond): return try await respond(request, captures)

@@ -54,7 +54,7 @@ public struct StubSelection: Sendable {
 
     package init(arguments: [String], environment: [String: String], report: (String) -> Void) {
         do throws(StubError) {
-            kind = try Self.kind(arguments, environment)
+            kind = try Self.kind(arguments, environment: environment)
         } catch {
             report(error.description)
             kind = .invalid(error)
@@ -86,11 +86,11 @@ extension StubSelection {
     private static let argument = "-TargetKitStubs"
     private static let variable = "TARGETKIT_STUBS"
 
-    private static func kind(_ arguments: [String], _ environment: [String: String]) throws(StubError) -> Kind {
+    private static func kind(_ arguments: [String], environment: [String: String]) throws(StubError) -> Kind {
         if let index = arguments.lastIndex(of: argument) {
             let next = arguments.index(after: index)
             guard next < arguments.endIndex else {
-                throw StubError("No value follows the argument \(argument).", forms)
+                throw StubError("No value follows the argument \(argument).", lines: forms)
             }
             return try kind(arguments[next], from: "argument \(argument)")
         }
@@ -117,7 +117,7 @@ extension StubSelection {
             return .cassette(CassetteTransport(.replay, folder: folder, repeats: true))
         default: break
         }
-        throw StubError("The \(source) has the value \"\(text)\", which selects no stubs.", forms)
+        throw StubError("The \(source) has the value \"\(text)\", which selects no stubs.", lines: forms)
     }
 
     private static let forms = [

@@ -39,7 +39,7 @@ extension StubTransport {
         log: RequestLog? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        let routes = StubRoutes(routes, log)
+        let routes = StubRoutes(routes, log: log)
         self.init(clock: clock, owner: routes) { try await routes.response(to: $0) }
     }
 
@@ -55,7 +55,7 @@ private final class StubRoutes: Sendable {
     private let table: RouteTable<StubResponse.Element>
     private let log: RequestLog?
 
-    init(_ routes: [(key: RequestPattern, value: StubResponse)], _ log: RequestLog?) {
+    init(_ routes: [(key: RequestPattern, value: StubResponse)], log: RequestLog?) {
         table = RouteTable(routes.map { ($0.key, $0.value.elements) })
         self.log = log
     }
@@ -67,6 +67,6 @@ private final class StubRoutes: Sendable {
         let recorded = try RecordedRequest(request)
         log?.append(recorded)
         let (element, captures) = try table.next(for: recorded)
-        return try await element.response(to: recorded, captures)
+        return try await element.response(to: recorded, captures: captures)
     }
 }

@@ -10,7 +10,7 @@ final class BackgroundDelegate: NSObject, Sendable {
     private let events: BackgroundEvents
     private let trust: URLSessionTrust
 
-    init(_ transfers: BackgroundTransfers, _ events: BackgroundEvents, _ tls: TLSPolicy) {
+    init(_ transfers: BackgroundTransfers, events: BackgroundEvents, tls: TLSPolicy) {
         self.transfers = transfers
         self.events = events
         trust = URLSessionTrust(policy: tls)
@@ -18,9 +18,9 @@ final class BackgroundDelegate: NSObject, Sendable {
 
     private func report(
         _ task: URLSessionTask,
-        _ count: Int64,
+        count: Int64,
         of total: Int64,
-        _ direction: TransferProgress.Direction
+        direction: TransferProgress.Direction
     ) {
         let progress = TransferProgress(completed: count, total: total > 0 ? total : nil, direction: direction)
         transfers.report(progress, of: task.taskIdentifier)

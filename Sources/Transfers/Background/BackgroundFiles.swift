@@ -113,9 +113,9 @@ extension BackgroundFiles {
     func append(_ data: Data, of task: BackgroundTask.Name) throws {
         let body = file("body", of: task)
         let descriptor = open(body.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw PartialFile.failure(.cannotWriteToFile, body) }
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotWriteToFile, url: body) }
         defer { close(descriptor) }
-        guard PartialFile.write(data, to: descriptor) else { throw PartialFile.failure(.cannotWriteToFile, body) }
+        guard PartialFile.write(data, to: descriptor) else { throw PartialFile.failure(.cannotWriteToFile, url: body) }
     }
 
     /// Moves a downloaded file of the system's to the body of a task's response.

@@ -94,16 +94,16 @@ final class BackgroundTransfers: Sendable {
                 return true
             }
             guard isAlone else {
-                return fail(number, .unsupportedURL, "another call for the same transfer is in progress")
+                return fail(number, code: .unsupportedURL, message: "another call for the same transfer is in progress")
             }
-            exchange.tasks.list { listed in self.queue.async { self.join(listed, number, key) } }
+            exchange.tasks.list { listed in self.queue.async { self.join(listed, number: number, key: key) } }
         } catch {
             end(number, with: .failure(error))
         }
     }
 
     /// Takes the response that has arrived, joins a listed task, or creates a task.
-    private func join(_ listed: [BackgroundTask], _ number: Int, _ key: String) {
+    private func join(_ listed: [BackgroundTask], number: Int, key: String) {
         guard exchange(number) != nil, !deliver(key) else { return }
         let own = listed.filter { $0.name?.transfer == key && $0.state != .canceling }
         if let task = own.first(where: { attach($0, to: number) }) {
@@ -111,7 +111,7 @@ final class BackgroundTransfers: Sendable {
             return
         }
         do {
-            try start(number, key)
+            try start(number, key: key)
         } catch {
             end(number, with: .failure(error))
         }
@@ -129,7 +129,7 @@ final class BackgroundTransfers: Sendable {
     }
 
     /// - Parameter former: The task of the exchange that the system has cancelled.
-    private func start(_ number: Int, _ key: String, after former: BackgroundTask.Name? = nil) throws {
+    private func start(_ number: Int, key: String, after former: BackgroundTask.Name? = nil) throws {
         guard let exchange = exchange(number) else { return }
         let name = BackgroundTask.Name(transfer: key)
         let resumption = files.takeResumption(of: key)
@@ -141,7 +141,7 @@ final class BackgroundTransfers: Sendable {
             // The system raises an exception for a missing file.
             guard access(url.path, R_OK) == 0 else {
                 let words = "\(url.path): \(String(cString: strerror(errno)))"
-                throw URLSessionFailure.error(.fileDoesNotExist, words, for: exchange.url)
+                throw URLSessionFailure.error(.fileDoesNotExist, message: words, for: exchange.url)
             }
             work = .upload(exchange.urlRequest, from: url)
         case .data, .stream:
@@ -180,7 +180,7 @@ extension BackgroundTransfers {
             // Another exchange has begun the download again.
             if state.withLock({ $0.number(of: key) == nil }) { files.storeResumption(data, of: key) }
         }
-        let error = URLSessionFailure.error(.cancelled, "the call was cancelled", for: exchange.url)
+        let error = URLSessionFailure.error(.cancelled, message: "the call was cancelled", for: exchange.url)
         exchange.continuation.resume(throwing: error)
     }
 
@@ -189,9 +189,9 @@ extension BackgroundTransfers {
         exchange?.continuation.resume(with: result)
     }
 
-    private func fail(_ number: Int, _ code: URLError.Code, _ message: String) {
+    private func fail(_ number: Int, code: URLError.Code, message: String) {
         guard let exchange = exchange(number) else { return }
-        end(number, with: .failure(URLSessionFailure.error(code, message, for: exchange.url)))
+        end(number, with: .failure(URLSessionFailure.error(code, message: message, for: exchange.url)))
     }
 
     /// Passes a stored response to the exchange that waits for it; returns `false` if there is no response.
@@ -211,7 +211,7 @@ extension BackgroundTransfers {
         case .success(nil):
             let words = "the stored response of the transfer cannot be read"
             exchange.continuation.resume(
-                throwing: URLSessionFailure.error(.cannotParseResponse, words, for: exchange.url)
+                throwing: URLSessionFailure.error(.cannotParseResponse, message: words, for: exchange.url)
             )
             unlink(files.file("head", of: key).path)
         case .failure(let error): exchange.continuation.resume(throwing: error)
@@ -241,7 +241,7 @@ extension BackgroundTransfers {
         keepFailure(of: task) { try files.move(file, of: name) }
     }
 
-    private func keepFailure(of task: Int, _ store: () throws -> Void) {
+    private func keepFailure(of task: Int, store: () throws -> Void) {
         do {
             try store()
         } catch {
@@ -275,7 +275,7 @@ extension BackgroundTransfers {
         // The transfer was cancelled, or another task performs it.
         if isUnwanted { return files.remove(name) }
         switch failure.map(Result.failure) ?? result {
-        case .success(let head): store(head, task, name, isContinued)
+        case .success(let head): store(head, task: task, name: name, isContinued: isContinued)
         case .failure(let error):
             unlink(files.file("body", of: name).path)
             if let resumption { files.storeResumption(resumption, of: name.transfer) }
@@ -287,7 +287,7 @@ extension BackgroundTransfers {
                 }
             }
             if let number {
-                interrupted(number, name, error, isCancelled: failure == nil)
+                interrupted(number, name: name, error: error, isCancelled: failure == nil)
             } else {
                 files.remove(name)
             }
@@ -295,7 +295,7 @@ extension BackgroundTransfers {
     }
 
     /// Stores a response before the task counts as ended: an exchange then either joins the task or finds the response.
-    private func store(_ head: ResponseHead, _ task: Int, _ name: BackgroundTask.Name, _ isContinued: Bool) {
+    private func store(_ head: ResponseHead, task: Int, name: BackgroundTask.Name, isContinued: Bool) {
         unlink(files.file("request", of: name).path)
         let stored = Result { try files.store(head, of: name, isContinued: isContinued) }
         let number = state.withLock { state in
@@ -312,7 +312,7 @@ extension BackgroundTransfers {
 
     /// Fails an exchange, or begins its task again if the system has cancelled it, for example because the user has
     /// quit the app.
-    private func interrupted(_ number: Int, _ name: BackgroundTask.Name, _ error: any Error, isCancelled: Bool) {
+    private func interrupted(_ number: Int, name: BackgroundTask.Name, error: any Error, isCancelled: Bool) {
         let isBySystem = isCancelled && (error as? URLError)?.code == .cancelled
         let goesOn = state.withLock { state in
             guard isBySystem, let count = state.exchanges[number]?.interruptions, count < Self.maxInterruptions else {
@@ -328,7 +328,7 @@ extension BackgroundTransfers {
         }
         queue.async {
             do {
-                try self.start(number, name.transfer, after: name)
+                try self.start(number, key: name.transfer, after: name)
             } catch {
                 self.end(number, with: .failure(error))
             }

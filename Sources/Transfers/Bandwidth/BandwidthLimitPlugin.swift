@@ -96,14 +96,14 @@ private struct LimitedSource: BodySource {
 
     var length: Int64? { source.length }
 
-    func open() throws -> any BodyReader { Reader(try source.open(), limit, check) }
+    func open() throws -> any BodyReader { Reader(try source.open(), limit: limit, check: check) }
 
     private final class Reader: BodyReader {
         private let reader: any BodyReader
         private let reservation: BandwidthReservation
         private let check: @Sendable () throws -> Void
 
-        init(_ reader: any BodyReader, _ limit: BandwidthLimit, _ check: @escaping @Sendable () throws -> Void) {
+        init(_ reader: any BodyReader, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
             self.reader = reader
             reservation = BandwidthReservation(limit)
             self.check = check

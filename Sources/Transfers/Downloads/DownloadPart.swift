@@ -18,7 +18,7 @@ final class DownloadPart: Sendable {
     let positionsURL: URL
     private let descriptor: Int32
 
-    private init(_ url: URL, _ descriptor: Int32) {
+    private init(_ url: URL, descriptor: Int32) {
         self.url = url
         self.descriptor = descriptor
         recordURL = url.appendingPathExtension("json")
@@ -44,7 +44,7 @@ final class DownloadPart: Sendable {
                 )
             else { return nil }
             // Closes the descriptor when it is released.
-            let part = DownloadPart(url, descriptor)
+            let part = DownloadPart(url, descriptor: descriptor)
             guard status.isRegular, status.isOwn else { return nil }
             guard status.hasOneName else {
                 // The other name is that of a file which is not to be changed.
@@ -128,14 +128,14 @@ final class DownloadPart: Sendable {
     }
 
     func truncate(to size: Int64) throws {
-        guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url) }
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url: url) }
     }
 
     /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been
     /// written.
     func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws {
         guard PartialFile.write(bytes, to: descriptor, at: position) else {
-            throw PartialFile.failure(.cannotWriteToFile, url)
+            throw PartialFile.failure(.cannotWriteToFile, url: url)
         }
     }
 

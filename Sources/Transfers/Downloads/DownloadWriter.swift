@@ -28,7 +28,7 @@ final class DownloadWriter: Sendable {
     private let buffer: WriteBuffer
 
     /// - Parameter announcedByteCount: The size of the body; `nil` if the response does not say.
-    init(_ segments: PartSegments, _ index: Int, announcedByteCount: Int64?) {
+    init(_ segments: PartSegments, index: Int, announcedByteCount: Int64?) {
         self.segments = segments
         self.index = index
         self.announcedByteCount = announcedByteCount

@@ -24,7 +24,7 @@ struct DownloadRequester: Sendable {
     private let owner: CredentialOwner?
 
     /// - Parameter request: The prepared request.
-    init(_ request: URLRequest, _ context: RequestContext) {
+    init(_ request: URLRequest, context: RequestContext) {
         fields = request.lowercasedFields
         if fields["accept-encoding"] == nil { fields["accept-encoding"] = ResumableDownload.acceptedEncoding }
         redaction = HeaderRedaction(secretNames: context.secretHeaders)
@@ -98,8 +98,8 @@ struct PartOwner: Codable, Sendable, Hashable {
         // They are those of the request for the rest.
         names = Set(varying).subtracting(["range", "if-range"]).sorted()
         salt = MessageDigest.hexadecimal((0..<32).map { _ in UInt8.random(in: .min ... .max) })
-        digest = Self.digest(salt, requester.text(names, isPrivate: isPrivate))
-        redirectedDigest = Self.digest(salt, requester.redirectedText)
+        digest = Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
+        redirectedDigest = Self.digest(salt, texts: requester.redirectedText)
         isSigned = requester.isSigned(names)
     }
 
@@ -110,17 +110,17 @@ struct PartOwner: Codable, Sendable, Hashable {
     ///
     /// - Parameter isSameCall: Whether the call has written the part.
     func admits(_ requester: DownloadRequester, isSameCall: Bool) -> Bool {
-        digest == Self.digest(salt, requester.text(names, isPrivate: isPrivate))
+        digest == Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
             && (isSameCall || !isSigned && !requester.isSigned(names))
     }
 
     /// Whether the response to a request that was sent may continue the part.
     func admitsResponse(to requester: DownloadRequester, isSameCall: Bool) -> Bool {
         admits(requester, isSameCall: isSameCall)
-            && redirectedDigest == Self.digest(salt, requester.redirectedText)
+            && redirectedDigest == Self.digest(salt, texts: requester.redirectedText)
     }
 
-    private static func digest(_ salt: String, _ texts: [String]) -> String {
+    private static func digest(_ salt: String, texts: [String]) -> String {
         // The limits of the texts are part of the JSON.
         let data = try? JSONEncoder.ofRecords.encode([salt] + texts)
         return MessageDigest.sha256.hexadecimal(of: data ?? Data(salt.utf8))

@@ -58,8 +58,8 @@ final class PartSegments: Sendable {
     ///   - length: The complete length, for the progress.
     init(
         _ part: DownloadPart,
-        _ record: PartRecord?,
-        _ segments: [Segment],
+        record: PartRecord?,
+        segments: [Segment],
         length: Int64?,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) {
@@ -118,7 +118,7 @@ extension PartSegments {
 
     private func openPositions(isNew: Bool) {
         let identifier = isNew ? UInt64.random(in: .min ... .max) : record?.positions ?? 0
-        let file = PositionsFile(part.positionsURL, identifier, segments.map(\.position))
+        let file = PositionsFile(part.positionsURL, identifier: identifier, positions: segments.map(\.position))
         state.withLock { state in
             state.positions = file
             guard isNew else { return }

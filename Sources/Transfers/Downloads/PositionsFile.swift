@@ -10,7 +10,7 @@ final class PositionsFile: Sendable {
     private let descriptor: Int32
 
     /// Replaces the file; returns `nil` if that is not possible. The positions of the last record are used then.
-    init?(_ url: URL, _ identifier: UInt64, _ positions: [Int64]) {
+    init?(_ url: URL, identifier: UInt64, positions: [Int64]) {
         let words = [identifier] + positions.map { UInt64(bitPattern: $0) }
         guard let descriptor = words.withUnsafeBytes({ PartialFile.replace(url, by: $0) }) else { return nil }
         self.descriptor = descriptor

@@ -25,7 +25,7 @@ enum RangeResponse: Sendable, Hashable {
                 self = .unusable(reason: "it is a part of the file (HTTP 206), and the whole file was requested")
                 return
             }
-            self = Self.partial(head.headers, record, first, last, source)
+            self = Self.partial(head.headers, record: record, first, last: last, source: source)
         case 416 where record != nil:
             self = .unusable(reason: "the file on the server is shorter, or has changed")
         case 200...299: self = .whole
@@ -35,10 +35,10 @@ enum RangeResponse: Sendable, Hashable {
 
     private static func partial(
         _ headers: HTTPHeaders,
-        _ record: PartRecord,
+        record: PartRecord,
         _ first: Int64,
-        _ last: Int64?,
-        _ source: URL
+        last: Int64?,
+        source: URL
     ) -> RangeResponse {
         // Its body has the fields of each range, too, and need not be the range of its own Content-Range.
         guard !headers.isMultipartRanges else { return .unusable(reason: "the range is in a multipart body") }

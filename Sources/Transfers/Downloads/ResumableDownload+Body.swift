@@ -14,24 +14,24 @@ extension ResumableDownload {
     ///   - others: Requests another segment.
     func receive(
         _ body: ResponseBody,
-        _ announcedByteCount: Int64?,
+        announcedByteCount: Int64?,
         into segments: PartSegments,
-        _ index: Int,
+        index: Int,
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws {
         try await segments.perform { Result { try segments.begin() } }.get()
         let all = segments.segments
         let incomplete = all.indices.filter { $0 != index && !all[$0].isComplete }
         guard maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
-            return try await copy(body, announcedByteCount, into: segments, index)
+            return try await copy(body, announcedByteCount: announcedByteCount, into: segments, index: index)
         }
         let requests = incomplete.prefix(maxSegments - 1).map { other in
-            let request = ResumableDownload(self, other, of: segments)
+            let request = ResumableDownload(self, index: other, of: segments)
             return (request, task: Task { await others(request) })
         }
         try await withTaskCancellationHandler {
             do {
-                try await copy(body, announcedByteCount, into: segments, index)
+                try await copy(body, announcedByteCount: announcedByteCount, into: segments, index: index)
             } catch {
                 for (_, task) in requests { task.cancel() }
                 for (_, task) in requests { await task.value }
@@ -48,12 +48,12 @@ extension ResumableDownload {
     /// Stores a body in a segment.
     func copy(
         _ body: ResponseBody,
-        _ announcedByteCount: Int64?,
+        announcedByteCount: Int64?,
         into segments: PartSegments,
-        _ index: Int
+        index: Int
     ) async throws {
         let start = segments.segments[index].position
-        let writer = DownloadWriter(segments, index, announcedByteCount: announcedByteCount)
+        let writer = DownloadWriter(segments, index: index, announcedByteCount: announcedByteCount)
         do {
             try await writer.write(body)
             try Task.checkCancellation()
@@ -71,12 +71,12 @@ extension ResumableDownload {
         let end = segments.segments[index].end
         if let count = announcedByteCount, received < min(count, end.map { $0 - start } ?? count) {
             let words = "the body ended after \(received) of \(count) bytes"
-            try await writer.finish(after: URLError(.networkConnectionLost, words))
+            try await writer.finish(after: URLError(.networkConnectionLost, message: words))
         }
         try await writer.finish(isAtEnd: true)
         guard await segments.perform({ segments.isIntact }) else {
             part.remove()
-            throw URLError(.cannotMoveFile, "\(part.url.path) was changed during the download")
+            throw URLError(.cannotMoveFile, message: "\(part.url.path) was changed during the download")
         }
     }
 

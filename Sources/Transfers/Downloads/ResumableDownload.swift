@@ -15,7 +15,7 @@ final class ResumableDownload: Sendable {
         /// The segment that is requested.
         var index: Int
 
-        init(_ record: PartRecord, _ segments: [PartSegments.Segment]) {
+        init(_ record: PartRecord, segments: [PartSegments.Segment]) {
             self.record = record
             self.segments = segments
             index = segments.firstIndex { !$0.isComplete } ?? segments.count - 1
@@ -75,7 +75,7 @@ final class ResumableDownload: Sendable {
         self.url = url
         self.part = part
         handle = context.handle
-        requester = DownloadRequester(request.urlRequest, context)
+        requester = DownloadRequester(request.urlRequest, context: context)
         segments = nil
         let record = part.record()
         let isOwnPart = record != nil && record?.owner.identifier == context[PartKey.self]
@@ -86,7 +86,7 @@ final class ResumableDownload: Sendable {
     }
 
     /// Another request of the same attempt, for a segment.
-    init(_ first: ResumableDownload, _ index: Int, of segments: PartSegments) {
+    init(_ first: ResumableDownload, index: Int, of segments: PartSegments) {
         destination = first.destination
         maxSegments = first.maxSegments
         url = first.url
@@ -97,7 +97,7 @@ final class ResumableDownload: Sendable {
         hasDroppedOwnPart = false
         self.segments = segments
         stored = segments.record.map { record in
-            var stored = Stored(record, segments.segments)
+            var stored = Stored(record, segments: segments.segments)
             stored.index = index
             return stored
         }
@@ -114,7 +114,7 @@ final class ResumableDownload: Sendable {
             let position = isSameBoot ? size : min(size, record.syncedByteCount)
             record.syncedByteCount = min(position, record.syncedByteCount)
             guard position > 0, position <= record.length ?? position else { return nil }
-            return Stored(record, [PartSegments.Segment(start: 0, end: record.length, position: position)])
+            return Stored(record, segments: [PartSegments.Segment(start: 0, end: record.length, position: position)])
         }
         let positions =
             (isSameBoot ? part.contents(of: part.positionsURL) : nil)
@@ -123,7 +123,7 @@ final class ResumableDownload: Sendable {
             PartSegments.Segment(start: $0.start, end: $0.end, position: $1)
         }
         guard segments.neededSize > 0, segments.neededSize <= size else { return nil }
-        return Stored(record, segments)
+        return Stored(record, segments: segments)
     }
 
     /// Adds the fields that request the rest of the file or segment.
@@ -173,7 +173,7 @@ final class ResumableDownload: Sendable {
     ///   - others: Requests another segment.
     func store(
         _ result: ExchangeResult,
-        _ body: ResponseBody,
+        body: ResponseBody,
         isAccepted: Bool,
         progress: (@Sendable (TransferProgress) -> Void)?,
         others: @escaping @Sendable (ResumableDownload) async -> Void
@@ -183,9 +183,15 @@ final class ResumableDownload: Sendable {
         switch response(head, from: source, to: requester) {
         case .whole where isAccepted && isFirst:
             let record = PartRecord(head, of: url, by: requester, from: source)
-            let segments = newSegments(head, record, progress)
+            let segments = newSegments(head, record: record, progress: progress)
             received.withLock { $0 = segments }
-            try await receive(body, head.headers.uncodedLength, into: segments, 0, others: others)
+            try await receive(
+                body,
+                announcedByteCount: head.headers.uncodedLength,
+                into: segments,
+                index: 0,
+                others: others
+            )
             return try await complete(result, headers: head.headers, segments, contentStart: 0)
         case .whole, .other:
             if head.statusCode < 300, !isFirst { throw DownloadFailure.mustRestart(reason: "the segment was not sent") }
@@ -193,7 +199,7 @@ final class ResumableDownload: Sendable {
             refused.response.body = .data(try await body.excerpt)
             return refused
         case .range(let range, let length):
-            return try await store(result, body, range, length: length, progress: progress, others: others)
+            return try await store(result, body: body, range: range, length: length, progress: progress, others: others)
         case .unusable(let reason):
             if isFirst { part.remove() }
             guard stored != nil else { throw URLError.unusable(reason) }
@@ -218,8 +224,8 @@ final class ResumableDownload: Sendable {
 
     private func newSegments(
         _ head: ResponseHead,
-        _ record: PartRecord?,
-        _ progress: (@Sendable (TransferProgress) -> Void)?
+        record: PartRecord?,
+        progress: (@Sendable (TransferProgress) -> Void)?
     ) -> PartSegments {
         let length = head.headers.uncodedLength
         // A server that has answered a request for a range with the whole file may do so again.
@@ -228,13 +234,13 @@ final class ResumableDownload: Sendable {
             if isDivided, let length { PartSegments.dividing(length, into: maxSegments) } else {
                 [PartSegments.Segment(start: 0, end: length, position: 0)]
             }
-        return PartSegments(part, record, segments, length: length, progress: progress)
+        return PartSegments(part, record: record, segments: segments, length: length, progress: progress)
     }
 
     private func store(
         _ result: ExchangeResult,
-        _ body: ResponseBody,
-        _ range: ClosedRange<Int64>,
+        body: ResponseBody,
+        range: ClosedRange<Int64>,
         length: Int64,
         progress: (@Sendable (TransferProgress) -> Void)?,
         others: @escaping @Sendable (ResumableDownload) async -> Void
@@ -242,16 +248,22 @@ final class ResumableDownload: Sendable {
         guard var stored else { throw URLError(.badServerResponse) }
         let count = range.upperBound - range.lowerBound + 1
         if let segments {
-            try await copy(body, count, into: segments, stored.index)
+            try await copy(body, announcedByteCount: count, into: segments, index: stored.index)
             var received = result
             received.response.body = .data(Data())
             return received
         }
         stored.record.length = length
         if stored.segments.count == 1 { stored.segments[0].end = length }
-        let segments = PartSegments(part, stored.record, stored.segments, length: length, progress: progress)
+        let segments = PartSegments(
+            part,
+            record: stored.record,
+            segments: stored.segments,
+            length: length,
+            progress: progress
+        )
         received.withLock { $0 = segments }
-        try await receive(body, count, into: segments, stored.index, others: others)
+        try await receive(body, announcedByteCount: count, into: segments, index: stored.index, others: others)
         return try await complete(
             result.asWhole(length),
             headers: result.response.head.headers,

@@ -27,14 +27,16 @@ struct ResumableFileDownload: TransferDriver {
             let prepared = try await exchanges.prepare(request)
             do {
                 let rest = ResumableDownload(prepared, of: self, in: exchanges.context)
-                if streams, let rest { return try await send(prepared, rest, over: exchanges, resumptions) }
+                if streams, let rest {
+                    return try await send(prepared, download: rest, over: exchanges, resumptions: resumptions)
+                }
                 rest?.abandon()
                 exchanges.setPausable(false)
                 return try await exchanges.send(prepared, to: destination)
             } catch let error as TargetKitError {
-                if (error.underlying as? URLError)?.userInfo[FailureMark.cannotStream] != nil {
+                if streams, (error.underlying as? URLError)?.userInfo[FailureMark.cannotStream] != nil {
                     streams = false
-                } else if error.stage == .request || !resumptions.continues(after: error, exchanges) {
+                } else if error.stage == .request || !resumptions.continues(after: error, exchanges: exchanges) {
                     throw error
                 }
             }
@@ -44,29 +46,38 @@ struct ResumableFileDownload: TransferDriver {
     /// Requests what is not stored yet.
     private func send(
         _ prepared: TransportRequest,
-        _ download: ResumableDownload,
+        download: ResumableDownload,
         over exchanges: CallExchanges,
-        _ resumptions: DownloadResumptions
+        resumptions: DownloadResumptions
     ) async throws -> Response {
         let context = exchanges.context
         if download.hasDroppedOwnPart { resumptions.noteDroppedPart() }
         // A segment is a request of its own, with what plugins have stored for its preparation.
         let others = exchanges.concurrent()
-        defer {
-            download.end()
+        // Noted before plugins receive the response, and also if there is none.
+        let note = { @Sendable in
             if let count = download.storedByteCount { context.transfer = TransferState(continuedByteCount: count) }
             if let part = download.partIdentifier { context[PartKey.self] = part }
         }
-        return try await exchanges.request(download, prepared, context.target.validation.ofDownload) { segment in
+        defer {
+            note()
+            download.end()
+        }
+        return try await exchanges.request(
+            download,
+            prepared: prepared,
+            validation: context.target.validation.ofDownload,
+            note: note
+        ) { segment in
             // If it fails, the next attempt requests the rest of the segment.
             var request = prepared
             request.progress = nil
-            _ = try? await others.request(segment, request, .successCodes) { _ in }
+            _ = try? await others.request(segment, prepared: request, validation: .successCodes) { _ in }
         }
     }
 
     /// The request for the rest of a download, or a segment of it.
-    fileprivate static func request(_ download: ResumableDownload, _ prepared: TransportRequest) -> TransportRequest {
+    fileprivate static func request(_ download: ResumableDownload, prepared: TransportRequest) -> TransportRequest {
         var request = prepared
         download.addFields(to: &request.urlRequest)
         request.destination = .stream(buffer: buffer)
@@ -83,17 +94,19 @@ extension CallExchanges {
     /// Requests a download, or a segment of it, and stores the response in a part that stays if the call fails.
     fileprivate func request(
         _ download: ResumableDownload,
-        _ prepared: TransportRequest,
-        _ validation: StatusValidation,
+        prepared: TransportRequest,
+        validation: StatusValidation,
+        note: @escaping @Sendable () -> Void = {},
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> Response {
         let accepted = context.target.validation
-        let request = ResumableFileDownload.request(download, prepared)
+        let request = ResumableFileDownload.request(download, prepared: prepared)
         return try await send(request, validation: validation, endsWhenPaused: true) { result in
             guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
+            defer { note() }
             return try await download.store(
                 result,
-                body,
+                body: body,
                 isAccepted: accepted.acceptsFile(result.response.head.statusCode),
                 progress: prepared.progress,
                 others: others
@@ -127,7 +140,7 @@ final class DownloadResumptions: Sendable {
     func note(pauses: Int) { counts.withLock { $0.pauses = pauses } }
 
     /// Whether the download needs another request, at once.
-    func continues(after error: TargetKitError, _ exchanges: CallExchanges) -> Bool {
+    func continues(after error: TargetKitError, exchanges: CallExchanges) -> Bool {
         if exchanges.isInterrupted { return false }
         let pauseCount = exchanges.pauseCount
         return counts.withLock { counts in

@@ -11,11 +11,11 @@ struct OrderedIDs<Key: Comparable & Sendable>: Sendable {
 
     var first: (key: Key, id: UUID)? { start < entries.count ? entries[start] : nil }
 
-    mutating func insert(_ id: UUID, _ key: Key) {
+    mutating func insert(_ id: UUID, key: Key) {
         entries.insert((key, id), at: index(of: key) { $0 <= key })
     }
 
-    mutating func remove(_ id: UUID, _ key: Key) {
+    mutating func remove(_ id: UUID, key: Key) {
         var index = index(of: key) { $0 < key }
         while index < entries.count, entries[index].key == key, entries[index].id != id { index += 1 }
         guard index < entries.count, entries[index].id == id else { return }

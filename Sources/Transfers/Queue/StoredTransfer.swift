@@ -31,7 +31,7 @@ extension StoredTransfer {
     /// - Parameters:
     ///   - target: The JSON of its target.
     ///   - failure: Its failure.
-    init(_ transfer: Transfer<some TargetType>, _ target: String, number: Int, failure: StoredFailure? = nil) {
+    init(_ transfer: Transfer<some TargetType>, target: String, number: Int, failure: StoredFailure? = nil) {
         self.init(id: transfer.id, number: number, target: target, priority: transfer.priority, state: .waiting)
         switch transfer.state {
         case .waiting, .running: break

@@ -7,7 +7,7 @@ extension TransferQueue {
     /// Changes transfers, stores the changes, and ends the calls of those that are no longer running. Returns the
     /// targets of those that had not ended and had no call.
     @discardableResult
-    func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
+    func change(_ ids: [UUID], change: (inout Transfer<Target>) -> Void) -> [Target] {
         let (calls, idle) = update { content in
             var records: [StoredTransfer] = []
             var calls: [(call: StartedCall, isPaused: Bool)] = []
@@ -80,7 +80,7 @@ extension TransferQueue {
                 guard progress.direction == direction else { return }
                 self.update { $0.setProgress(progress, of: id) }
             },
-            completion: { self.end(transfer, $0) }
+            completion: { self.end(transfer, result: $0) }
         )
         let call = StartedCall(handle: handle, keepsUpload: keepsUpload)
         let isWanted = content.update { $0.began(call, of: id) }
@@ -89,7 +89,7 @@ extension TransferQueue {
 
     /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, which
     /// came first.
-    private func end(_ transfer: Transfer<Target>, _ result: Result<Response, TargetKitError>) {
+    private func end(_ transfer: Transfer<Target>, result: Result<Response, TargetKitError>) {
         let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
         let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
         let retry: TransferRetry? =

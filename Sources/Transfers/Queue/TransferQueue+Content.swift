@@ -17,7 +17,7 @@ extension TransferQueue {
         /// Where the transfer waits; `nil` if it doesn't.
         fileprivate var place: WaitingPlace?
 
-        init(_ transfer: Transfer<Target>, _ json: String, number: Int, failure: StoredFailure? = nil) {
+        init(_ transfer: Transfer<Target>, json: String, number: Int, failure: StoredFailure? = nil) {
             self.transfer = transfer
             self.json = json
             self.number = number
@@ -53,7 +53,7 @@ extension TransferQueue {
 
         /// The record of a transfer after a change.
         func record(of item: Item) -> StoredTransfer {
-            StoredTransfer(item.transfer, item.json, number: item.number, failure: item.failure)
+            StoredTransfer(item.transfer, target: item.json, number: item.number, failure: item.failure)
         }
 
         /// Adds a transfer.
@@ -73,7 +73,7 @@ extension TransferQueue {
 
         mutating func remove(_ ids: [UUID]) -> [Item] {
             let removed = ids.compactMap { id -> Item? in
-                if let place = items[id]?.place { leave(place, id) }
+                if let place = items[id]?.place { leave(place, id: id) }
                 delays.forget(id)
                 return items.removeValue(forKey: id)
             }
@@ -150,22 +150,22 @@ extension TransferQueue.Content {
             if item.call != nil || !item.transfer.state.isWaiting { nil } else if let end = delays.end(of: id) {
                 .delayed(end)
             } else {
-                .ready(item.transfer.priority, WaitingPlace.Rank(delays.failureCount(of: id), item.number))
+                .ready(item.transfer.priority, WaitingPlace.Rank(delays.failureCount(of: id), number: item.number))
             }
         guard place != item.place else { return }
-        if let old = item.place { leave(old, id) }
+        if let old = item.place { leave(old, id: id) }
         switch place {
-        case .ready(let priority, let rank)?: ready[priority, default: OrderedIDs()].insert(id, rank)
-        case .delayed(let end)?: delayed.insert(id, end)
+        case .ready(let priority, let rank)?: ready[priority, default: OrderedIDs()].insert(id, key: rank)
+        case .delayed(let end)?: delayed.insert(id, key: end)
         case nil: break
         }
         items[id]?.place = place
     }
 
-    private mutating func leave(_ place: WaitingPlace, _ id: UUID) {
+    private mutating func leave(_ place: WaitingPlace, id: UUID) {
         switch place {
-        case .ready(let priority, let rank): ready[priority]?.remove(id, rank)
-        case .delayed(let end): delayed.remove(id, end)
+        case .ready(let priority, let rank): ready[priority]?.remove(id, key: rank)
+        case .delayed(let end): delayed.remove(id, key: end)
         }
     }
 }
@@ -203,7 +203,7 @@ enum WaitingPlace: Sendable, Hashable {
         private let failureCount: Int
         private let number: Int
 
-        init(_ failureCount: Int, _ number: Int) {
+        init(_ failureCount: Int, number: Int) {
             self.failureCount = failureCount
             self.number = number
         }

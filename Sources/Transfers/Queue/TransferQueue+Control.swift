@@ -24,21 +24,21 @@ extension TransferQueue {
             return content.nextNumber
         }
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        if let store { try await store.add(StoredTransfer(transfer, json, number: number)) }
-        update { $0.insert(Item(transfer, json, number: number)) }
+        if let store { try await store.add(StoredTransfer(transfer, target: json, number: number)) }
+        update { $0.insert(Item(transfer, json: json, number: number)) }
         startWaiting()
         return transfer.id
     }
 
     /// Pauses a waiting or running transfer. A resumable transfer keeps what was transferred.
     public func pause(_ id: UUID) {
-        change([id], Self.pause)
+        change([id], change: Self.pause)
     }
 
     /// Returns a paused, failed or cancelled transfer to the waiting state, and ends the delay after a failure.
     public func resume(_ id: UUID) {
         content.update { $0.endDelays(of: id) }
-        change([id], Self.resume)
+        change([id], change: Self.resume)
     }
 
     /// Cancels a transfer that has not ended, and removes its partial download. It stays in ``transfers`` until you
@@ -49,7 +49,7 @@ extension TransferQueue {
 
     /// Pauses all transfers that are waiting or running.
     public func pauseAll() {
-        change(content.value.order, Self.pause)
+        change(content.value.order, change: Self.pause)
     }
 
     /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled. Ends all delays after

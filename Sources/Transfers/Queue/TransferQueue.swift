@@ -83,7 +83,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
             for stored in store.transfers {
                 content.nextNumber = max(content.nextNumber, stored.number + 1)
                 guard let transfer: Transfer<Target> = stored.transfer(), let json = stored.target else { continue }
-                content.insert(Item(transfer, json, number: stored.number, failure: stored.reason))
+                content.insert(Item(transfer, json: json, number: stored.number, failure: stored.reason))
             }
             unreadableCount = store.unreadableCount + store.transfers.count - content.order.count
             self.store = store

@@ -12,16 +12,16 @@ enum HTTPUpload {
 
     static func outcome(_ response: UploadResponse, of step: UploadStep, length: Int64) -> UploadOutcome {
         switch step.kind {
-        case .discover: discovered(response, length)
+        case .discover: discovered(response, length: length)
         case .delete: .deleted
-        case .create: created(response, step, length)
-        case .query: queried(response, length)
-        case .append: appended(response, step, length)
+        case .create: created(response, step: step, length: length)
+        case .query: queried(response, length: length)
+        case .append: appended(response, step: step, length: length)
         case .plain: response.isSuccess ? .complete : .refused
         }
     }
 
-    private static func discovered(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
+    private static func discovered(_ response: UploadResponse, length: Int64) -> UploadOutcome {
         if response.isTransient { return .refused }
         let announced = UploadLimits.parsed(response.headers)
         // Before version 12 of the draft, servers named the media type instead.
@@ -30,20 +30,20 @@ enum HTTPUpload {
         let limits = announced ?? UploadLimits()
         // Smaller content is not resumable.
         if let limit = limits.minSize, limit > length { return .notSupported }
-        if let failure = failure(of: limits, length) { return .failed(failure) }
+        if let failure = failure(of: limits, length: length) { return .failed(failure) }
         return .supported(UploadSupport(limits: limits))
     }
 
     /// Why content of a length is not accepted; `nil` if it is.
-    static func failure(of limits: UploadLimits, _ length: Int64) -> UploadFailure? {
+    static func failure(of limits: UploadLimits, length: Int64) -> UploadFailure? {
         if let limit = limits.maxSize, limit < length { return .tooLarge(length: length, limit: limit) }
         return nil
     }
 
-    private static func created(_ response: UploadResponse, _ step: UploadStep, _ length: Int64) -> UploadOutcome {
+    private static func created(_ response: UploadResponse, step: UploadStep, length: Int64) -> UploadOutcome {
         let limits = UploadLimits(response.headers)
         if response.status == 413 {
-            if let failure = failure(of: limits, length) { return .failed(failure) }
+            if let failure = failure(of: limits, length: length) { return .failed(failure) }
             // The server knows the protocol: the content is sent in parts.
             if step.isCompleting, let size = limits.maxAppendSize, size > 0, size < length {
                 return .unknownOffset(limits: limits)
@@ -60,7 +60,7 @@ enum HTTPUpload {
         return .created(location: location, offset: 0, limits: limits, expiry: nil)
     }
 
-    private static func queried(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
+    private static func queried(_ response: UploadResponse, length: Int64) -> UploadOutcome {
         let headers = response.headers
         switch response.status {
         case 200...299: break
@@ -79,7 +79,7 @@ enum HTTPUpload {
         return .stored(offset: offset, limits: UploadLimits(headers), expiry: nil)
     }
 
-    private static func appended(_ response: UploadResponse, _ step: UploadStep, _ length: Int64) -> UploadOutcome {
+    private static func appended(_ response: UploadResponse, step: UploadStep, length: Int64) -> UploadOutcome {
         let headers = response.headers
         let limits = UploadLimits(headers)
         if headers.uploadComplete == true { return .complete }
@@ -88,7 +88,7 @@ enum HTTPUpload {
         case 409: return .unknownOffset(limits: limits)
         case 400 where response.hasProblem(problems + "completed-upload"): return .unknownOffset(limits: limits)
         case 413:
-            if let failure = failure(of: limits, length) { return .failed(failure) }
+            if let failure = failure(of: limits, length: length) { return .failed(failure) }
             guard let size = limits.maxAppendSize, size > 0, size < step.range.count else { return .refused }
             return .unknownOffset(limits: limits)
         case 200...299: break

@@ -39,8 +39,8 @@ extension UploadSession {
     /// Identifies an upload, and the version of its content.
     static func identity(
         of upload: ResumableUpload,
-        _ original: URLRequest,
-        _ content: UploadContent
+        original: URLRequest,
+        content: UploadContent
     ) async -> (name: String, version: String) {
         let words = [
             upload.uploadProtocol.rawValue, original.httpMethod ?? "", original.url?.absoluteString ?? "",
@@ -57,7 +57,10 @@ extension UploadSession {
     /// - Throws: ``UploadFailure/inProgress`` if a call has the upload.
     static func discard(_ upload: ResumableUpload, of original: URLRequest, _ task: HTTPTask) async throws {
         let content = try UploadContent(task.content, data: original.httpBody)
-        let store = try await UploadStore.open(identity(of: upload, original, content).name, in: upload.folder)
+        let store = try await UploadStore.open(
+            identity(of: upload, original: original, content: content).name,
+            in: upload.folder
+        )
         await store.remove()
         await store.end()
     }

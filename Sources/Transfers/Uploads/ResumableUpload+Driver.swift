@@ -16,7 +16,7 @@ extension ResumableUpload {
     public func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
         // A sample answers the target's request.
         if exchanges.isStubbed { return try await exchanges.send(request) }
-        let session = try await session(of: request, exchanges)
+        let session = try await session(of: request, exchanges: exchanges)
         while true {
             let step = try await session.nextStep()
             var (response, failure): (Response?, TargetKitError?)
@@ -37,7 +37,11 @@ extension ResumableUpload {
     public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {
         guard let session = exchanges.context[UploadSessionKey.self] else { return }
         let isKept = exchanges.context.options.keepsUpload?.withLock(\.self) == true
-        guard let request = await session.end(isCancelled: !isKept && result.isCancelled) else { return }
+        // The session refers to the exchanges.
+        exchanges.context[UploadSessionKey.self] = nil
+        // Not an exchange that the transport has cancelled.
+        let isCancelled = exchanges.isInterrupted && result.isCancelled
+        guard let request = await session.end(isCancelled: isCancelled && !isKept) else { return }
         var step = UploadStep(kind: .delete, request: request, session: session)
         step.isCrossOrigin = request.url?.origin != session.original.url?.origin
         let secretNames = exchanges.context.secretHeaders
@@ -48,7 +52,7 @@ extension ResumableUpload {
     }
 
     /// The upload of the call, which is opened by the first attempt.
-    private func session(of original: URLRequest, _ exchanges: CallExchanges) async throws -> UploadSession {
+    private func session(of original: URLRequest, exchanges: CallExchanges) async throws -> UploadSession {
         if let session = exchanges.context[UploadSessionKey.self] { return session }
         if exchanges.isStreamed {
             throw InvalidRequest.notResumable("its response is streamed: make a request of it")
@@ -86,18 +90,24 @@ extension CallExchanges {
         let session = step.session
         // An interim response can make it possible.
         setPausable(session.isRepeatable)
-        session.note(&request, of: step)
+        let failure = Locked<UploadFailure?>(nil)
+        session.note(&request, of: step, failure)
         do {
             return try await send(request, endsWhenPaused: step.kind != .plain) { [context] result in
-                var received = try await session.receive(result, to: step)
-                received.validation = session.isTargetResponse(step) ? context.target.validation : .successCodes
-                return received
+                do {
+                    var received = try await session.receive(result, to: step)
+                    received.validation = session.isTargetResponse(step) ? context.target.validation : .successCodes
+                    return received
+                } catch let error as UploadFailure {
+                    failure.withLock { $0 = error }
+                    throw error
+                }
             }
         } catch let error as TargetKitError {
-            if let failure = error.underlying as? UploadFailure {
+            if let failure = failure.withLock(\.self) {
                 await session.forget(after: failure)
-            } else if error.stage != .status {
-                session.noteFailure(of: step, error.underlying)
+            } else if error.stage != .status, error.stage != .request {
+                session.noteFailure(of: step, error: error.isOfPlugin ? nil : error.underlying)
             }
             throw error
         }
@@ -106,7 +116,11 @@ extension CallExchanges {
 
 extension UploadSession {
     /// Has the session note when a request and its content are sent, and the interim responses to it.
-    fileprivate func note(_ request: inout TransportRequest, of step: UploadStep) {
+    fileprivate func note(
+        _ request: inout TransportRequest,
+        of step: UploadStep,
+        _ failure: Locked<UploadFailure?>
+    ) {
         let isSent = Locked(false)
         let isCompleting = step.isCompleting && step.kind != .plain && !step.range.isEmpty
         var isReadLater = false
@@ -120,7 +134,11 @@ extension UploadSession {
             if isCompleting, !isReadLater { self.noteSentCompletely() }
         }
         if isOneRequest(step) || step.kind == .append {
-            request.interimResponse = { head, url in self.receiveInterim(head, to: step, from: url) }
+            request.interimResponse = { head, url in
+                let reason = self.receiveInterim(head, to: step, from: url)
+                if let reason { failure.withLock { $0 = reason } }
+                return reason
+            }
         }
     }
 }

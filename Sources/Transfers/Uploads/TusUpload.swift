@@ -15,16 +15,16 @@ enum TusUpload {
         -> UploadOutcome
     {
         switch step {
-        case .discover: discovered(response, length)
+        case .discover: discovered(response, length: length)
         case .delete: .deleted
-        case .create: created(response, length)
-        case .query: queried(response, length)
-        case .append: appended(response, range)
+        case .create: created(response, length: length)
+        case .query: queried(response, length: length)
+        case .append: appended(response, range: range)
         case .plain: response.isSuccess ? .complete : .refused
         }
     }
 
-    private static func discovered(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
+    private static func discovered(_ response: UploadResponse, length: Int64) -> UploadOutcome {
         let headers = response.headers
         let isTus = headers.contains(.tusVersion) || headers.contains(.tusResumable)
         guard isTus else { return response.isTransient ? .refused : .notSupported }
@@ -53,7 +53,7 @@ enum TusUpload {
         return .unsupported("the server supports \(names.prefix(80)) of tus, but not \(version)")
     }
 
-    private static func created(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
+    private static func created(_ response: UploadResponse, length: Int64) -> UploadOutcome {
         switch response.status {
         case 412 where response.headers.contains(.tusVersion) || response.headers.contains(.tusResumable):
             return .failed(otherVersion(response.headers.list(.tusVersion)))
@@ -75,7 +75,7 @@ enum TusUpload {
         }
     }
 
-    private static func queried(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
+    private static func queried(_ response: UploadResponse, length: Int64) -> UploadOutcome {
         let headers = response.headers
         let offset = headers.number(.uploadOffset)
         switch response.status {
@@ -98,7 +98,7 @@ enum TusUpload {
         return .stored(offset: offset, limits: UploadLimits(), expiry: headers.uploadExpiry(now: Date()))
     }
 
-    private static func appended(_ response: UploadResponse, _ range: Range<Int64>) -> UploadOutcome {
+    private static func appended(_ response: UploadResponse, range: Range<Int64>) -> UploadOutcome {
         switch response.status {
         case 200...299: break
         case 404, 410: return .gone

@@ -112,8 +112,8 @@ struct FilePartSource: BodySource {
 
     func open() throws -> any BodyReader {
         let descriptor = Foundation.open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, file) }
-        let reader = Reader(descriptor, self)
+        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, url: file) }
+        let reader = Reader(descriptor, source: self)
         try reader.checkVersion()
         return reader
     }
@@ -123,7 +123,7 @@ struct FilePartSource: BodySource {
         private let source: FilePartSource
         private var position: Int64
 
-        init(_ descriptor: Int32, _ source: FilePartSource) {
+        init(_ descriptor: Int32, source: FilePartSource) {
             self.descriptor = descriptor
             self.source = source
             position = source.range.lowerBound
@@ -144,7 +144,7 @@ struct FilePartSource: BodySource {
             while true {
                 let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
                 if count < 0, errno == EINTR { continue }
-                guard count >= 0 else { throw PartialFile.failure(.cannotOpenFile, source.file) }
+                guard count >= 0 else { throw PartialFile.failure(.cannotOpenFile, url: source.file) }
                 // A file that has become shorter.
                 guard count > 0 else { throw UploadFailure.fileChanged(path: source.file.path) }
                 position += Int64(count)

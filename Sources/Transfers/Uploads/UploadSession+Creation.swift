@@ -21,7 +21,7 @@ extension UploadSession {
             let upload = self.url(location, from: url)
         else { return nil }
         let limits = UploadLimits(headers)
-        let record = record(of: upload, limits, maxAge: limits.maxAge, expiry: nil)
+        let record = record(of: upload, limits: limits, maxAge: limits.maxAge, expiry: nil)
         let (failure, isNew) = state.withLock { state -> (UploadFailure?, Bool) in
             if let known = state.record {
                 let isSame = known.url == upload
@@ -29,7 +29,7 @@ extension UploadSession {
             }
             state.record = record
             state.limits = limits
-            return (HTTPUpload.failure(of: limits, length), true)
+            return (HTTPUpload.failure(of: limits, length: length), true)
         }
         if failure == nil, isNew {
             store.writeSoon(record)
@@ -40,11 +40,11 @@ extension UploadSession {
 
     func create(
         _ location: String,
-        _ offset: Int64?,
-        _ limits: UploadLimits,
-        _ expiry: Date?,
-        _ result: ExchangeResult,
-        _ step: UploadStep
+        offset: Int64?,
+        limits: UploadLimits,
+        expiry: Date?,
+        result: ExchangeResult,
+        step: UploadStep
     ) async throws {
         guard let from = result.request.url, let url = url(location, from: from) else {
             throw UploadFailure.invalidResponse("its Location is not an http URL, or leads from https to http")
@@ -53,7 +53,7 @@ extension UploadSession {
             let words = "its Upload-Offset is \(offset) after \(step.range.upperBound) bytes"
             throw UploadFailure.invalidResponse(words)
         }
-        if !isTus, let failure = HTTPUpload.failure(of: limits, length) { throw failure }
+        if !isTus, let failure = HTTPUpload.failure(of: limits, length: length) { throw failure }
         let isComplete = isTus && (length == 0 || offset == length)
         if isComplete { return await complete() }
         // A limit that is known from an earlier response stays.
@@ -61,7 +61,7 @@ extension UploadSession {
             merge(limits, into: &state)
             return state.limits
         }
-        let record = record(of: url, known, maxAge: limits.maxAge, expiry: expiry)
+        let record = record(of: url, limits: known, maxAge: limits.maxAge, expiry: expiry)
         // Before any byte is sent, so that nothing is sent twice.
         await store.write(record)
         state.withLock { state in
@@ -71,7 +71,7 @@ extension UploadSession {
         }
     }
 
-    private func record(of url: URL, _ limits: UploadLimits, maxAge: Int64?, expiry: Date?) -> UploadRecord {
+    private func record(of url: URL, limits: UploadLimits, maxAge: Int64?, expiry: Date?) -> UploadRecord {
         // The first server, which has received the credentials, also if it has redirected the request.
         let (checksum, lastURL) = state.withLock { ($0.support.checksum, $0.lastRequest?.url) }
         let age = maxAge.map { Date(timeIntervalSinceNow: TimeInterval($0)) }

@@ -10,7 +10,7 @@ extension UploadSession {
     /// Records that the exchange of a step has failed.
     ///
     /// - Parameter error: The reason, if there is no response.
-    func noteFailure(of step: UploadStep, _ error: (any Error)? = nil) {
+    func noteFailure(of step: UploadStep, error: (any Error)? = nil) {
         let record = state.withLock { state -> UploadRecord? in
             switch step.kind {
             case .delete: advance(&state, to: firstPhase(state))
@@ -49,7 +49,7 @@ extension UploadSession {
     }
 
     /// The server has answered with an error.
-    func refuse(_ step: UploadStep, _ response: UploadResponse, _ result: ExchangeResult) async {
+    func refuse(_ step: UploadStep, response: UploadResponse, result: ExchangeResult) async {
         noteFailure(of: step)
         let isRejected = !isTus && step.isCompleting
         if response.isFinal, response.status != 403, step.kind == .append || isRejected {

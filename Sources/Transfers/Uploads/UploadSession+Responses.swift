@@ -39,7 +39,7 @@ extension UploadSession {
                 return result
             }
         }
-        try await apply(outcome, result, step, response)
+        try await apply(outcome, result: result, step: step, response: response)
         guard isTus, let url, state.withLock(\.isComplete), step.kind != .create else { return result }
         var headers = result.response.head.headers
         headers[.location] = url.absoluteString
@@ -67,9 +67,9 @@ extension UploadSession {
 
     private func apply(
         _ outcome: UploadOutcome,
-        _ result: ExchangeResult,
-        _ step: UploadStep,
-        _ response: UploadResponse
+        result: ExchangeResult,
+        step: UploadStep,
+        response: UploadResponse
     ) async throws {
         switch outcome {
         case .supported(let support):
@@ -80,15 +80,16 @@ extension UploadSession {
             }
         case .notSupported: state.withLock { advance(&$0, to: .plain) }
         case .created(let location, let offset, let limits, let expiry):
-            try await create(location, offset, limits, expiry, result, step)
+            try await create(location, offset: offset, limits: limits, expiry: expiry, result: result, step: step)
         case .deleted:
             await store.remove()
             state.withLock { state in
                 state.oldRecord = nil
                 advance(&state, to: firstPhase(state))
             }
-        case .stored(let offset, let limits, let expiry): try await stored(offset, limits, expiry, step)
-        case .unknownOffset(let limits): try await ask(limits, step)
+        case .stored(let offset, let limits, let expiry):
+            try await stored(offset, limits: limits, expiry: expiry, step: step)
+        case .unknownOffset(let limits): try await ask(limits, step: step)
         case .gone: try await restart()
         case .damaged:
             let count = state.withLock { state in
@@ -103,7 +104,7 @@ extension UploadSession {
         case .complete:
             await complete()
             if !response.isSuccess { noteProcessing(of: result, by: step) }
-        case .refused: await refuse(step, response, result)
+        case .refused: await refuse(step, response: response, result: result)
         case .failed(let failure): throw failure
         }
     }
@@ -119,7 +120,7 @@ extension UploadSession {
 // MARK: - What the server has
 
 extension UploadSession {
-    private func stored(_ offset: Int64, _ limits: UploadLimits, _ expiry: Date?, _ step: UploadStep) async throws {
+    private func stored(_ offset: Int64, limits: UploadLimits, expiry: Date?, step: UploadStep) async throws {
         let (previous, changed) = state.withLock { state -> (Int64, UploadRecord?) in
             let previous = state.offset
             guard offset >= previous else { return (previous, nil) }
@@ -159,7 +160,7 @@ extension UploadSession {
         state.record?.minAppendSize = state.limits.minAppendSize
     }
 
-    private func ask(_ limits: UploadLimits, _ step: UploadStep) async throws {
+    private func ask(_ limits: UploadLimits, step: UploadStep) async throws {
         state.withLock { state in
             state.stalls += 1
             merge(limits, into: &state)

@@ -71,7 +71,7 @@ final class UploadSession: Sendable {
         self.original = original
         self.content = content
         self.exchanges = exchanges
-        let (name, version) = await Self.identity(of: upload, original, content)
+        let (name, version) = await Self.identity(of: upload, original: original, content: content)
         self.version = version
         store = try await UploadStore.open(name, in: upload.folder)
         let isCareful =

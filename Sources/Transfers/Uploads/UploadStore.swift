@@ -20,7 +20,7 @@ final class UploadStore: Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "TargetKit.upload")
 
-    private init(_ record: URL, _ lock: URL, _ descriptor: Int32) {
+    private init(_ record: URL, lock: URL, descriptor: Int32) {
         self.record = record
         self.lock = lock
         self.descriptor = descriptor
@@ -63,7 +63,7 @@ final class UploadStore: Sendable {
         case .unavailable: return nil
         case .locked(let descriptor, let status):
             // Closes the descriptor when it is released.
-            let store = UploadStore(record, lock, descriptor)
+            let store = UploadStore(record, lock: lock, descriptor: descriptor)
             guard status.isRegular, status.isOwn, status.hasOneName else {
                 throw UploadFailure.noStateFolder(path: folder.path, reason: "the lock is a file of another user")
             }

@@ -63,7 +63,7 @@ struct EnvironmentTransportTests {
     func developmentTrust(_ names: Set<String>, _ isAllowed: Bool) async throws {
         let lines = Recorder<String>()
         let trust = DevelopmentTrust(names: names, isAllowed: isAllowed, warn: { lines.append($0) })
-        let transport = EnvironmentTransport(store, trust) { [log] in Named($0, log) }
+        let transport = EnvironmentTransport(store, developmentTrust: trust) { [log] in Named($0, log) }
         let provider = Provider<MultiTarget>(transport: transport)
         #expect(await call(provider, ShopTarget()) == nil)
         try store.select(.test)

@@ -98,6 +98,34 @@ struct RequestScopeTests {
         #expect(try await provider.request(target).statusCode == 200)
     }
 
+    @Test("Plugins process the failure of a call that the scope does not accept, in a task that is not cancelled")
+    func processedShutDown() async throws {
+        struct Explaining: Plugin {
+            struct Closed: Error {}
+            var hooks: PluginHooks { [.process, .waiting] }
+
+            func process(
+                _ result: Result<Response, TargetKitError>,
+                context: RequestContext
+            ) async -> Result<Response, TargetKitError> {
+                result.mapError { error in
+                    var error = error
+                    error.appError = Task.isCancelled ? CancellationError() : Closed()
+                    return error
+                }
+            }
+        }
+        let scope = RequestScope()
+        await scope.shutdown(grace: .zero)
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, plugins: [Explaining()], scope: scope)
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
+        #expect(error?.stage == .shutDown)
+        #expect(error?.appError is Explaining.Closed)
+        let handle = provider.request(TestTarget(.example), on: .global()) { _ in }
+        let other = await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(other?.appError is Explaining.Closed)
+    }
+
     @Test("A child of a scope that is shut down refuses calls too, and leaves no trace in the parent")
     func childOfShutDown() async {
         let parent = RequestScope()

@@ -8,7 +8,7 @@ import Testing
 @Suite("JSONDifference", .throttled)
 struct JSONDifferenceTests {
     private func lines(_ expected: String, _ found: String) throws -> [String] {
-        try JSONDifference.lines(JSONValue(parsing: expected), JSONValue(parsing: found))
+        try JSONDifference.lines(JSONValue(parsing: expected), found: JSONValue(parsing: found))
     }
 
     @Test(
@@ -53,11 +53,11 @@ struct JSONDifferenceTests {
         #expect(lines.count == 1 && lines[0].count < 200)
         let old = JSONValue.array((0..<2_000).map { JSONValue($0) })
         let new = JSONValue.array((0..<2_000).map { JSONValue(-1 - $0) })
-        let many = JSONDifference.lines(old, new)
+        let many = JSONDifference.lines(old, found: new)
         #expect(many.count == 21)
         #expect(many.last == "… and 1980 more differences")
         #expect(
-            JSONDifference.lines(.array([old]), .array([.null])) == [
+            JSONDifference.lines(.array([old]), found: .array([.null])) == [
                 "0: expected the array [… 2000 elements], found null"
             ]
         )
@@ -71,19 +71,19 @@ struct TextDifferenceTests {
         let old = "1\n2\n3\n4\n5\n6\n7\n8"
         let new = "1\n2\n3\n4\nfive\n6\n7\n8\n9"
         #expect(
-            TextDifference.lines(old, new) == [
+            TextDifference.lines(old, found: new) == [
                 "  … 2 equal lines", "  3", "  4", "- 5", "+ five", "  6", "  7", "  8", "+ 9",
             ]
         )
-        #expect(TextDifference.lines(old, old).isEmpty)
-        #expect(TextDifference.lines("a\nb", "a\r\nb") == ["  the line breaks differ"])
+        #expect(TextDifference.lines(old, found: old).isEmpty)
+        #expect(TextDifference.lines("a\nb", found: "a\r\nb") == ["  the line breaks differ"])
     }
 
     @Test("Texts of many lines are cut")
     func manyLines() {
         let old = (0..<1_000).map(String.init).joined(separator: "\n")
         let new = (0..<1_000).map { "x\($0)" }.joined(separator: "\n")
-        let lines = TextDifference.lines(old, new)
+        let lines = TextDifference.lines(old, found: new)
         #expect(lines.count == 41)
         #expect(lines.last == "… and 1960 more lines")
     }

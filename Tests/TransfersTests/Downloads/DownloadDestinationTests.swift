@@ -155,7 +155,7 @@ struct DownloadDestinationTests {
         ]
     )
     func numbers(name: String, numbered: String) {
-        #expect(DownloadPlace.numbered(file(name), 2).lastPathComponent == numbered)
+        #expect(DownloadPlace.numbered(file(name), number: 2).lastPathComponent == numbered)
     }
 
     @Test("A closure chooses the file, on another volume as well")

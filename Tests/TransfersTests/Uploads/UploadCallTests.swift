@@ -206,6 +206,56 @@ struct UploadCallTests {
         #expect(error.stage == .cancelled)
     }
 
+    @Test("An upload whose exchange the transport has cancelled is kept, and the next call continues it")
+    func cancelledByTransport() async throws {
+        /// A transport that ends one PATCH, as one that is shut down.
+        struct Ending: Transport {
+            let hasEnded = Locked(false)
+
+            func send(_ request: TransportRequest) async throws -> TransportResponse {
+                let response = try await SystemTransport.patient.send(request)
+                let isEnded = hasEnded.withLock { hasEnded in
+                    defer { if request.urlRequest.httpMethod == "PATCH" { hasEnded = true } }
+                    return hasEnded
+                }
+                if request.urlRequest.httpMethod == "PATCH", !isEnded { throw URLError(.cancelled) }
+                return response
+            }
+        }
+        let server = try TusServer { _, _ in nil }
+        let provider = Provider<TestTarget>(transport: Ending())
+        let target = fixture.target(server.baseURL, .tus.chunkSize(200_000).terminatedOnCancel)
+        await #expect(throws: TargetKitError.self) { try await provider.request(target) }
+        await provider.scope.shutdown(grace: .seconds(60))
+        provider.scope.reopen()
+        _ = try await provider.request(target)
+        #expect(server.content == fixture.content)
+        #expect(!server.methods.contains("DELETE"))
+        #expect(server.methods.count { $0 == "POST" } == 1)
+    }
+
+    @Test("A call without plugins leaves nothing of its upload in memory")
+    func released() async throws {
+        final class Silent: Transport {
+            func send(_ request: TransportRequest) async throws -> TransportResponse {
+                try await SystemTransport.patient.send(request)
+            }
+        }
+        let server = try TusServer { _, _ in nil }
+        weak var transport: Silent?
+        do {
+            let held = Silent()
+            transport = held
+            let provider = Provider<TestTarget>(transport: held)
+            _ = try await provider.request(fixture.target(server.baseURL, .tus))
+        }
+        while transport != nil {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(server.content == fixture.content)
+    }
+
     @Test("An upload can be paused and resumed")
     func paused() async throws {
         let server = try TusServer { request, number in number == 3 ? .hang : nil }

@@ -38,7 +38,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
     /// Whether the challenge has that scheme; schemes are compared without regard to case.
     package func hasScheme(_ other: String) -> Bool { scheme.equalsIgnoringASCIICase(other) }
 
-    fileprivate mutating func add(_ name: String, _ value: String) {
+    fileprivate mutating func add(_ name: String, value: String) {
         parameters.append(Parameter(name: name, value: value))
     }
 
@@ -69,7 +69,7 @@ private struct ChallengeParser {
             skipSpace()
             if next == UInt8(ascii: "="), let last = challenges.indices.last {
                 position += 1
-                challenges[last].add(name, value())
+                challenges[last].add(name, value: value())
                 continue
             }
             position = end

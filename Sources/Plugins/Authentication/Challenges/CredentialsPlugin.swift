@@ -57,7 +57,7 @@ public struct CredentialsPlugin: Plugin {
             let login = try await login(for: context)
         else { return request }
         var request = request
-        try request.setAuthorization(answer(to: server, request, login, context))
+        try request.setAuthorization(answer(to: server, request: request, login: login, context: context))
         return request
     }
 
@@ -130,19 +130,19 @@ extension CredentialsPlugin {
     /// The value of the field; without a known challenge by the `Basic` scheme.
     private func answer(
         to server: String,
-        _ request: URLRequest,
-        _ login: Login,
-        _ context: RequestContext
+        request: URLRequest,
+        login: Login,
+        context: RequestContext
     ) throws -> String {
         let known = challenges.withLock { challenges -> ServerChallenge? in
             challenges[server]?.answerCount += 1
             return challenges[server]
         }
         guard context.options.authorization == .automatic, let known, case .digest(let digest) = known.challenge else {
-            note(.basic, context)
+            note(.basic, context: context)
             return try BasicCredentials(user: login.user, password: login.password).fieldValue
         }
-        note(known.challenge, context)
+        note(known.challenge, context: context)
         if login.user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw DigestChallenge.Problem.controlCharacter
         }
@@ -154,7 +154,7 @@ extension CredentialsPlugin {
         return digest.answer(to: answered, user: login.user, password: login.password)
     }
 
-    private func note(_ challenge: KnownChallenge, _ context: RequestContext) {
+    private func note(_ challenge: KnownChallenge, context: RequestContext) {
         var call = context[calls] ?? AnsweredCall()
         call.challenge = challenge
         context[calls] = call

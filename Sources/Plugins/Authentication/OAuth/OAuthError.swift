@@ -26,14 +26,15 @@ extension OAuthError {
     /// a proxy, a gateway or a captive portal.
     var isTransient: Bool {
         switch self {
-        case .refused(let code, _, let status): Self.transientCodes.contains(code) || !Self.isRefusal(code, status)
+        case .refused(let code, _, let status):
+            Self.transientCodes.contains(code) || !Self.isRefusal(code, status: status)
         case .unexpectedStatus, .unreadable: true
         case .unsupportedTokenType, .noRefreshToken: false
         }
     }
 
     /// Whether the token endpoint sends its error responses with that status. §5.2 specifies 400, and 401 for a client.
-    private static func isRefusal(_ code: String, _ status: Int) -> Bool {
+    private static func isRefusal(_ code: String, status: Int) -> Bool {
         switch status {
         case 400, 401: true
         // GitHub reports errors with a successful status.

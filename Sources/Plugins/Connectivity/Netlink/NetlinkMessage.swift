@@ -37,13 +37,13 @@ package struct NetlinkMessage: Sendable, Hashable {
         guard let type = record.load(UInt16.self, at: 4), let flags = record.load(UInt16.self, at: 6),
             let sequence = record.load(UInt32.self, at: 8)
         else { return nil }
-        content = Self.content(type, record.dropping(16))
+        content = Self.content(type, payload: record.dropping(16))
         self.sequence = sequence
         // NLM_F_DUMP_INTR
         isInterrupted = flags & 0x10 != 0
     }
 
-    private static func content(_ type: UInt16, _ payload: NetlinkBytes) -> Content {
+    private static func content(_ type: UInt16, payload: NetlinkBytes) -> Content {
         switch type {
         // NLMSG_ERROR, NLMSG_DONE, NLMSG_OVERRUN
         case 2: .failure(payload.load(Int32.self, at: 0) ?? -1)

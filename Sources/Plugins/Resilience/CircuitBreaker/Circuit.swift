@@ -89,7 +89,7 @@ struct Circuit: Sendable {
     }
 
     /// An admitted attempt has ended.
-    mutating func ended(_ admission: Admission, _ verdict: Verdict, at now: Duration) {
+    mutating func ended(_ admission: Admission, verdict: Verdict, at now: Duration) {
         unfinished -= 1
         guard admission.turn == turn else { return }
         switch (phase, verdict) {

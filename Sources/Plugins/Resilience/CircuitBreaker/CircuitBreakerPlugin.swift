@@ -177,12 +177,12 @@ public struct CircuitBreakerPlugin: Plugin {
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let permit = context[permits] else { return }
         let verdict = policy.verdict(on: AttemptOutcome(result), of: permit.value.url)
-        permit.end(verdict == .worked && isSlow(permit, result.parts.response) ? .failed : verdict)
+        permit.end(verdict == .worked && isSlow(permit, response: result.parts.response) ? .failed : verdict)
     }
 
     /// Whether the server has taken too long. The time for which other plugins wait counts only if the transport does
     /// not measure its own.
-    private func isSlow(_ permit: Permit<Admission>, _ response: Response?) -> Bool {
+    private func isSlow(_ permit: Permit<Admission>, response: Response?) -> Bool {
         guard let limit = policy.slowCallThreshold, let start = permit.sentAt else { return false }
         return response?.metrics?.total ?? (elapsedTime.current - start) > limit
     }
@@ -201,13 +201,13 @@ public struct CircuitBreakerPlugin: Plugin {
         Permit(admission) { [registry, elapsedTime] held, verdict in
             let time = elapsedTime.current
             registry.update { registry, changes in
-                registry.change(held.key, changes: &changes) { $0.ended(held.admission, verdict, at: time) }
+                registry.change(held.key, changes: &changes) { $0.ended(held.admission, verdict: verdict, at: time) }
             }
         }
     }
 
     /// Changes a circuit, and reports its new state.
-    private func change(_ key: String, _ body: @Sendable (inout Circuit) -> Void) {
+    private func change(_ key: String, body: @Sendable (inout Circuit) -> Void) {
         registry.update { registry, changes in registry.change(key, changes: &changes, body) }
     }
 }

@@ -39,7 +39,7 @@ struct CircuitRegistry: Sendable {
     ) -> Decision {
         if circuits.count >= Self.highCount, circuits[key] == nil { removeIdleCircuits(at: now, changes: &changes) }
         let new = Circuit(policy)
-        return Self.change(&circuits[key, default: new], key, &changes) { circuit in
+        return Self.change(&circuits[key, default: new], key: key, changes: &changes) { circuit in
             if isRefresh, circuit.state(at: now) == .halfOpen { return .exempt }
             let admission = circuit.admit(at: now)
             return admission.map(Decision.admitted) ?? .refused(remaining: circuit.remaining(at: now))
@@ -49,21 +49,21 @@ struct CircuitRegistry: Sendable {
     /// Changes a circuit, if there is one.
     mutating func change(_ key: String, changes: inout [CircuitChange], _ body: (inout Circuit) -> Void) {
         guard let index = circuits.index(forKey: key) else { return }
-        Self.change(&circuits.values[index], key, &changes, body)
+        Self.change(&circuits.values[index], key: key, changes: &changes, body: body)
     }
 
     /// Makes a circuit refuse all calls.
     mutating func isolate(_ key: String, changes: inout [CircuitChange]) {
         let new = Circuit(policy)
-        Self.change(&circuits[key, default: new], key, &changes) { $0.isolate() }
+        Self.change(&circuits[key, default: new], key: key, changes: &changes) { $0.isolate() }
     }
 
     /// Changes a circuit in place: a copy would copy its counts, too.
     private static func change<Value>(
         _ circuit: inout Circuit,
-        _ key: String,
-        _ changes: inout [CircuitChange],
-        _ body: (inout Circuit) -> Value
+        key: String,
+        changes: inout [CircuitChange],
+        body: (inout Circuit) -> Value
     ) -> Value {
         let before = circuit.settledState
         let value = body(&circuit)

@@ -111,7 +111,7 @@ private final class ConcurrencyLimits: Sendable {
         try await WaitingCalls.wait { continuation in
             entries.withLock { entries in
                 defer { entries.removeIfUnused(key) }
-                return entries[key, default: Entry()].waiting.suspend(id, continuation)
+                return entries[key, default: Entry()].waiting.suspend(id, continuation: continuation)
             }
         } cancel: { [entries] in
             entries.withLock { $0[key]?.waiting.cancel(id) }

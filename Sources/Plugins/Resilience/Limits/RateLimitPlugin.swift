@@ -56,7 +56,7 @@ public struct RateLimitPlugin: Plugin {
         self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
         self.maximumWait = maximumWait
         self.now = now
-        limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock)
+        limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock: clock)
     }
 
     /// Just after `PluginPlace.admission`.
@@ -140,7 +140,7 @@ private final class RateLimits: Sendable {
     private let elapsedTime: ElapsedTime
     private let entries = Locked<[String: Entry]>([:])
 
-    init(_ bucket: TokenBucket, _ clock: any Clock<Duration>) {
+    init(_ bucket: TokenBucket, clock: any Clock<Duration>) {
         self.bucket = bucket
         self.clock = clock
         elapsedTime = ElapsedTime(clock)
@@ -171,7 +171,7 @@ private final class RateLimits: Sendable {
         guard case .wait(let id, let isFirst) = decision else { return }
         if isFirst { Task { await serve(key) } }
         try await WaitingCalls.wait { continuation in
-            entries.withLock { $0[key, default: Entry(bucket: bucket)].waiting.suspend(id, continuation) }
+            entries.withLock { $0[key, default: Entry(bucket: bucket)].waiting.suspend(id, continuation: continuation) }
         } cancel: { [entries] in
             entries.withLock { $0[key]?.waiting.cancel(id) }
         }

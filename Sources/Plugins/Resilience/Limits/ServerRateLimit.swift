@@ -26,7 +26,7 @@ struct ServerRateLimit: Sendable, Hashable {
         if let field = headers["RateLimit"], let quota = quota(inField: field) { return quota }
         for prefix in ["RateLimit-", "X-RateLimit-"] {
             guard let remaining = headers[prefix + "Remaining"].flatMap(number) else { continue }
-            return (Int(min(remaining, 1e9)), reset(headers[prefix + "Reset"], headers, now))
+            return (Int(min(remaining, 1e9)), reset(headers[prefix + "Reset"], headers: headers, now: now))
         }
         return (nil, nil)
     }
@@ -50,7 +50,7 @@ struct ServerRateLimit: Sendable, Hashable {
     }
 
     /// Seconds from now, or the seconds of 1970, which some servers send.
-    private static func reset(_ text: String?, _ headers: HTTPHeaders, _ now: () -> Date) -> Duration? {
+    private static func reset(_ text: String?, headers: HTTPHeaders, now: () -> Date) -> Duration? {
         guard let seconds = text.flatMap(number) else { return nil }
         guard seconds > 1e8 else { return .seconds(seconds) }
         let now = now()

@@ -48,7 +48,7 @@ struct WaitingCalls: Sendable {
     }
 
     /// Suspends a call. Returns `nil` if it waits; else its wait has ended.
-    mutating func suspend(_ id: ID, _ continuation: Continuation) -> Outcome? {
+    mutating func suspend(_ id: ID, continuation: Continuation) -> Outcome? {
         if let outcome = early.removeValue(forKey: id) { return outcome }
         guard let index = calls.firstIndex(where: { $0.id == id }) else {
             return .failure(CancellationError())

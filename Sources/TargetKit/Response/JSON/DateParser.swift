@@ -51,7 +51,8 @@ package struct DateParser {
     /// The date of numbers such as `20240506` and `70809`; `nil` when there is no such day or time.
     private static func date(day: Int, time: Int, zone: TimeZone?) -> Date? {
         let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
-        guard let days = GregorianCalendar.days(day / 10_000, day / 100 % 100, day % 100), hour < 24, minute < 60,
+        guard let days = GregorianCalendar.days(day / 10_000, month: day / 100 % 100, day: day % 100), hour < 24,
+            minute < 60,
             second <= 60
         else {
             return nil
@@ -73,7 +74,7 @@ package struct DateParser {
         guard let year = digits(4), let separator = next(),
             separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/"),
             let month = digits(2), take(separator), let day = digits(2),
-            var seconds = GregorianCalendar.days(year, month, day)
+            var seconds = GregorianCalendar.days(year, month: month, day: day)
         else { return nil }
         seconds *= 86_400
         var fraction = 0.0
@@ -98,7 +99,8 @@ package struct DateParser {
         if let comma = bytes.prefix(10).firstIndex(of: UInt8(ascii: ",")) { index = comma + 1 }
         _ = take(0x20)
         guard let day = digits(2) ?? digits(1), take(0x20), let month = monthName(), take(0x20), let year = digits(4),
-            take(0x20), let days = GregorianCalendar.days(year, month, day), let time = timeOfDay(), take(0x20)
+            take(0x20), let days = GregorianCalendar.days(year, month: month, day: day), let time = timeOfDay(),
+            take(0x20)
         else { return nil }
         let isUTC = ["GMT", "UTC", "UT"].contains { remainder.elementsEqual($0.utf8) }
         let offset = isUTC ? 0 : zoneOffset()

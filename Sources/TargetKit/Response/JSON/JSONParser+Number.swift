@@ -53,7 +53,7 @@ extension JSONParser {
         guard text.last != UInt8(ascii: "0"), text.contains(UInt8(ascii: ".")),
             !text.contains(where: { $0 | 0x20 == 0x65 }),
             let value = Double(String(decoding: text, as: UTF8.self)),
-            ContiguousText.read(value.description, { $0.elementsEqual(text) })
+            ContiguousText.read(value.description, body: { $0.elementsEqual(text) })
         else { return nil }
         return JSONNumber(.double(value))
     }

@@ -57,10 +57,13 @@ extension Provider {
     /// shut down it returns immediately, and the next call fails.
     private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
         let call = begin(target, options: options)
-        guard call.handle.interruption == nil else { return }
+        defer {
+            scope.remove(call.context.id)
+            configuration.countingClock?.end(call.context.id)
+        }
+        guard call.handle.interruption != .shutDown else { return }
         let task = Task { try await configuration.clock.wait(for: time) }
         call.handle.attach(task)
-        defer { scope.remove(call.context.id) }
         try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {

@@ -99,12 +99,12 @@ struct LineSplitter: Sendable {
     /// - Throws: `ResponseStreamError.lineTooLong`, and what the closure throws.
     mutating func next<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
         let piece = piece
-        return try piece.withUnsafeBytes { try next(in: $0, read) }
+        return try piece.withUnsafeBytes { try next(in: $0, read: read) }
     }
 
     private mutating func next<Value>(
         in bytes: UnsafeRawBufferPointer,
-        _ read: (UnsafeRawBufferPointer) throws -> Value
+        read: (UnsafeRawBufferPointer) throws -> Value
     ) throws -> Value? {
         if skipsLineFeed, position < bytes.count {
             skipsLineFeed = false

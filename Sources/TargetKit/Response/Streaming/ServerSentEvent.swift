@@ -50,20 +50,20 @@ enum ServerSentEventField: Sendable, Hashable {
     }
 
     private init(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        if Self.reads(name, "data") {
+        if Self.reads(name, word: "data") {
             self = .data(String(decoding: value, as: UTF8.self))
-        } else if Self.reads(name, "event") {
+        } else if Self.reads(name, word: "event") {
             self = .event(String(decoding: value, as: UTF8.self))
-        } else if Self.reads(name, "id") {
+        } else if Self.reads(name, word: "id") {
             self = value.contains(0) ? .ignored : .id(String(decoding: value, as: UTF8.self))
-        } else if Self.reads(name, "retry") {
+        } else if Self.reads(name, word: "retry") {
             self = Self.milliseconds(value).map { .retry(.milliseconds($0)) } ?? .ignored
         } else {
             self = .ignored
         }
     }
 
-    private static func reads(_ name: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
+    private static func reads(_ name: UnsafeRawBufferPointer, word: StaticString) -> Bool {
         guard name.count == word.utf8CodeUnitCount, let start = name.baseAddress else { return false }
         return memcmp(start, word.utf8Start, name.count) == 0
     }

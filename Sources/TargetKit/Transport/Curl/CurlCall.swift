@@ -66,9 +66,9 @@ final class CurlCall: Sendable {
         guard let url = urlRequest.url else { throw URLError(.badURL) }
         self.url = url
         guard let address = CurlAddress(url.absoluteString) else {
-            throw CurlFailure(.unsupportedURL, "only http and https are supported").error(for: url)
+            throw CurlFailure(.unsupportedURL, message: "only http and https are supported").error(for: url)
         }
-        guard url.isCallable else { throw CurlFailure(.badURL, "the URL has no host").error(for: url) }
+        guard url.isCallable else { throw CurlFailure(.badURL, message: "the URL has no host").error(for: url) }
         self.address = address
         method = urlRequest.httpMethod ?? "GET"
         isRepeatable = urlRequest.isRepeatable()

@@ -18,18 +18,18 @@ struct CurlFailure: Error {
     /// Whether the message contains only TargetKit's own text and numbers, so that any error text may repeat it.
     var isQuotable = false
 
-    init(_ code: URLError.Code, _ message: String) {
+    init(_ code: URLError.Code, message: String) {
         self.code = code
         self.message = message
     }
 
     init(_ error: URLError) {
-        self.init(error.code, error.message)
+        self.init(error.code, message: error.message)
     }
 
     /// A failure whose message may be repeated in error texts.
-    static func quotable(_ code: URLError.Code, _ message: String) -> Self {
-        var failure = Self(code, message)
+    static func quotable(_ code: URLError.Code, message: String) -> Self {
+        var failure = Self(code, message: message)
         failure.isQuotable = true
         return failure
     }
@@ -46,28 +46,28 @@ struct CurlFailure: Error {
         return URLError(code, userInfo: userInfo)
     }
 
-    static let cancelled = Self(.cancelled, "the call was cancelled")
-    static let shutDown = Self(.cancelled, "the transport was shut down")
-    static let timedOut = Self(.timedOut, "the request timed out")
-    static let idle = quotable(.timedOut, "no data was sent or received for too long")
+    static let cancelled = Self(.cancelled, message: "the call was cancelled")
+    static let shutDown = Self(.cancelled, message: "the transport was shut down")
+    static let timedOut = Self(.timedOut, message: "the request timed out")
+    static let idle = quotable(.timedOut, message: "no data was sent or received for too long")
     static let unavailable = quotable(
         .resourceUnavailable,
-        "the system has no file descriptors for a CurlTransport"
+        message: "the system has no file descriptors for a CurlTransport"
     )
     static let headCutOff = Self(
         .networkConnectionLost,
-        "the connection was closed before the response's head was complete"
+        message: "the connection was closed before the response's head was complete"
     )
     /// `CURLE_TOO_LARGE`, which libcurl returns since 8.6 when a size exceeds its limit.
     static let tooLarge = CURLcode(rawValue: 100)
 
     static let malformedLength = quotable(
         .cannotParseResponse,
-        "the response has an invalid Content-Length, or several that differ"
+        message: "the response has an invalid Content-Length, or several that differ"
     )
     static let noDescriptors = quotable(
         .resourceUnavailable,
-        "the system has no file descriptor for a connection; raise the limit, or close unused files"
+        message: "the system has no file descriptor for a connection; raise the limit, or close unused files"
     )
 
     /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
@@ -75,7 +75,7 @@ struct CurlFailure: Error {
         let size = limit.map { "\($0) bytes of CurlTransport's maxHeadSize" } ?? "libcurl"
         return quotable(
             .dataLengthExceedsMaximum,
-            "the heads and trailers of the response are over the limit of \(size)"
+            message: "the heads and trailers of the response are over the limit of \(size)"
         )
     }
 
@@ -83,23 +83,26 @@ struct CurlFailure: Error {
         let reason = status == 401 || status == 407 ? "; check its user name and password" : ""
         return quotable(
             .cannotConnectToHost,
-            "the proxy refused the connection to the host with status \(status)\(reason)"
+            message: "the proxy refused the connection to the host with status \(status)\(reason)"
         )
     }
 
-    static let cutShort = quotable(.networkConnectionLost, "the connection ended before the whole request was sent")
+    static let cutShort = quotable(
+        .networkConnectionLost,
+        message: "the connection ended before the whole request was sent"
+    )
     static let notRepeated = quotable(
         .networkConnectionLost,
-        "the connection was closed before a response arrived, and the request must not be sent twice"
+        message: "the connection was closed before a response arrived, and the request must not be sent twice"
     )
 
     static let refused = quotable(
         .networkConnectionLost,
-        "the server refused the request several times without processing it"
+        message: "the server refused the request several times without processing it"
     )
 
     static func overLimit(_ limit: Int) -> Self {
-        Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
+        Self(.dataLengthExceedsMaximum, message: "the body is over the limit of \(limit) bytes")
     }
 }
 
@@ -107,7 +110,7 @@ extension CurlFailure {
     /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's `errno`.
     init(result: CURLcode, message: String, verification: Int, osError: Int32) {
         let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
-        self.init(Self.code(result, text: text, verification: verification, osError: osError), text)
+        self.init(Self.code(result, text: text, verification: verification, osError: osError), message: text)
         curlMessage = text
         curlCode = result
     }
@@ -170,7 +173,7 @@ extension CurlTransfer {
         if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
             failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
         }
-        if let specific = specificFailure(result, message) {
+        if let specific = specificFailure(result, message: message) {
             failure.code = specific.code
             failure.message = specific.message
             failure.isQuotable = specific.isQuotable
@@ -179,14 +182,17 @@ extension CurlTransfer {
     }
 
     /// A more specific failure than libcurl's result code.
-    private func specificFailure(_ result: CURLcode, _ message: String) -> CurlFailure? {
+    private func specificFailure(_ result: CURLcode, message: String) -> CurlFailure? {
         switch result {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
             if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
             return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
         case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.text.utf8.count ?? 0) > 1_000_000:
-            return .quotable(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
+            return .quotable(
+                .badURL,
+                message: "the URL and header fields of the request are over the 1 MiB that libcurl sends"
+            )
         case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
             let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
@@ -194,10 +200,10 @@ extension CurlTransfer {
             return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
         case CURLE_WRITE_ERROR:
             return .bytesAfterCoding
-        case CURLE_PROXY: return .quotable(.cannotConnectToHost, "the SOCKS proxy did not open the connection")
+        case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy did not open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = start?.call.url.port ?? 443
-            return .quotable(.secureConnectionFailed, "the server does not speak TLS on port \(port)")
+            return .quotable(.secureConnectionFailed, message: "the server does not speak TLS on port \(port)")
         default: return nil
         }
     }

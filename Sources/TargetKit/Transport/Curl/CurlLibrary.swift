@@ -35,20 +35,20 @@ extension CurlLibrary {
     /// too. A caller is therefore resumed outside, or in ``withBrokenPipesUnblocked(if:_:)``.
     static func withBrokenPipesBlocked<Result>(
         if isNeeded: Bool = raisesBrokenPipes,
-        _ work: () -> Result
+        work: () -> Result
     ) -> Result {
-        isNeeded ? withBrokenPipes(SIG_BLOCK, work) : work()
+        isNeeded ? withBrokenPipes(SIG_BLOCK, work: work) : work()
     }
 
     /// Does work of a callback of libcurl.
     static func withBrokenPipesUnblocked<Result>(
         if isNeeded: Bool = raisesBrokenPipes,
-        _ work: () -> Result
+        work: () -> Result
     ) -> Result {
-        isNeeded ? withBrokenPipes(SIG_UNBLOCK, work) : work()
+        isNeeded ? withBrokenPipes(SIG_UNBLOCK, work: work) : work()
     }
 
-    private static func withBrokenPipes<Result>(_ change: Int32, _ work: () -> Result) -> Result {
+    private static func withBrokenPipes<Result>(_ change: Int32, work: () -> Result) -> Result {
         var signals = sigset_t()
         var previous = sigset_t()
         sigemptyset(&signals)

@@ -153,7 +153,7 @@ final class CurlLoop {
     private func runTimers() {
         if let due = timer, due <= clock.now {
             timer = nil
-            act(on: CURL_SOCKET_TIMEOUT, 0)
+            act(on: CURL_SOCKET_TIMEOUT, flags: 0)
         }
         if clock.alarm <= clock.now { endTimedOut() }
     }
@@ -167,10 +167,10 @@ final class CurlLoop {
         }
         sockets.wait(milliseconds: milliseconds != 0 && commandQueue.prepareToWait(in: phase) ? milliseconds : 0)
         clock.tick()
-        for event in sockets.events { act(on: event.descriptor, event.flags) }
+        for event in sockets.events { act(on: event.descriptor, flags: event.flags) }
     }
 
-    private func act(on descriptor: curl_socket_t, _ flags: Int32) {
+    private func act(on descriptor: curl_socket_t, flags: Int32) {
         var running: Int32 = 0
         _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_socket_action(multi, descriptor, flags, &running) }
     }

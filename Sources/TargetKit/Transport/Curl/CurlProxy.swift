@@ -25,7 +25,8 @@ struct CurlProxy {
         addressFailure = reason.map { reason in
             CurlFailure.quotable(
                 .badURL,
-                "the proxy in \(place) cannot be used: \(reason); write it as scheme://user:password@host:port, and what is "
+                message:
+                    "the proxy in \(place) cannot be used: \(reason); write it as scheme://user:password@host:port, and what is "
                     + "special in user and password percent-encoded"
             )
         }

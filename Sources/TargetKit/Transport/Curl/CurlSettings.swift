@@ -74,14 +74,14 @@ extension CurlTransfer {
     /// - Throws: An error when the installed libcurl does not support a setting.
     func setUp(_ settings: CurlSettings) throws(CurlFailure) {
         let configuration = settings.configuration
-        set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
+        set(CURLOPT_CONNECTTIMEOUT_MS, value: configuration.connectTimeout.curlMilliseconds)
         // The seconds for which an idle connection is kept for reuse.
-        set(CURLOPT_MAXAGE_CONN, 60)
+        set(CURLOPT_MAXAGE_CONN, value: 60)
         // CONNECT does not take the fields of the request's list.
         if !settings.secureProxy.address.isEmpty { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
         ccurl_setopt_string(easy, CURLOPT_NOPROXY, settings.proxyExceptions)
         if let path = configuration.unixSocketPath {
-            try require(ccurl_setopt_string(easy, CURLOPT_UNIX_SOCKET_PATH, path), "Unix-domain sockets")
+            try require(ccurl_setopt_string(easy, CURLOPT_UNIX_SOCKET_PATH, path), feature: "Unix-domain sockets")
         }
         try setUp(configuration.tls)
     }
@@ -89,14 +89,14 @@ extension CurlTransfer {
     private func setUp(_ policy: TLSPolicy) throws(CurlFailure) {
         try require(
             ccurl_setopt_long(easy, CURLOPT_SSLVERSION, Int(settings.minimumVersion)),
-            "this version of TLS"
+            feature: "this version of TLS"
         )
         switch policy.trust {
         case .system, .insecureTrustAll:
             break
         case .authorities(let pem):
             let result = pem.withUnsafeBytes { ccurl_setopt_authorities(easy, $0.baseAddress, $0.count) }
-            try require(result, "authorities from memory (libcurl 7.77)")
+            try require(result, feature: "authorities from memory (libcurl 7.77)")
             ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
         case .authoritiesFile(let url):
             try requireNoPipe(url)
@@ -111,7 +111,7 @@ extension CurlTransfer {
         try requireNoPipe(certificate.file)
         if let key = certificate.key { try requireNoPipe(key) }
         let isPKCS12 = ["p12", "pfx"].contains(certificate.file.pathExtension.lowercased())
-        try require(ccurl_setopt_string(easy, CURLOPT_SSLCERT, certificate.file.path), "client certificates")
+        try require(ccurl_setopt_string(easy, CURLOPT_SSLCERT, certificate.file.path), feature: "client certificates")
         ccurl_setopt_string(easy, CURLOPT_SSLCERTTYPE, isPKCS12 ? "P12" : "PEM")
         if !isPKCS12 { ccurl_setopt_string(easy, CURLOPT_SSLKEY, (certificate.key ?? certificate.file).path) }
         if let password = certificate.password { ccurl_setopt_string(easy, CURLOPT_KEYPASSWD, password) }
@@ -121,7 +121,7 @@ extension CurlTransfer {
     /// call. libcurl reports a missing file itself.
     private func requireNoPipe(_ file: URL) throws(CurlFailure) {
         guard FileStatus(of: file)?.isRegular != false else {
-            throw CurlFailure(.cannotOpenFile, "\(file.path) is not a regular file")
+            throw CurlFailure(.cannotOpenFile, message: "\(file.path) is not a regular file")
         }
     }
 
@@ -132,8 +132,8 @@ extension CurlTransfer {
         let isBlind = policy.trustsBlindly(host)
         if options.isTrustBlind != isBlind {
             options.isTrustBlind = isBlind
-            set(CURLOPT_SSL_VERIFYPEER, isBlind ? 0 : 1)
-            set(CURLOPT_SSL_VERIFYHOST, isBlind ? 0 : 2)
+            set(CURLOPT_SSL_VERIFYPEER, value: isBlind ? 0 : 1)
+            set(CURLOPT_SSL_VERIFYHOST, value: isBlind ? 0 : 2)
         }
         // Pinning without keys rejects every certificate.
         let pin = policy.pinnedKeys(for: host).map { keys in
@@ -145,9 +145,9 @@ extension CurlTransfer {
         }
     }
 
-    private func require(_ result: CURLcode, _ feature: String) throws(CurlFailure) {
+    private func require(_ result: CURLcode, feature: String) throws(CurlFailure) {
         guard result != CURLE_OK else { return }
-        throw CurlFailure(.unsupportedURL, "the installed libcurl does not support \(feature)")
+        throw CurlFailure(.unsupportedURL, message: "the installed libcurl does not support \(feature)")
     }
 }
 #endif

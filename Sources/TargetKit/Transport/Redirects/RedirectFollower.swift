@@ -20,7 +20,7 @@ package struct RedirectFollower: Sendable {
     /// Returns the next step; `nil` if the response is not a redirect or is not followed.
     func step(after head: ResponseHead, to request: TransportRequest) throws -> Step? {
         guard let redirect = try redirect(head, of: request.urlRequest) else { return nil }
-        return try step(redirect, request)
+        return try step(redirect, request: request)
     }
 
     /// Checks the number of redirects.
@@ -28,7 +28,11 @@ package struct RedirectFollower: Sendable {
     /// - Throws: `URLError(.httpTooManyRedirects)` if it exceeds the policy's limit.
     func check(_ redirects: [Redirect]) throws {
         guard redirects.count > policy.limit, let last = redirects.last else { return }
-        throw failure(.httpTooManyRedirects, last, "the server redirects more than \(policy.limit) times")
+        throw failure(
+            .httpTooManyRedirects,
+            redirect: last,
+            words: "the server redirects more than \(policy.limit) times"
+        )
     }
 
     /// Returns the redirect of a response, or `nil`.
@@ -39,18 +43,18 @@ package struct RedirectFollower: Sendable {
         // Nobody can know which one is meant, and the next proxy may follow the other one.
         if Set(head.headers.values(for: .location)).count > 1 {
             let step = Redirect(statusCode: head.statusCode, from: from, to: from)
-            throw failure(.redirectToNonExistentLocation, step, "the redirect has two Location fields")
+            throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect has two Location fields")
         }
         guard let to = URL(location: location, relativeTo: from), to.isCallable else {
             let step = Redirect(statusCode: head.statusCode, from: from, to: from)
-            throw failure(.redirectToNonExistentLocation, step, "the redirect names no http URL")
+            throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect names no http URL")
         }
         return Redirect(statusCode: head.statusCode, from: from, to: to)
     }
 
     /// The next step; `nil` when the closure returns the redirect as the response.
-    private func step(_ redirect: Redirect, _ request: TransportRequest) throws -> Step? {
-        let next = next(after: redirect, request)
+    private func step(_ redirect: Redirect, request: TransportRequest) throws -> Step? {
+        let next = next(after: redirect, request: request)
         switch policy {
         case .follow(_, let allowsDowngrade):
             if !allowsDowngrade { try checkSecurity(of: redirect) }
@@ -58,12 +62,12 @@ package struct RedirectFollower: Sendable {
         case .none: return nil
         case .custom(let decide):
             guard let decided = decide(next.urlRequest, redirect) else { return nil }
-            return try step(decided, redirect, next)
+            return try step(decided, redirect: redirect, shown: next)
         }
     }
 
     /// The request that the rules of ``RedirectPolicy`` produce.
-    private func next(after redirect: Redirect, _ request: TransportRequest) -> TransportRequest {
+    private func next(after redirect: Redirect, request: TransportRequest) -> TransportRequest {
         var next = request
         next.urlRequest.url = redirect.to
         let method = request.urlRequest.httpMethod ?? "GET"
@@ -81,7 +85,7 @@ package struct RedirectFollower: Sendable {
     }
 
     /// The step for the closure's request, which is checked like any request.
-    private func step(_ decided: URLRequest, _ redirect: Redirect, _ shown: TransportRequest) throws -> Step {
+    private func step(_ decided: URLRequest, redirect: Redirect, shown: TransportRequest) throws -> Step {
         var next = shown
         next.urlRequest = decided
         if decided.httpBody != shown.urlRequest.httpBody {
@@ -117,10 +121,10 @@ package struct RedirectFollower: Sendable {
     private func checkSecurity(of redirect: Redirect) throws {
         guard redirect.isDowngrade else { return }
         let words = "the redirect leads from https to http"
-        throw failure(.appTransportSecurityRequiresSecureConnection, redirect, words)
+        throw failure(.appTransportSecurityRequiresSecureConnection, redirect: redirect, words: words)
     }
 
-    private func failure(_ code: URLError.Code, _ redirect: Redirect, _ words: String) -> URLError {
+    private func failure(_ code: URLError.Code, redirect: Redirect, words: String) -> URLError {
         URLError(
             code,
             userInfo: [

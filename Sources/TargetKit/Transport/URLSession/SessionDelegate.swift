@@ -34,16 +34,16 @@ final class SessionDelegate: NSObject, Sendable {
             if !state.isShutDown { state.waiting[ObjectIdentifier(exchange)] = exchange }
             return !state.isShutDown
         }
-        guard isOpen else { return exchange.fail(.cancelled, Self.shutDownMessage) }
+        guard isOpen else { return exchange.fail(.cancelled, message: Self.shutDownMessage) }
         guard case .stream(let source) = exchange.call.body else {
-            return queue.async { self.start(exchange, exchange.body, in: session) }
+            return queue.async { self.start(exchange, body: exchange.body, in: session) }
         }
         // A source can block, and the system's queues share their threads.
         Thread.detachNewThread {
             do {
                 let body = try URLSessionBody(of: source) { !exchange.isSettled }
                 exchange.keep(body)
-                self.queue.async { self.start(exchange, body, in: session) }
+                self.queue.async { self.start(exchange, body: body, in: session) }
             } catch {
                 self.forget(exchange)
                 let url = exchange.call.url
@@ -58,7 +58,7 @@ final class SessionDelegate: NSObject, Sendable {
             state.isShutDown = true
             return Array(state.exchanges.values) + Array(state.waiting.values)
         }
-        open.forEach { $0.fail(.cancelled, Self.shutDownMessage) }
+        open.forEach { $0.fail(.cancelled, message: Self.shutDownMessage) }
         close(session)
     }
 
@@ -70,13 +70,13 @@ final class SessionDelegate: NSObject, Sendable {
 
     private static let shutDownMessage = "the transport was shut down"
 
-    private func start(_ exchange: URLSessionExchange, _ body: URLSessionBody, in session: URLSession) {
+    private func start(_ exchange: URLSessionExchange, body: URLSessionBody, in session: URLSession) {
         // Creating a task in an invalidated session ends the process. Both happen on this queue, which orders them.
         guard !exchange.isSettled, !state.withLock({ $0.isShutDown }) else {
             forget(exchange)
-            return exchange.fail(.cancelled, Self.shutDownMessage)
+            return exchange.fail(.cancelled, message: Self.shutDownMessage)
         }
-        let task = session.task(with: exchange.call.request, body)
+        let task = session.task(with: exchange.call.request, body: body)
         state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] = nil
             state.exchanges[task.taskIdentifier] = exchange
@@ -189,7 +189,7 @@ extension URLSession {
     ///
     /// On Apple platforms, bytes are sent by a data task, because upload tasks add the header fields of resumable uploads
     /// themselves from iOS 17 and macOS 14 on.
-    fileprivate func task(with request: URLRequest, _ body: URLSessionBody) -> URLSessionTask {
+    fileprivate func task(with request: URLRequest, body: URLSessionBody) -> URLSessionTask {
         #if canImport(FoundationNetworking)
         return dataTask(with: request.sending(body))
         #else

@@ -50,7 +50,7 @@ enum URLSessionBody: Sendable {
         if let length = source.length, length != count {
             throw URLSessionFailure(
                 .requestBodyStreamExhausted,
-                "the body's source announced \(length) bytes and gave \(count)"
+                message: "the body's source announced \(length) bytes and gave \(count)"
             )
         }
         self = file.map { .spooled($0) } ?? .data(data)

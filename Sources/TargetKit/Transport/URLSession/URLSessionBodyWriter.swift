@@ -24,7 +24,7 @@ struct URLSessionBodyWriter: Sendable {
             guard streaming != .refused else {
                 var failure = URLSessionFailure(
                     .unsupportedURL,
-                    "URLSession on Linux cannot stream a response; CurlTransport can"
+                    message: "URLSession on Linux cannot stream a response; CurlTransport can"
                 )
                 failure.mark = FailureMark.cannotStream
                 throw failure

@@ -53,7 +53,7 @@ package struct URLSessionCall: Sendable {
             self.request = request
             bodyWriter = try URLSessionBodyWriter(transportRequest.destination, streaming: streaming)
             if let timeout, timeout <= .zero {
-                throw URLSessionFailure(.timedOut, "the request timed out")
+                throw URLSessionFailure(.timedOut, message: "the request timed out")
             }
             try checkHead()
             try checkBody()
@@ -64,8 +64,12 @@ package struct URLSessionCall: Sendable {
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1): Linux would send them as an Authorization header.
     private static func address(of url: URL) throws(URLSessionFailure) -> URL {
-        guard url.hasHTTPScheme else { throw URLSessionFailure(.unsupportedURL, "only http and https are supported") }
-        guard url.isCallable, let host = url.host else { throw URLSessionFailure(.badURL, "the URL has no host") }
+        guard url.hasHTTPScheme else {
+            throw URLSessionFailure(.unsupportedURL, message: "only http and https are supported")
+        }
+        guard url.isCallable, let host = url.host else {
+            throw URLSessionFailure(.badURL, message: "the URL has no host")
+        }
         #if canImport(FoundationNetworking)
         guard !host.contains(":") else { throw .notOnLinux("connect to an IPv6 address in a URL") }
         #endif
@@ -81,13 +85,14 @@ package struct URLSessionCall: Sendable {
     /// Foundation on Linux sends the method and names unchanged, including line breaks, and drops a value with a line break.
     private func checkHead() throws(URLSessionFailure) {
         guard (request.httpMethod ?? "GET").isToken else {
-            throw URLSessionFailure(.badURL, "the method is not a token (RFC 9110 §9.1)")
+            throw URLSessionFailure(.badURL, message: "the method is not a token (RFC 9110 §9.1)")
         }
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             guard name.isToken, !value.endsHeaderField else {
                 throw URLSessionFailure(
                     .badURL,
-                    "the header field \(name.debugDescription) is not a token, or its value contains a line break or a NUL"
+                    message:
+                        "the header field \(name.debugDescription) is not a token, or its value contains a line break or a NUL"
                 )
             }
         }
@@ -108,11 +113,13 @@ package struct URLSessionCall: Sendable {
     private func checkBody() throws(URLSessionFailure) {
         if case .none = body { return }
         guard request.httpMethod ?? "GET" != "GET" else {
-            throw URLSessionFailure(.dataLengthExceedsMaximum, "URLSession does not send a body with GET")
+            throw URLSessionFailure(.dataLengthExceedsMaximum, message: "URLSession does not send a body with GET")
         }
         guard case .file(let file) = body else { return }
         // On Linux a file that cannot be opened would end the process or fail without a name.
-        guard file.isFileURL else { throw URLSessionFailure(.unsupportedURL, "the body's URL is not a file URL") }
+        guard file.isFileURL else {
+            throw URLSessionFailure(.unsupportedURL, message: "the body's URL is not a file URL")
+        }
         do { _ = try FileStatus(ofReadable: file) } catch { throw URLSessionFailure(error) }
     }
 }

@@ -99,7 +99,7 @@ extension URLSessionExchange {
             let received = if let known { known } else { try head(of: response) }
             let head = received.withVersion(from: metrics)
             deliver(head)
-            finish(head, metrics)
+            finish(head, metrics: metrics)
         } catch {
             settle(.failure(error.error(for: call.url)))
         }
@@ -110,33 +110,33 @@ extension URLSessionExchange {
         let (completed, total) = state.withLock { ($0.download.completed, $0.download.total) }
         guard let total, completed < total else { return }
         let words = "the connection was closed after \(completed) of \(total) bytes"
-        throw URLSessionFailure(.networkConnectionLost, words)
+        throw URLSessionFailure(.networkConnectionLost, message: words)
     }
 
     /// Ends the exchange with its response. From here on it cannot be cancelled or time out: its file is moved into
     /// place.
-    private func finish(_ head: ResponseHead, _ metrics: TransportMetrics?) {
+    private func finish(_ head: ResponseHead, metrics: TransportMetrics?) {
         guard let ended = end(with: nil) else { return }
         let bodyWriter = ended.bodyWriter ?? call.bodyWriter
         do throws(URLSessionFailure) {
             let body = try bodyWriter.finish()
             reportEnd()
-            tell(ended, .success(TransportResponse(head: head, body: body, metrics: metrics)))
+            tell(ended, outcome: .success(TransportResponse(head: head, body: body, metrics: metrics)))
         } catch {
             bodyWriter.discard()
-            tell(ended, .failure(error.error(for: call.url)))
+            tell(ended, outcome: .failure(error.error(for: call.url)))
         }
     }
 
     /// On Linux, the delegate receives neither the head nor the body of a redirect without `Location`; the task has the head.
     private func head(of response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
         guard let response = response as? HTTPURLResponse else {
-            throw URLSessionFailure(.badServerResponse, "the response has no head")
+            throw URLSessionFailure(.badServerResponse, message: "the response has no head")
         }
         guard !call.expectsBody || response.declaredBodyLength == 0 else {
             throw URLSessionFailure(
                 .redirectToNonExistentLocation,
-                "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
+                message: "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
             )
         }
         return ResponseHead(response)

@@ -98,7 +98,7 @@ final class URLSessionExchange: Sendable {
     func prepareToSendAgain() -> Bool {
         guard call.request.isRepeatable() else {
             let words = "the connection was closed before a response arrived, and the request must not be sent twice"
-            fail(.networkConnectionLost, words)
+            fail(.networkConnectionLost, message: words)
             return false
         }
         let isOver = state.withLock { state in
@@ -108,18 +108,18 @@ final class URLSessionExchange: Sendable {
             // libcurl gives up after five connections that closed during the request.
             return state.restarts > 5 || state.isHeadDelivered
         }
-        if isOver { fail(.networkConnectionLost, "the connection was closed repeatedly during the request") }
+        if isOver { fail(.networkConnectionLost, message: "the connection was closed repeatedly during the request") }
         return !isSettled
     }
 
     /// Ends the exchange, unless it has already ended.
     func settle(_ outcome: Result<TransportResponse, any Error>) {
         guard let ended = end(with: outcome) else { return }
-        guard let bodyWriter = ended.bodyWriter, bodyWriter.hasFile else { return tell(ended, outcome) }
+        guard let bodyWriter = ended.bodyWriter, bodyWriter.hasFile else { return tell(ended, outcome: outcome) }
         // Removing a large file can take time, and the caller may be on the main thread.
         DispatchQueue.global().async { [self] in
             bodyWriter.discard()
-            tell(ended, outcome)
+            tell(ended, outcome: outcome)
         }
     }
 
@@ -147,7 +147,7 @@ final class URLSessionExchange: Sendable {
     }
 
     /// Reports the result of the exchange to the caller or to the reader of the body.
-    func tell(_ ended: Ended, _ outcome: Result<TransportResponse, any Error>) {
+    func tell(_ ended: Ended, outcome: Result<TransportResponse, any Error>) {
         ended.timer?.cancel()
         if case .failure = outcome, let task = ended.task { queue.async { task.cancel() } }
         ended.channel?.finish(outcome.map { _ in })
@@ -155,8 +155,8 @@ final class URLSessionExchange: Sendable {
     }
 
     /// Ends the exchange with an error.
-    func fail(_ code: URLError.Code, _ message: String) {
-        settle(.failure(URLSessionFailure.error(code, message, for: call.url)))
+    func fail(_ code: URLError.Code, message: String) {
+        settle(.failure(URLSessionFailure.error(code, message: message, for: call.url)))
     }
 
     private func startTimer() {
@@ -164,7 +164,7 @@ final class URLSessionExchange: Sendable {
         let timer = Task.detached { [weak self] in
             // Foundation's own timeouts are whole seconds on Linux.
             guard (try? await ContinuousClock().wait(for: timeout)) != nil else { return }
-            self?.fail(.timedOut, "the request timed out")
+            self?.fail(.timedOut, message: "the request timed out")
         }
         let isSettled = state.withLock { state in
             state.timer = timer
@@ -190,7 +190,7 @@ extension URLSessionExchange {
         let body = ResponseBody(from: channel) {
             self.updateSuspension()
         } cancel: {
-            if !self.isSettled { self.fail(.cancelled, "the body was released") }
+            if !self.isSettled { self.fail(.cancelled, message: "the body was released") }
         }
         continuation.resume(returning: TransportResponse(head: head, body: .stream(body)))
     }

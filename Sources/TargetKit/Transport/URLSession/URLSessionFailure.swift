@@ -12,34 +12,34 @@ package struct URLSessionFailure: Error {
     /// A key of ``FailureMark`` to set.
     var mark: String?
 
-    init(_ code: URLError.Code, _ message: String) {
+    init(_ code: URLError.Code, message: String) {
         self.code = code
         self.message = message
     }
 
     init(_ error: URLError) {
-        self.init(error.code, error.message)
+        self.init(error.code, message: error.message)
     }
 
     #if canImport(FoundationNetworking)
     /// A failure for something that Foundation on Linux does not support, described by words that follow "cannot".
-    static func notOnLinux(_ words: String, _ code: URLError.Code = .unsupportedURL) -> Self {
-        Self(code, "URLSession on Linux cannot \(words); CurlTransport can")
+    static func notOnLinux(_ words: String, code: URLError.Code = .unsupportedURL) -> Self {
+        Self(code, message: "URLSession on Linux cannot \(words); CurlTransport can")
     }
     #endif
 
     static func overLimit(_ limit: Int) -> Self {
-        Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
+        Self(.dataLengthExceedsMaximum, message: "the body is over the limit of \(limit) bytes")
     }
 
     /// The error for the caller.
     func error(for url: URL) -> URLError {
-        let error = Self.error(code, message, for: url)
+        let error = Self.error(code, message: message, for: url)
         guard let mark else { return error }
         return URLError(error.code, userInfo: error.userInfo.merging([mark: true]) { $1 })
     }
 
-    package static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {
+    package static func error(_ code: URLError.Code, message: String, for url: URL) -> URLError {
         URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message])
     }
 
@@ -50,7 +50,7 @@ package struct URLSessionFailure: Error {
         // Only the idle timeout has no description.
         let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no data was sent or received for too long"
         let said = words == Self.refusedHead ? Self.notOnLinux(Self.readingHead).message : words
-        return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
+        return Self.error(code(given.code, words: words, hasHead: hasHead), message: said, for: url)
         #else
         return RedactedError.of(error)
         #endif

@@ -27,7 +27,7 @@ extension ResponseHead {
     func checkForTrailers() throws(URLSessionFailure) {
         #if canImport(FoundationNetworking)
         guard !headers.contains("Trailer") else {
-            throw .notOnLinux("read the trailers that the response announces", .cannotParseResponse)
+            throw .notOnLinux("read the trailers that the response announces", code: .cannotParseResponse)
         }
         #endif
     }

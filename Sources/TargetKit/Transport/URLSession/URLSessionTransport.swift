@@ -134,12 +134,12 @@ public final class URLSessionTransport: Transport {
             let words =
                 "a background URLSessionConfiguration returns no response to a call; "
                 + "use .default or .ephemeral, and a URLSession of your own for the background"
-            throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
+            throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
         }
         #if canImport(FoundationNetworking)
         guard tls == .system else {
             let words = "URLSession on Linux supports only the system's TLS policy; CurlTransport supports others"
-            throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
+            throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
         }
         #endif
         let exchange = URLSessionExchange(call, queue: delegate.queue, streaming: streaming)
@@ -148,7 +148,7 @@ public final class URLSessionTransport: Transport {
                 if exchange.open(continuation) { delegate.begin(exchange, in: session) }
             }
         } onCancel: {
-            exchange.fail(.cancelled, "the call was cancelled")
+            exchange.fail(.cancelled, message: "the call was cancelled")
         }
     }
 

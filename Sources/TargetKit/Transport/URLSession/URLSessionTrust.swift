@@ -79,7 +79,7 @@ package struct URLSessionTrust: Sendable {
     }
 
     /// The answer for a trusted certificate, which may also have to match one of the pinned keys.
-    private func answerTrusted(_ trust: SecTrust, _ host: String, for url: URL) -> Answer {
+    private func answerTrusted(_ trust: SecTrust, host: String, for url: URL) -> Answer {
         guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
             return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
         }
@@ -122,7 +122,7 @@ package struct URLSessionTrust: Sendable {
         }
     }
 
-    private func refuse(_ code: URLError.Code, _ message: String, for url: URL) -> Answer {
+    private func refuse(_ code: URLError.Code, message: String, for url: URL) -> Answer {
         Answer(
             disposition: .cancelAuthenticationChallenge,
             failure: URLSessionFailure.error(code, message, for: url)

@@ -24,7 +24,7 @@ package struct BodyDigest: Sendable, Hashable {
 
     /// The digest of all bytes, and of their number.
     package var value: UInt64 {
-        Self.mix(Self.mix(mixed, partial), UInt64(bitPattern: byteCount))
+        Self.mix(Self.mix(mixed, word: partial), word: UInt64(bitPattern: byteCount))
     }
 
     /// Adds bytes.
@@ -71,12 +71,12 @@ package struct BodyDigest: Sendable, Hashable {
         partial |= UInt64(byte) << (8 * partialCount)
         partialCount += 1
         guard partialCount == 8 else { return }
-        mixed = Self.mix(mixed, partial)
+        mixed = Self.mix(mixed, word: partial)
         partial = 0
         partialCount = 0
     }
 
-    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+    private static func mix(_ hash: UInt64, word: UInt64) -> UInt64 {
         let product = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
         return product ^ (product >> 32)
     }

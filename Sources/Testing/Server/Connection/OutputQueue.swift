@@ -32,7 +32,7 @@ struct OutputQueue {
     mutating func flush(into descriptor: Int32, counting sent: Tally) -> Flush {
         while let piece = pieces.first {
             let written = piece.withUnsafeBytes { bytes in
-                Socket.send(descriptor, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                Socket.send(descriptor, bytes: UnsafeRawBufferPointer(rebasing: bytes[offset...]))
             }
             guard written >= 0 else { return Socket.wouldBlock ? .blocked : .broken }
             sent.add(written)

@@ -74,16 +74,16 @@ extension ServerConnection {
         }
         let recorded = state.record(request)
         switch state.responder {
-        case .routes(let routes): start(steps(of: routes, recorded))
+        case .routes(let routes): start(steps(of: routes, request: recorded))
         case .response(let response): start(response.element(at: request.index).steps)
-        case .closure(let respond): wait(for: respond, request)
+        case .closure(let respond): wait(for: respond, request: request)
         }
     }
 
     /// The steps of the first route that matches, or those of a 404 that explains why none does.
     private func steps(
         of routes: RouteTable<TestServer.Response.Element>,
-        _ request: RecordedRequest
+        request: RecordedRequest
     ) -> [TestServer.Step] {
         do {
             return try routes.next(for: request).element.steps
@@ -94,7 +94,7 @@ extension ServerConnection {
 
     private func wait(
         for respond: @escaping @Sendable (TestServer.Request) async -> TestServer.Response,
-        _ request: TestServer.Request
+        request: TestServer.Request
     ) {
         isResponding = true
         hold = .response

@@ -52,7 +52,7 @@ extension ServerConnection {
     private func run(_ step: TestServer.Step) {
         switch step.action {
         case .generate(let byteCount, let next): generation = (byteCount, 0, next)
-        case .drip(let data, let size, let interval): drip(data, max(size, 1), interval)
+        case .drip(let data, let size, let interval): drip(data, size: max(size, 1), interval: interval)
         case .wait(let duration): wait(duration)
         case .waitUntil(let condition): wait(until: condition)
         case .hang: hold = .forever
@@ -84,7 +84,7 @@ extension ServerConnection {
         return count > 0
     }
 
-    private func drip(_ data: Data, _ size: Int, _ interval: Duration) {
+    private func drip(_ data: Data, size: Int, interval: Duration) {
         guard request?.method != .head else { return }
         output.append(data.prefix(size))
         let rest = data.dropFirst(size)

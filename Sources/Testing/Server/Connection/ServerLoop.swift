@@ -92,7 +92,7 @@ final class ServerLoop {
         }
     }
 
-    private func act(on number: Int, _ body: (ServerConnection) -> Void) {
+    private func act(on number: Int, body: (ServerConnection) -> Void) {
         guard let connection = connections[number] else { return }
         body(connection)
         settle(connection)
@@ -115,7 +115,9 @@ final class ServerLoop {
         Socket.prepare(descriptor)
         Socket.setNonBlocking(descriptor)
         Socket.setNoDelay(descriptor)
-        if let size = state.options.sendBufferSize { Socket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(size)) }
+        if let size = state.options.sendBufferSize {
+            Socket.set(descriptor, level: SOL_SOCKET, option: SO_SNDBUF, value: Int32(size))
+        }
         let connection = ServerConnection(number: connectionCount, descriptor: descriptor, state: state)
         connectionCount += 1
         connections[connection.number] = connection

@@ -70,7 +70,7 @@ final class ServerState: Sendable {
             guard mailbox.isOpen else { return }
             mailbox.messages.append(message)
             // With the lock, so that the socket is not closed in between. It does not block.
-            if mailbox.messages.count == 1 { _ = [UInt8(1)].withUnsafeBytes { Socket.send(wakeWriter, $0) } }
+            if mailbox.messages.count == 1 { _ = [UInt8(1)].withUnsafeBytes { Socket.send(wakeWriter, bytes: $0) } }
         }
     }
 

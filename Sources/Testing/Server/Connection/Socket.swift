@@ -68,14 +68,14 @@ package enum Socket {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
-    static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+    static func set(_ descriptor: Int32, level: Int32, option: Int32, value: Int32) {
         var value = value
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends small pieces immediately, each as a segment of its own. Without effect on a Unix domain socket.
     static func setNoDelay(_ descriptor: Int32) {
-        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, value: 1)
     }
 
     /// Makes the next `close` send RST instead of FIN.
@@ -89,7 +89,7 @@ package enum Socket {
     }
 
     /// Sends the bytes that the kernel accepts. Returns -1, with `errno`, if it accepts none.
-    package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    package static func send(_ descriptor: Int32, bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Darwin)
         Darwin.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #elseif canImport(Glibc)
@@ -116,14 +116,14 @@ extension Socket {
             name.sin_family = sa_family_t(AF_INET)
             name.sin_port = port.bigEndian
             name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            return try withBytes(of: &name, body)
+            return try withBytes(of: &name, body: body)
         case .ipv6:
             var name = sockaddr_in6()
             name.sin6_family = sa_family_t(AF_INET6)
             name.sin6_port = port.bigEndian
             // The loopback address is fifteen zero bytes and a one.
             withUnsafeMutableBytes(of: &name.sin6_addr) { $0[15] = 1 }
-            return try withBytes(of: &name, body)
+            return try withBytes(of: &name, body: body)
         case .unix(let path):
             var name = sockaddr_un()
             name.sun_family = sa_family_t(AF_UNIX)
@@ -133,13 +133,13 @@ extension Socket {
                 return true
             }
             guard fits else { throw SocketError(call: "bind", code: ENAMETOOLONG) }
-            return try withBytes(of: &name, body)
+            return try withBytes(of: &name, body: body)
         }
     }
 
     private static func withBytes<Name, Result>(
         of name: inout Name,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
+        body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
     ) rethrows -> Result {
         try withUnsafePointer(to: &name) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
@@ -163,14 +163,14 @@ extension Socket {
             try withAddress(address, port: 0) { name, length in
                 guard bind(descriptor, name, length) == 0 else { throw SocketError(call: "bind", code: errno) }
             }
-            return (descriptor, try port(of: descriptor, address))
+            return (descriptor, try port(of: descriptor, address: address))
         } catch {
             close(descriptor)
             throw error
         }
     }
 
-    private static func port(of descriptor: Int32, _ address: TestServer.Address) throws -> UInt16 {
+    private static func port(of descriptor: Int32, address: TestServer.Address) throws -> UInt16 {
         if case .unix = address { return 0 }
         var name = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)

@@ -51,11 +51,14 @@ protocol ContentDecoder: AnyObject {
 
 extension CurlFailure {
     static func invalid(_ coding: ContentCoding) -> Self {
-        quotable(.cannotDecodeContentData, "the body has an error in its coding, \(coding.rawValue)")
+        quotable(.cannotDecodeContentData, message: "the body has an error in its coding, \(coding.rawValue)")
     }
 
-    static let bytesAfterCoding = quotable(.cannotDecodeContentData, "bytes follow the end of the encoded body")
-    static let codingCutOff = quotable(.cannotDecodeContentData, "the body ended before the end of its coding")
+    static let bytesAfterCoding = quotable(
+        .cannotDecodeContentData,
+        message: "bytes follow the end of the encoded body"
+    )
+    static let codingCutOff = quotable(.cannotDecodeContentData, message: "the body ended before the end of its coding")
 }
 
 /// A library that libcurl has loaded.
@@ -69,7 +72,7 @@ struct LoadedLibrary {
     }
 
     /// The function with a name and a C function type; `nil` when the library lacks it.
-    func function<Function>(_ name: String, _ type: Function.Type = Function.self) -> Function? {
+    func function<Function>(_ name: String, type: Function.Type = Function.self) -> Function? {
         dlsym(handle, name).map { unsafeBitCast($0, to: type) }
     }
 }

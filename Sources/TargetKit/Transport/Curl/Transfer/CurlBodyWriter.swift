@@ -13,7 +13,7 @@ enum CurlBodyWriter {
     case stream(BodyChannel)
 
     /// Creates the destination of the call's body; the loop resumes it on a command.
-    init(_ call: CurlCall, _ commandQueue: CurlCommandQueue) {
+    init(_ call: CurlCall, commandQueue: CurlCommandQueue) {
         self =
             switch call.destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))

@@ -20,15 +20,15 @@ struct CurlCompletion {
 
     /// Resumes the caller.
     consuming func deliver() {
-        guard let file else { return Self.tell(start, outcome, channel, queue) }
-        file.close(outcome) { [start, queue] in Self.tell(start, $0, nil, queue) }
+        guard let file else { return Self.tell(start, outcome: outcome, channel: channel, queue: queue) }
+        file.close(outcome) { [start, queue] in Self.tell(start, outcome: $0, channel: nil, queue: queue) }
     }
 
     private static func tell(
         _ start: CurlPendingCall,
-        _ outcome: Result<TransportResponse, any Error>,
-        _ channel: BodyChannel?,
-        _ queue: DispatchQueue?
+        outcome: Result<TransportResponse, any Error>,
+        channel: BodyChannel?,
+        queue: DispatchQueue?
     ) {
         let outcome = forCaller(outcome, start)
         if let channel {

@@ -19,19 +19,19 @@ extension CurlTransfer {
         let canShare = host.key.canShare && options.fieldSize + call.address.text.utf8.count <= Self.sharedHeadLimit
         if options.canShare != canShare {
             options.canShare = canShare
-            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_HTTP_VERSION, value: Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
             // Once one connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection
             // that is in use. It never takes one whose TLS settings differ: this limit is the default, spelled out.
             // Watched by `CurlSharingTests.heldStream`.
             let limit = canShare ? 0 : CURL_SSLVERSION_MAX_TLSv1_3
-            set(CURLOPT_SSLVERSION, Int(settings.minimumVersion) | Int(limit))
+            set(CURLOPT_SSLVERSION, value: Int(settings.minimumVersion) | Int(limit))
         }
         // The request waits for the connection that is being made, in case HTTP/2 lets it share that. Over HTTP/1.1
         // this would queue it behind another response.
         let waitsToShare = canShare && host.version != .http1
         if options.waitsToShare != waitsToShare {
             options.waitsToShare = waitsToShare
-            set(CURLOPT_PIPEWAIT, waitsToShare ? 1 : 0)
+            set(CURLOPT_PIPEWAIT, value: waitsToShare ? 1 : 0)
         }
         // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
         if call.address.isSecure, !canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
@@ -46,7 +46,7 @@ extension CurlTransfer {
     private func setRepeatsOnNewConnection(_ isSet: Bool) {
         guard options.repeatsOnNewConnection != isSet else { return }
         options.repeatsOnNewConnection = isSet
-        set(CURLOPT_FRESH_CONNECT, isSet ? 1 : 0)
+        set(CURLOPT_FRESH_CONNECT, value: isSet ? 1 : 0)
     }
 
     private func forbidRepeating(_ isForbidden: Bool) {
@@ -56,7 +56,7 @@ extension CurlTransfer {
         let request = isForbidden ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS
         canForbidRepeating = ccurl_setopt_long(easy, CURLOPT_RTSP_REQUEST, Int(request)) == CURLE_OK
         // For a libcurl without RTSP. If it does not report sending either, it has to open a connection.
-        if !canForbidRepeating, !CurlLibrary.reportsSending { set(CURLOPT_FRESH_CONNECT, isForbidden ? 1 : 0) }
+        if !canForbidRepeating, !CurlLibrary.reportsSending { set(CURLOPT_FRESH_CONNECT, value: isForbidden ? 1 : 0) }
     }
 
     /// Records that the connection has been made or has failed.
@@ -75,7 +75,12 @@ extension CurlTransfer {
         ccurl_setopt_prereq(easy) { user, remoteAddress, localAddress, remotePort, localPort in
             guard let user else { return CURL_PREREQFUNC_OK }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            transfer.noteConnection(remoteAddress, remotePort, localAddress, localPort)
+            transfer.noteConnection(
+                remoteAddress,
+                remotePort: remotePort,
+                localAddress: localAddress,
+                localPort: localPort
+            )
             return transfer.shouldSend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
     }

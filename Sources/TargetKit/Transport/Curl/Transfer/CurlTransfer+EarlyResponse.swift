@@ -93,7 +93,7 @@ extension CurlTransfer {
     func readToStreamEnd() {
         guard !options.ignoresLength, head.httpVersion == "HTTP/2", isBodyUnsent else { return }
         options.ignoresLength = true
-        set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
+        set(CURLOPT_IGNORE_CONTENT_LENGTH, value: 1)
     }
 
     /// The failure, with a description of how much of the body had been sent when the response arrived.

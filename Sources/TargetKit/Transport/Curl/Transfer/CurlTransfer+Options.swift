@@ -66,12 +66,12 @@ extension CurlTransfer {
         if call.address.isSecure, settings.trustDependsOnHost { prepareTrust(call) }
         if options.hasProgress != (call.progress != nil) {
             options.hasProgress = call.progress != nil
-            set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
+            set(CURLOPT_NOPROGRESS, value: options.hasProgress ? 0 : 1)
         }
         let bufferSize = Self.bufferSize(for: call.destination)
         if options.bufferSize != bufferSize {
             options.bufferSize = bufferSize
-            set(CURLOPT_BUFFERSIZE, bufferSize)
+            set(CURLOPT_BUFFERSIZE, value: bufferSize)
         }
         ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
     }
@@ -109,12 +109,12 @@ extension CurlTransfer {
             if options.mode == .post { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
             options.mode = mode
             // This resets the other modes.
-            set(CURLOPT_HTTPGET, 1)
+            set(CURLOPT_HTTPGET, value: 1)
             switch mode {
             case .get: break
-            case .head: set(CURLOPT_NOBODY, 1)
-            case .post: set(CURLOPT_POST, 1)
-            case .upload: set(CURLOPT_UPLOAD, 1)
+            case .head: set(CURLOPT_NOBODY, value: 1)
+            case .post: set(CURLOPT_POST, value: 1)
+            case .upload: set(CURLOPT_UPLOAD, value: 1)
             }
             options.method = nil
             ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, nil)
@@ -162,13 +162,13 @@ extension CurlTransfer {
         if options.headerList != nil, options.fields == call.fields, options.listIsForBody || !hasBody { return }
         dropHeaders()
         var list = CurlHeaderList()
-        for field in call.fields { try list.add(field.name, field.value) }
+        for field in call.fields { try list.add(field.name, value: field.value) }
         // libcurl's own options for these two are formatted twice for each request.
-        try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
+        try list.add("User-Agent", value: CurlLibrary.userAgent, unlessIn: call.fields)
         // A range selects from the bytes as sent, which are the encoded ones when there is an encoding (RFC 9110
         // §14.2).
         let encodings = call.hasField("Range") ? "identity" : ContentCoding.accepted
-        try list.add("Accept-Encoding", encodings, unlessIn: call.fields)
+        try list.add("Accept-Encoding", value: encodings, unlessIn: call.fields)
         options.expects = call.hasField("Expect")
         options.fieldSize = call.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         if hasBody { list.suppressDefaults(unless: call.fields) }
@@ -181,22 +181,22 @@ extension CurlTransfer {
     /// Closes the connection after this exchange.
     func forbidReuse() {
         options.forbidsReuse = true
-        set(CURLOPT_FORBID_REUSE, 1)
+        set(CURLOPT_FORBID_REUSE, value: 1)
     }
 
     /// Resets the options that the previous exchange changed while it ran.
     private func restoreDefaults() {
         if options.ignoresLength {
             options.ignoresLength = false
-            set(CURLOPT_IGNORE_CONTENT_LENGTH, 0)
+            set(CURLOPT_IGNORE_CONTENT_LENGTH, value: 0)
         }
         if options.forbidsReuse {
             options.forbidsReuse = false
-            set(CURLOPT_FORBID_REUSE, 0)
+            set(CURLOPT_FORBID_REUSE, value: 0)
         }
     }
 
-    func set(_ option: CURLoption, _ value: Int) {
+    func set(_ option: CURLoption, value: Int) {
         ccurl_setopt_long(easy, option, value)
     }
 }
@@ -219,11 +219,11 @@ struct CurlHeaderList: ~Copyable {
     /// Adds `Name: value`.
     ///
     /// - Throws: An error when the name or value contains a line break or a NUL, which would start another field.
-    mutating func add(_ name: String, _ value: String) throws(CurlFailure) {
+    mutating func add(_ name: String, value: String) throws(CurlFailure) {
         guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
             throw CurlFailure(
                 .badURL,
-                "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
+                message: "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
             )
         }
         // For libcurl, `Name:` removes the field, and `Name;` is a field without a value.
@@ -231,8 +231,8 @@ struct CurlHeaderList: ~Copyable {
     }
 
     /// Adds `Name: value`, unless the caller has set a field with that name.
-    mutating func add(_ name: String, _ value: String, unlessIn fields: [CurlField]) throws(CurlFailure) {
-        if !fields.contains(where: { $0.name.equalsIgnoringASCIICase(name) }) { try add(name, value) }
+    mutating func add(_ name: String, value: String, unlessIn fields: [CurlField]) throws(CurlFailure) {
+        if !fields.contains(where: { $0.name.equalsIgnoringASCIICase(name) }) { try add(name, value: value) }
     }
 
     /// Removes the fields that libcurl adds to a request with a body: `Expect` and `Content-Type`.

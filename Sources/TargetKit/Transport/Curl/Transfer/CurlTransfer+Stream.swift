@@ -49,9 +49,9 @@ extension CurlTransfer {
     /// Records the connection to which the request is now sent.
     func noteConnection(
         _ remoteAddress: UnsafePointer<CChar>?,
-        _ remotePort: Int32,
-        _ localAddress: UnsafePointer<CChar>?,
-        _ localPort: Int32
+        remotePort: Int32,
+        localAddress: UnsafePointer<CChar>?,
+        localPort: Int32
     ) {
         connection = nil
         stream = nil
@@ -81,7 +81,7 @@ extension CurlTransfer {
     func prepareLog(_ isRead: Bool) {
         guard canReadLog, options.readsLog != isRead else { return }
         options.readsLog = isRead
-        set(CURLOPT_VERBOSE, isRead ? 1 : 0)
+        set(CURLOPT_VERBOSE, value: isRead ? 1 : 0)
     }
 
     /// Reads a line of the log. Only libcurl's own text begins a line.

@@ -118,7 +118,7 @@ final class CurlTransfer {
             hasBody: start.call.method != "HEAD",
             keepsInterim: start.call.interimResponse != nil
         )
-        bodyWriter = CurlBodyWriter(start.call, commandQueue)
+        bodyWriter = CurlBodyWriter(start.call, commandQueue: commandQueue)
         lastActivity = clock.now
         progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
         self.start = start
