@@ -48,7 +48,7 @@ extension BackgroundDelegate: URLSessionDownloadDelegate, URLSessionDataDelegate
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        report(downloadTask, totalBytesWritten, of: totalBytesExpectedToWrite, .download)
+        report(downloadTask, count: totalBytesWritten, of: totalBytesExpectedToWrite, direction: .download)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -63,7 +63,7 @@ extension BackgroundDelegate: URLSessionDownloadDelegate, URLSessionDataDelegate
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        report(task, totalBytesSent, of: totalBytesExpectedToSend, .upload)
+        report(task, count: totalBytesSent, of: totalBytesExpectedToSend, direction: .upload)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -69,7 +69,7 @@ public final class BackgroundTransport: Transport {
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.BackgroundTransport"
-        let delegate = BackgroundDelegate(transfers, events, tls)
+        let delegate = BackgroundDelegate(transfers, events: events, tls: tls)
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
     }
 
@@ -118,7 +118,7 @@ public final class BackgroundTransport: Transport {
             let words =
                 "another BackgroundTransport has the identifier \(identifier); "
                 + "create one for each identifier, and keep a reference to it"
-            throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
+            throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
         }
         var urlRequest = call.request
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }

@@ -53,15 +53,15 @@ package struct URLSessionTrust: Sendable {
     private func evaluate(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
         guard let trust = space.serverTrust else { return tell(Answer(disposition: .performDefaultHandling)) }
         let host = space.host
-        if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host, for: url)) }
+        if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host: host, for: url)) }
         do {
             try restrictAuthorities(of: trust)
         } catch {
             let words = "the file with the authorities cannot be read"
-            return tell(refuse(.serverCertificateHasUnknownRoot, words, for: url))
+            return tell(refuse(.serverCertificateHasUnknownRoot, message: words, for: url))
         }
         let untrusted = { @Sendable in
-            refuse(.serverCertificateUntrusted, "the server's certificate is not trusted", for: url)
+            refuse(.serverCertificateUntrusted, message: "the server's certificate is not trusted", for: url)
         }
         let isTold = Locked(false)
         let tellOnce = { @Sendable (answer: Answer) in
@@ -73,7 +73,7 @@ package struct URLSessionTrust: Sendable {
         }
         // The documentation requires the call to be made on the queue that is passed.
         let status = SecTrustEvaluateAsyncWithError(trust, Self.queue) { trust, isTrusted, _ in
-            tellOnce(isTrusted ? answerTrusted(trust, host, for: url) : untrusted())
+            tellOnce(isTrusted ? answerTrusted(trust, host: host, for: url) : untrusted())
         }
         if status != errSecSuccess { tellOnce(untrusted()) }
     }
@@ -83,7 +83,11 @@ package struct URLSessionTrust: Sendable {
         guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
             return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
         }
-        var answer = refuse(.serverCertificateUntrusted, "the server's key is not one of the pinned ones", for: url)
+        var answer = refuse(
+            .serverCertificateUntrusted,
+            message: "the server's key is not one of the pinned ones",
+            for: url
+        )
         let mismatch = TLSPolicy.PinMismatch(host: host)
         answer.failure = answer.failure.map {
             URLError($0.code, userInfo: $0.userInfo.merging([NSUnderlyingErrorKey: mismatch]) { _, new in new })
@@ -118,14 +122,14 @@ package struct URLSessionTrust: Sendable {
             let credential = try ClientIdentities.shared.credential(for: certificate)
             return Answer(disposition: .useCredential, credential: credential)
         } catch {
-            return refuse(.clientCertificateRejected, error.words, for: url)
+            return refuse(.clientCertificateRejected, message: error.words, for: url)
         }
     }
 
     private func refuse(_ code: URLError.Code, message: String, for url: URL) -> Answer {
         Answer(
             disposition: .cancelAuthenticationChallenge,
-            failure: URLSessionFailure.error(code, message, for: url)
+            failure: URLSessionFailure.error(code, message: message, for: url)
         )
     }
 }

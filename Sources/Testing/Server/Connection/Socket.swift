@@ -60,7 +60,7 @@ package enum Socket {
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
-        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE, value: 1)
         #endif
     }
 
