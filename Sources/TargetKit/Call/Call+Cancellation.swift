@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension Call {
-    /// Why the call was interrupted, or `nil`: also if that was too late, because its file is in place.
+    /// Why the call was interrupted; `nil` if it was not, or only after its file was in place.
     var interruption: RequestHandle.Interruption? {
         let interruption = handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
         return interruption == nil || handle.isCommitted ? nil : interruption
@@ -18,7 +18,7 @@ extension Call {
         work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if hook != nil, let clock = configuration.countingClock {
-            return try await counted(hook: { await Result.of(work) }, on: clock).get()
+            return try await trackedByTestClock(hook: { await Result.of(work) }, on: clock).get()
         }
         guard needsTask(in: hook) else { return try await work() }
         return try await context.cancellable(work)
@@ -29,7 +29,7 @@ extension Call {
         in hook: PluginHooks,
         work: @escaping @Sendable () async -> Value
     ) async -> Value {
-        if let clock = configuration.countingClock { return await counted(hook: work, on: clock) }
+        if let clock = configuration.countingClock { return await trackedByTestClock(hook: work, on: clock) }
         return needsTask(in: hook) ? await handle.runInTask(work) : await work()
     }
 
@@ -42,22 +42,22 @@ extension Call {
     }
 
     /// Returns the result, or the interruption if the call was interrupted first. A cached response is not too late.
-    func ended(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+    func unlessInterrupted(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         // A call that its scope does not accept has failed already, and plugins may change its error.
         guard let interruption, interruption != .shutDown, interruption == .cancelled || !result.isCached else {
             return result
         }
         guard case .failure(let error) = result else {
             let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
-            return .failure(error.ended(by: interruption))
+            return .failure(error.interrupted(by: interruption))
         }
-        return .failure(error.ended(by: interruption))
+        return .failure(error.interrupted(by: interruption))
     }
 
     /// Returns the error of a failed stage, or the interruption if the call was interrupted.
     func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
         let failure = TargetKitError(error, at: stage, target: context.target, request: request)
-        return interruption.map { failure.ended(by: $0) } ?? failure
+        return interruption.map { failure.interrupted(by: $0) } ?? failure
     }
 }
 
@@ -79,7 +79,7 @@ extension Result<Response, TargetKitError> {
 
 extension TargetKitError {
     /// This error, with the stage and cause of the interruption.
-    fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
+    fileprivate func interrupted(by interruption: RequestHandle.Interruption) -> TargetKitError {
         var error = self
         switch interruption {
         case .cancelled:

@@ -13,7 +13,7 @@ public struct ExchangeResult: Sendable {
     public let request: URLRequest
     /// The redirects before the response.
     public let redirects: [Redirect]
-    /// The statuses that are accepted; `nil`: those of the target.
+    /// The statuses that are accepted. If `nil`, the target's validation applies.
     public var validation: StatusValidation?
 }
 
@@ -34,7 +34,7 @@ extension Call {
     /// - Throws: The error of a signing plugin, before `willSend`.
     func exchange(
         _ prepared: TransportRequest,
-        with target: Resolved,
+        with target: ResolvedTarget,
         _ context: inout RequestContext,
         _ reception: Reception = Reception()
     ) async throws -> Result<Response, TargetKitError> {
@@ -44,7 +44,7 @@ extension Call {
         plugins.willSend(request.urlRequest, context: context)
         let result: Result<Response, TargetKitError>
         do {
-            result = .success(try await response(to: request, of: target, reception))
+            result = .success(try await validatedResponse(to: request, of: target, reception))
         } catch {
             result = .failure(failure(error, at: .transport, request: request.urlRequest))
         }
@@ -55,7 +55,7 @@ extension Call {
     /// The request with the changes of signing plugins.
     func signed(
         _ request: TransportRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         _ context: RequestContext
     ) async throws -> TransportRequest {
         guard plugins.signs else { return request }
@@ -64,23 +64,23 @@ extension Call {
                 try await plugins.sign(request.urlRequest, context: context)
             }
             try checkCancellation()
-            return try self.request(request, signed: signed, to: target)
+            return try self.replacing(signed, in: request, to: target)
         } catch {
             throw failure(error, at: .request, request: request.urlRequest)
         }
     }
 
     /// Sends a request, and returns its response if the status code is accepted.
-    private func response(
+    private func validatedResponse(
         to request: TransportRequest,
-        of target: Resolved,
+        of target: ResolvedTarget,
         _ reception: Reception
     ) async throws -> Response {
         let isStreamed = if case .stream = request.destination { true } else { false }
         let receive = reception.receive
         // The body of a stream arrives within the timeout, and pausing the call ends it.
         let exchange = { @Sendable in
-            try await self.result(of: request, to: target, receive: isStreamed ? receive : nil)
+            try await self.exchangeResult(of: request, to: target, receive: isStreamed ? receive : nil)
         }
         var result = reception.endsWhenPaused ? try await pausable(exchange) : try await exchange()
         if !isStreamed, let receive {
@@ -102,9 +102,9 @@ extension Call {
 
 extension Call {
     /// Sends a request within its timeout and follows its redirects.
-    private func result(
+    private func exchangeResult(
         of request: TransportRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
     ) async throws -> ExchangeResult {
         var request = request
@@ -123,7 +123,7 @@ extension Call {
         }
     }
 
-    private func follow(_ first: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
+    private func follow(_ first: TransportRequest, to target: ResolvedTarget) async throws -> ExchangeResult {
         var request = first
         var redirects: [Redirect] = []
         let begun = first.timeout.map { _ in ContinuousClock.now }
@@ -139,11 +139,12 @@ extension Call {
         }
         while true {
             let step: RedirectFollower.Step
+            // The response is released before the next exchange.
             do {
                 if !redirects.isEmpty, let timeout = first.timeout, let start = sentAt?.withLock(\.self) ?? begun {
                     request.timeout = try (start + LongestWait.limited(timeout)).remainingTime
                 }
-                let response = try await response(to: request, of: target, after: redirects)
+                let response = try await redirectedResponse(to: request, of: target, after: redirects)
                 // A redirect in a sample response is not followed.
                 guard target.stub == .never, context.options.followsRedirects,
                     let next = try configuration.redirects.step(after: response.head, to: request)
@@ -161,21 +162,24 @@ extension Call {
     }
 
     /// Performs one exchange. An error after a redirect records the redirects.
-    private func response(
+    private func redirectedResponse(
         to request: TransportRequest,
-        of target: Resolved,
+        of target: ResolvedTarget,
         after redirects: [Redirect]
     ) async throws -> TransportResponse {
-        if redirects.isEmpty { return try await response(to: request, of: target) }
+        if redirects.isEmpty { return try await performExchange(request, to: target) }
         do {
-            return try await response(to: request, of: target)
+            return try await performExchange(request, to: target)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
         }
     }
 
     /// Performs one exchange, through the plugins that surround it.
-    private func response(to request: TransportRequest, of target: Resolved) async throws -> TransportResponse {
+    private func performExchange(
+        _ request: TransportRequest,
+        to target: ResolvedTarget
+    ) async throws -> TransportResponse {
         // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
         try checkCancellation()
         guard plugins.exchanges, target.stub == .never else {
@@ -186,7 +190,7 @@ extension Call {
 
     /// It keeps the plugins off the frame of calls without them.
     @inline(never)
-    private func surrounded(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
+    private func surrounded(_ request: TransportRequest, to target: ResolvedTarget) async throws -> TransportResponse {
         var context = context
         context.attempt = handle.attempt
         let isInTask = hasOwnTask || plugins.waitingHooks.contains(.exchange)
@@ -204,7 +208,7 @@ extension Call {
     /// - Parameter isInTask: Whether cancelling the task is enough; otherwise the handle cancels the exchange.
     func send(
         _ request: TransportRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         inTask isInTask: Bool
     ) async throws -> TransportResponse {
         let transport = transport(for: target)
@@ -237,7 +241,7 @@ extension Call {
         }
     }
 
-    private func transport(for target: Resolved) -> any Transport {
+    private func transport(for target: ResolvedTarget) -> any Transport {
         switch target.stub {
         case .never: configuration.transport
         case .immediate: StubTransport(target.endpoint.sampleResponse, clock: configuration.clock)

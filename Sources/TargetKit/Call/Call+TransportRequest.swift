@@ -12,7 +12,7 @@ extension Call {
     func transportRequest(
         _ request: URLRequest,
         body: TransportRequest.Body? = nil,
-        to target: Resolved
+        to target: ResolvedTarget
     ) throws -> TransportRequest {
         let endpoint = target.endpoint
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
@@ -38,10 +38,10 @@ extension Call {
     }
 
     /// The request with the changes of a signing plugin.
-    func request(
-        _ request: TransportRequest,
-        signed: URLRequest,
-        to target: Resolved
+    func replacing(
+        _ signed: URLRequest,
+        in request: TransportRequest,
+        to target: ResolvedTarget
     ) throws -> TransportRequest {
         var next = request
         next.urlRequest = request.restriction?(signed) ?? signed
@@ -58,7 +58,7 @@ extension Call {
     }
 
     /// The call's limit, else that of the endpoint or its request, else that of the target or provider.
-    private func exchangeTimeout(of request: URLRequest, to target: Resolved) throws -> Duration? {
+    private func exchangeTimeout(of request: URLRequest, to target: ResolvedTarget) throws -> Duration? {
         if let timeout = target.timeout { return timeout }
         // 60 seconds is the default of `URLRequest`, so it stands for "no limit set" unless the endpoint has a timeout.
         let seconds = request.timeoutInterval

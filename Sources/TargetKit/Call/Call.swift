@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One call of a provider, from its target to its result. Every call goes through ``run(_:)``.
+/// One call of a provider, from its target to its result. The calls of callers go through ``run(_:)``; those of a
+/// ``Kind/exchange`` do not.
 ///
 /// The type is not generic over the target, so it is compiled once.
 final class Call: Sendable {
@@ -30,14 +31,6 @@ final class Call: Sendable {
     struct Decoding: Sendable {
         // A wrapper, because an optional function with typed throws requires macOS 15.
         let decode: @Sendable (Response) throws(TargetKitError) -> Void
-    }
-
-    /// What the provider's closures and the call's options say about a target.
-    struct Resolved: Sendable {
-        let endpoint: Endpoint
-        let stub: StubBehavior
-        /// The exchange timeout of the call's own options.
-        let timeout: Duration?
     }
 
     /// The provider's configuration.
@@ -82,7 +75,7 @@ final class Call: Sendable {
     }
 
     /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
-    func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
+    func run(_ resolve: () throws -> ResolvedTarget) async -> Result<Response, TargetKitError> {
         var context = context
         var result: Result<Response, TargetKitError>
         do {
@@ -93,7 +86,7 @@ final class Call: Sendable {
             result = .failure(failure(error, at: .request))
         }
         if let meter, case .success = result { meter.finish() }
-        return await process(mapped(ended(result)), context)
+        return await process(mapped(unlessInterrupted(result)), context)
     }
 
     /// Repeats attempts until no plugin asks for another one.
@@ -101,7 +94,7 @@ final class Call: Sendable {
     /// - Parameter prepared: The prepared request of the first attempt, if there is one.
     func attempts(
         of original: URLRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         prepared: TransportRequest? = nil,
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
@@ -116,13 +109,13 @@ final class Call: Sendable {
         // The calls of a shared exchange each apply their own envelope.
         let result = (kind == .exchange ? attempt.received : attempt.result).after(failed)
         guard let driver = target.endpoint.task.driver, !attempt.isShared else { return result }
-        return await ended(result, driver, CallExchanges(self, of: original, to: target, context))
+        return await endTransfer(result, by: driver, over: CallExchanges(self, of: original, to: target, context))
     }
 
     /// Makes one attempt: in an exchange that it shares, by the driver of the task, or with one exchange.
     private func attempt(
         _ original: URLRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         _ prepared: TransportRequest?,
         _ context: inout RequestContext
     ) async -> Attempt {
@@ -139,7 +132,7 @@ final class Call: Sendable {
             }
             let result =
                 if let driver = target.endpoint.task.driver {
-                    try await driven(by: driver, original: original, to: target, prepared: prepared, context: &context)
+                    try await perform(original, by: driver, to: target, prepared: prepared, &context)
                 } else if let prepared {
                     try await exchange(prepared, with: target, &context)
                 } else {
@@ -152,12 +145,12 @@ final class Call: Sendable {
     }
 
     /// Makes one attempt of a call whose task has a driver.
-    private func driven(
+    private func perform(
+        _ original: URLRequest,
         by driver: any TransferDriver,
-        original: URLRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         prepared: TransportRequest?,
-        context: inout RequestContext
+        _ context: inout RequestContext
     ) async throws -> Result<Response, TargetKitError> {
         let exchanges = CallExchanges(self, of: original, to: target, context, prepared: prepared)
         defer { context.sentRequest = exchanges.lastRequest ?? original }
@@ -171,17 +164,25 @@ final class Call: Sendable {
     }
 
     /// Tells the driver that the last attempt has ended, and the caller whether another call can continue the transfer.
-    private func ended(
+    private func endTransfer(
         _ result: Result<Response, TargetKitError>,
-        _ driver: any TransferDriver,
-        _ exchanges: CallExchanges
+        by driver: any TransferDriver,
+        over exchanges: CallExchanges
     ) async -> Result<Response, TargetKitError> {
-        let result = ended(result).afterTransfer(context.transfer)
+        let result = unlessInterrupted(result).afterTransfer(context.transfer)
         await driver.end(result, over: exchanges)
         // What a driver stores can refer to the call. With plugins, the values are released at the end of the call.
         if plugins.isEmpty { handle.releaseAtEnd() }
         return result
     }
+}
+
+/// What the provider's closures and the call's options say about a target.
+struct ResolvedTarget: Sendable {
+    let endpoint: Endpoint
+    let stub: StubBehavior
+    /// The exchange timeout of the call's own options.
+    let timeout: Duration?
 }
 
 /// One attempt of a call.
@@ -219,7 +220,7 @@ private struct Attempt: Sendable {
 // MARK: - The stages
 
 extension Call {
-    func resolved(_ resolve: () throws -> Resolved) throws -> Resolved {
+    func resolved(_ resolve: () throws -> ResolvedTarget) throws -> ResolvedTarget {
         do {
             try checkCancellation()
             if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
@@ -247,7 +248,7 @@ extension Call {
     /// Prepares the request of an attempt.
     func prepare(
         _ original: URLRequest,
-        to target: Resolved,
+        to target: ResolvedTarget,
         _ context: inout RequestContext
     ) async throws -> TransportRequest {
         let request = try await prepare(original, to: target, in: context)
@@ -263,7 +264,7 @@ extension Call {
     func prepare(
         _ original: URLRequest,
         body: TransportRequest.Body? = nil,
-        to target: Resolved,
+        to target: ResolvedTarget,
         restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
         in context: RequestContext
     ) async throws -> TransportRequest {
@@ -342,8 +343,8 @@ extension Call {
         // A response that a plugin has created has neither.
         .map { $0.target == nil ? $0.of(context.target, decoder: context.options.decoder) : $0 }
         if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
-            return ended(decoded(processed))
+            return unlessInterrupted(decoded(processed))
         }
-        return ended(processed)
+        return unlessInterrupted(processed)
     }
 }

@@ -14,7 +14,7 @@ public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
     private let call: Call
-    private let target: Call.Resolved
+    private let target: ResolvedTarget
     private let original: URLRequest
     /// The request of the attempt if it was prepared to be compared with those of other calls.
     private let prepared: Locked<TransportRequest?>
@@ -26,7 +26,7 @@ public struct CallExchanges: Sendable {
     init(
         _ call: Call,
         of original: URLRequest,
-        to target: Call.Resolved,
+        to target: ResolvedTarget,
         _ context: RequestContext,
         prepared: TransportRequest? = nil
     ) {
@@ -177,7 +177,7 @@ extension CallExchanges {
         return try await part.exchange(request, with: target, &context, reception).get()
     }
 
-    /// Sends a request without a body that does not end with the call. Its response is ignored.
+    /// Sends a request that has no body and continues after the call ends. The response is ignored.
     ///
     /// The request has a context of its own. The call's scope waits for it when it is shut down.
     ///
@@ -188,7 +188,7 @@ extension CallExchanges {
         }
     }
 
-    /// Sends a prepared request that does not end with the call, as ``sendInBackground(_:)-(URLRequest)`` does.
+    /// Sends a prepared request that continues after the call ends, as ``sendInBackground(_:)-(URLRequest)`` does.
     public func sendInBackground(_ request: TransportRequest) {
         sendInBackground { _ in request }
     }

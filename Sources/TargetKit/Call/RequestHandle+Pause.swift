@@ -23,7 +23,7 @@ extension RequestHandle {
     ///
     /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
     /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or
-    /// cancelled, also when its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
+    /// cancelled, even if its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
     ///
     /// The method has no effect on other calls, on a transfer that cannot be continued, on a call that shares its
     /// exchange, and on one that has ended.

@@ -38,7 +38,7 @@ struct SharedExchangeKey: Hashable {
 
     /// Returns `nil` for a call that cannot be shared: a stream, or a call whose body, sample or destination cannot be
     /// compared.
-    init?(_ request: TransportRequest, to target: Call.Resolved, _ context: RequestContext) {
+    init?(_ request: TransportRequest, to target: ResolvedTarget, _ context: RequestContext) {
         if case .stream = request.destination { return nil }
         if target.stub == .never {
             responder = .transport

@@ -21,7 +21,7 @@ final class SharedExchanges: Sendable {
         case waiting(Continuation)
     }
 
-    private struct Exchange: Sendable {
+    private struct Entry: Sendable {
         let key: SharedExchangeKey
         let handle: RequestHandle
         var priority: TaskPriority
@@ -34,13 +34,13 @@ final class SharedExchanges: Sendable {
     }
 
     private struct Table: Sendable {
-        var exchanges: [ID: Exchange] = [:]
+        var exchanges: [ID: Entry] = [:]
         var byKey: [SharedExchangeKey: ID] = [:]
         /// The last exchange number. A call's own number would not be unique: a retried call can begin a second
         /// exchange while the first still delivers its result.
         var lastID: ID = 0
 
-        mutating func remove(_ id: ID) -> Exchange? {
+        mutating func remove(_ id: ID) -> Entry? {
             guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
             if byKey[exchange.key] == id { byKey[exchange.key] = nil }
             return exchange
@@ -119,7 +119,7 @@ final class SharedExchanges: Sendable {
                 table.exchanges[known] = exchange
                 return (known, exchange.handle, false, isLifted)
             }
-            var exchange = Exchange(
+            var exchange = Entry(
                 key: key,
                 handle: RequestHandle(deadline: deadline),
                 priority: priority,
@@ -206,7 +206,7 @@ extension Call {
     func sharedExchange(
         _ request: TransportRequest,
         of original: URLRequest,
-        with target: Resolved,
+        with target: ResolvedTarget,
         _ context: RequestContext
     ) async throws -> Result<Response, TargetKitError>? {
         guard let key = SharedExchangeKey(request, to: target, context),
@@ -227,7 +227,7 @@ extension Call {
             // Counted here, because the exchange's task may start after its calls have left.
             context.scope.beginExchange()
             configuration.countingClock?.begin(call.context.id)
-            return { await call.counted { await call.runExchange(request, of: original, with: target) } }
+            return { await call.trackedByTestClock { await call.runExchange(request, of: original, with: target) } }
         }
         guard let result else { throw failure(CancellationError(), at: .transport, request: request.urlRequest) }
         // The file is in place, even if this call was cancelled at the end.
@@ -239,7 +239,7 @@ extension Call {
     private func runExchange(
         _ request: TransportRequest,
         of original: URLRequest,
-        with target: Resolved
+        with target: ResolvedTarget
     ) async -> Result<Response, TargetKitError> {
         var (context, request) = (context, request)
         request.progress = progress
@@ -247,7 +247,7 @@ extension Call {
         handle.releaseAtEnd()
         context.scope.endExchange()
         configuration.countingClock?.end(context.id)
-        return ended(result)
+        return unlessInterrupted(result)
     }
 }
 

@@ -21,9 +21,9 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// The driver is called once for each attempt of the call. What it needs in the next attempt, it stores in the context:
-/// `exchanges.context[Key.self]`. An error of ``CallExchanges/send(_:)`` that it throws is one of the attempt, and
-/// plugins may ask for another one. Any other error ends the call with stage `.request`.
+/// The provider calls the driver once for each attempt. To keep a value for the next attempt, store it in the context:
+/// `exchanges.context[Key.self]`. If the driver rethrows an error of ``CallExchanges/send(_:)``, the attempt fails and
+/// plugins can request another. Any other error ends the call with stage `.request`.
 public protocol TransferDriver: Sendable {
     /// Returns the response of the call.
     ///
@@ -44,7 +44,7 @@ extension TransferDriver {
     public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {}
 }
 
-/// What a driver has said about the transfer of a call, for plugins that retry.
+/// A driver's report about a transfer, for plugins that retry.
 public struct TransferState: Sendable, Hashable {
     /// Whether another attempt can follow, even if the server has processed the last request; `nil`: if that request is
     /// safe to repeat.

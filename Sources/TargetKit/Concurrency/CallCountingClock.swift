@@ -72,7 +72,7 @@ extension Call {
     func timer() -> CallTimer { CallTimer(of: context.id, on: configuration.countingClock) }
 
     /// Runs the work of the call in tasks that a ``CallCountingClock`` recognizes.
-    func counted<Value: Sendable>(_ work: () async -> Value) async -> Value {
+    func trackedByTestClock<Value: Sendable>(_ work: () async -> Value) async -> Value {
         guard configuration.countingClock != nil else { return await work() }
         let calls = CallsOfTask(calls: CallsOfTask.current.calls + [context.id])
         return await CallsOfTask.$current.withValue(calls) { await work() }
@@ -88,7 +88,7 @@ extension Call {
 
     /// Runs a plugin's hook. Until it first suspends, where the system tells, it is at work; then it counts as waiting
     /// for something that the clock doesn't know.
-    func counted<Value: Sendable>(
+    func trackedByTestClock<Value: Sendable>(
         hook: @escaping @Sendable () async -> Value,
         on clock: any CallCountingClock
     ) async -> Value {

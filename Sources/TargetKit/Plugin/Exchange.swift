@@ -95,7 +95,7 @@ struct ExchangeChain: Sendable {
     }
 
     let call: Call
-    let target: Call.Resolved
+    let target: ResolvedTarget
     let context: RequestContext
     let end: End
     /// The position of the plugin that has begun the exchange in the background, which does not surround it.

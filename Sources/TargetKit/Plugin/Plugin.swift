@@ -24,13 +24,14 @@ import FoundationNetworking
 /// 7. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
 ///    ends.
 ///
-/// The ``place`` of a plugin determines its position among the others. Hooks of one call never run at the same time;
-/// those of different calls do. Stubbed calls run the same hooks, but for `exchange`. Store what a plugin keeps between the hooks of a call
-/// in the context: `context[Key.self]`.
+/// The ``place`` of a plugin determines its position among the others. Hooks of a call run one after another, except
+/// `exchange`: a plugin can pass on several requests at the same time. Hooks of different calls can run at the same time.
+/// Stubbed calls run every hook except `exchange`. Store what a plugin keeps between the hooks of a call in the context:
+/// `context[Key.self]`.
 ///
 /// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`.
-/// The exchange has a context of its own for `willSend`, `exchange`, `didReceive` and `retry`; its storage starts as a copy of the
-/// first call's.
+/// The exchange has a context of its own for `willSend`, `exchange`, `didReceive` and `retry`; its storage starts as a
+/// copy of the first call's.
 ///
 /// ```swift
 /// struct TracePlugin: Plugin {
@@ -175,8 +176,8 @@ public struct PluginHooks: OptionSet, Sendable, Hashable {
     public static let process = PluginHooks(rawValue: 1 << 4)
     /// ``Plugin/didFinish(_:context:)``.
     public static let didFinish = PluginHooks(rawValue: 1 << 5)
-    /// The asynchronous hooks may wait, for example for a file or a server. The provider then calls them in a task that
-    /// is cancelled with the call. Without it, they wait only in ``RequestContext/cancellable(_:)``.
+    /// The asynchronous hooks can suspend, for example for a file or a server, so the provider runs them in a task that
+    /// it cancels with the call. Without this option, suspend only in ``RequestContext/cancellable(_:)``.
     public static let waiting = PluginHooks(rawValue: 1 << 6)
     /// ``Plugin/exchange(_:context:next:)``.
     public static let exchange = PluginHooks(rawValue: 1 << 7)

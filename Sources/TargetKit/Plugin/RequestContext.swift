@@ -16,7 +16,7 @@ public protocol RequestContextKey {
     associatedtype Value: Sendable
 }
 
-/// The call for which a plugin's hook is called.
+/// The call for which the provider runs a plugin's hook.
 public struct RequestContext: Sendable {
     /// The identifier of a call or a shared exchange, which is the same for each attempt.
     public struct ID: Sendable, Hashable, CustomStringConvertible {

@@ -4,7 +4,7 @@ import Foundation
 // MARK: - A call from its start to its end
 
 extension Provider {
-    /// Creates a call and adds it to its scope until ``end(_:_:streamedByteCount:)``. A scope that is shut down rejects
+    /// Creates a call and adds it to its scope until ``end(_:result:streamedByteCount:completion:)``. A scope that is shut down rejects
     /// it.
     func begin(
         _ target: Target,
@@ -46,16 +46,16 @@ extension Provider {
         options: CallOptions
     ) async -> Result<Response, TargetKitError> {
         // The timeout of a stream covers its body.
-        let deadline = call.kind.isStream ? nil : deadline(of: call)
-        defer { deadline?.cancel() }
+        let timeout = call.kind.isStream ? nil : startTimeout(of: call)
+        defer { timeout?.cancel() }
         let result = await call.run {
-            Call.Resolved(
+            ResolvedTarget(
                 endpoint: try endpoint(of: target, options: call.context.options),
                 stub: stubClosure(target),
                 timeout: options.isEmpty ? nil : options.timeout.exchange
             )
         }
-        return call.ended(result)
+        return call.unlessInterrupted(result)
     }
 
     /// The endpoint of a target, with the header fields of the call's options.
@@ -84,7 +84,7 @@ extension Provider {
     }
 
     /// Starts a task that times the call out, until that task is cancelled.
-    func deadline(of call: Call) -> Task<Void, Never>? {
+    func startTimeout(of call: Call) -> Task<Void, Never>? {
         guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
         return Task { [clock = configuration.clock, handle = call.handle, timer = call.timer()] in
             defer { timer.end() }
@@ -119,7 +119,7 @@ extension Provider {
             if !call.hasOwnTask { return await run(call, target: target, options: options) }
             // Starting the task synchronously saves a thread hop.
             let task = Task.startingNow {
-                await call.counted { await self.run(call, target: target, options: options) }
+                await call.trackedByTestClock { await self.run(call, target: target, options: options) }
             }
             call.handle.attach(task)
             return await task.value
@@ -153,7 +153,7 @@ extension Provider {
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
         let task = Task { [isOver] in
-            let result = await call.counted { await self.run(call, target: target, options: options) }
+            let result = await call.trackedByTestClock { await self.run(call, target: target, options: options) }
             isOver?.withLock { $0 = true }
             self.end(call, result: result) {
                 queue.run { completion(result) }
@@ -184,8 +184,8 @@ extension Optional<DispatchQueue> {
     }
 }
 
-/// The value that a call decodes from its response, or from its envelope's payload.
-struct DecodedValue<Value: Decodable & Sendable>: Sendable {
+/// Keeps the value that ``decoding(_:)`` decodes inside the call, until ``result(of:)`` returns it.
+struct ValueSlot<Value: Decodable & Sendable>: Sendable {
     let keyPath: String?
     private let value = Locked<Value?>(nil)
 
@@ -207,7 +207,7 @@ struct DecodedValue<Value: Decodable & Sendable>: Sendable {
     }
 
     /// The result of the call, with the last decoded value.
-    func result(_ result: Result<Response, TargetKitError>) -> Result<Value, TargetKitError> {
+    func result(of result: Result<Response, TargetKitError>) -> Result<Value, TargetKitError> {
         result.flatMap { response in
             guard let value = value.withLock({ $0 }) else {
                 return .failure(TargetKitError(stage: .decoding, target: response.target, response: response))

@@ -54,9 +54,9 @@ extension Provider {
         atKeyPath keyPath: String?,
         options: CallOptions
     ) async throws(TargetKitError) -> (value: Value, response: Response) {
-        let value = DecodedValue<Value>(keyPath: keyPath)
-        let result = await response(of: target, options: options, decoding: value.decoding)
-        return (try value.result(result).get(), try result.get())
+        let slot = ValueSlot<Value>(keyPath: keyPath)
+        let result = await response(of: target, options: options, decoding: slot.decoding)
+        return (try slot.result(of: result).get(), try result.get())
     }
 
     /// Makes a call and passes its result to a closure on the main actor.
@@ -173,9 +173,9 @@ extension Provider {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
     ) -> RequestHandle {
-        let value = DecodedValue<Value>(keyPath: keyPath)
-        return start(target, options: options, on: queue, progress: progress, decoding: value.decoding) {
-            completion(value.result($0))
+        let slot = ValueSlot<Value>(keyPath: keyPath)
+        return start(target, options: options, on: queue, progress: progress, decoding: slot.decoding) {
+            completion(slot.result(of: $0))
         }
     }
 }

@@ -33,7 +33,7 @@ extension Provider {
             await withUnsafeContinuation { head in
                 call.handle.attach(
                     Task {
-                        await call.counted {
+                        await call.trackedByTestClock {
                             await self.relay(call, target: target, options: options, to: channel, head: head)
                         }
                     }
@@ -60,8 +60,8 @@ extension Provider {
         to channel: BodyChannel,
         head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
-        let deadline = deadline(of: call)
-        defer { deadline?.cancel() }
+        let timeout = startTimeout(of: call)
+        defer { timeout?.cancel() }
         let result = await run(call, target: target, options: options)
         guard case .success(let response) = result else {
             end(call, result: result, streamedByteCount: 0) { head.resume(returning: result) }

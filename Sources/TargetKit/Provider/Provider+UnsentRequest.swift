@@ -12,7 +12,7 @@ package struct UnsentRequest: Sendable {
 }
 
 extension Provider {
-    /// Builds the request of a target as it would be sent: closures → plugins' `prepare` → cookies → plugins'
+    /// Builds the request of a target as it would be sent: closures → plugins' `prepare`, signatures last → plugins'
     /// `exchange`.
     ///
     /// Nothing is sent, shared or retried, and the scope does not know of it. Plugins that count, delay, admit or
@@ -39,7 +39,7 @@ extension Provider {
         do {
             return try await call.unsentRequest {
                 let endpoint = try endpoint(of: target, options: all)
-                return Call.Resolved(endpoint: endpoint, stub: .never, timeout: options.timeout.exchange)
+                return ResolvedTarget(endpoint: endpoint, stub: .never, timeout: options.timeout.exchange)
             }
         } catch {
             throw call.mapped(call.failure(error, at: .request))
@@ -72,7 +72,7 @@ extension Provider {
 }
 
 extension Call {
-    fileprivate func unsentRequest(_ resolve: () throws -> Resolved) async throws -> UnsentRequest {
+    fileprivate func unsentRequest(_ resolve: () throws -> ResolvedTarget) async throws -> UnsentRequest {
         let target = try resolved(resolve)
         let original = try await originalRequest(of: target.endpoint)
         let prepared = try await prepare(original, to: target, in: context)
@@ -81,7 +81,7 @@ extension Call {
     }
 
     /// The request as the plugins pass it on to the transport.
-    private func passed(_ request: TransportRequest, to target: Resolved) async throws -> TransportRequest {
+    private func passed(_ request: TransportRequest, to target: ResolvedTarget) async throws -> TransportRequest {
         guard plugins.exchanges else { return request }
         let result = Locked<TransportRequest?>(nil)
         let chain = ExchangeChain(call: self, target: target, context: context, end: .request(result))

@@ -12,9 +12,9 @@ public struct Response: Sendable {
     /// The body; empty if there is none, or if it was written to ``file``.
     public var data: Data
     /// The properties that are rarely used, in one object so that copying a response is cheap.
-    private var exchange: Exchange
+    private var storage: Storage
 
-    private final class Exchange: Sendable {
+    private final class Storage: Sendable {
         let fields: Fields
 
         init(_ fields: Fields) {
@@ -47,7 +47,7 @@ public struct Response: Sendable {
         self.statusCode = statusCode
         self.data = data
         let head = ResponseHead(statusCode: statusCode, headers: headers)
-        exchange = Exchange(Fields(head: head, request: request, file: file, metrics: metrics))
+        storage = Storage(Fields(head: head, request: request, file: file, metrics: metrics))
     }
 
     /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream that was not requested.
@@ -71,7 +71,7 @@ public struct Response: Sendable {
             data = Data()
             stream = body
         }
-        exchange = Exchange(
+        storage = Storage(
             Fields(
                 head: response.head,
                 request: request,
@@ -97,7 +97,7 @@ public struct Response: Sendable {
     private func with(_ change: (inout Fields) -> Void) -> Response {
         var (response, fields) = (self, fields)
         change(&fields)
-        response.exchange = Exchange(fields)
+        response.storage = Storage(fields)
         return response
     }
 
@@ -109,7 +109,7 @@ public struct Response: Sendable {
     /// This response without the body of a stream, so that keeping it does not keep the connection.
     package var head: Response { with { $0.body = nil } }
 
-    private var fields: Fields { exchange.fields }
+    private var fields: Fields { storage.fields }
 
     /// The header fields, parsed at each access: keep the list to read several of them.
     public var headers: HTTPHeaders { fields.head.headers }
@@ -164,7 +164,7 @@ public struct Response: Sendable {
 
     /// Whether both responses are from the same exchange, even if their status or data has been changed.
     func isOfSameExchange(as other: Response) -> Bool {
-        exchange === other.exchange
+        storage === other.storage
     }
 
     /// Whether the response is a stub's sample.

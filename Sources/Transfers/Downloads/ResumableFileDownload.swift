@@ -28,7 +28,7 @@ struct ResumableFileDownload: TransferDriver {
             do {
                 let rest = ResumableDownload(prepared, of: self, in: exchanges.context)
                 if streams, let rest {
-                    return try await send(prepared, download: rest, over: exchanges, resumptions: resumptions)
+                    return try await send(prepared, for: rest, over: exchanges, resumptions: resumptions)
                 }
                 rest?.abandon()
                 exchanges.setPausable(false)
@@ -36,7 +36,7 @@ struct ResumableFileDownload: TransferDriver {
             } catch let error as TargetKitError {
                 if streams, (error.underlying as? URLError)?.userInfo[FailureMark.cannotStream] != nil {
                     streams = false
-                } else if error.stage == .request || !resumptions.continues(after: error, exchanges: exchanges) {
+                } else if error.stage == .request || !resumptions.continues(after: error, in: exchanges) {
                     throw error
                 }
             }
@@ -46,7 +46,7 @@ struct ResumableFileDownload: TransferDriver {
     /// Requests what is not stored yet.
     private func send(
         _ prepared: TransportRequest,
-        download: ResumableDownload,
+        for download: ResumableDownload,
         over exchanges: CallExchanges,
         resumptions: DownloadResumptions
     ) async throws -> Response {
@@ -65,19 +65,20 @@ struct ResumableFileDownload: TransferDriver {
         }
         return try await exchanges.request(
             download,
-            prepared: prepared,
+            from: prepared,
             validation: context.target.validation.ofDownload,
             note: note
         ) { segment in
             // If it fails, the next attempt requests the rest of the segment.
             var request = prepared
             request.progress = nil
-            _ = try? await others.request(segment, prepared: request, validation: .successCodes) { _ in }
+            _ = try? await others.request(segment, from: request, validation: .successCodes) { _ in }
         }
     }
 
     /// The request for the rest of a download, or a segment of it.
-    fileprivate static func request(_ download: ResumableDownload, prepared: TransportRequest) -> TransportRequest {
+    fileprivate static func request(_ download: ResumableDownload, from prepared: TransportRequest) -> TransportRequest
+    {
         var request = prepared
         download.addFields(to: &request.urlRequest)
         request.destination = .stream(buffer: buffer)
@@ -94,13 +95,13 @@ extension CallExchanges {
     /// Requests a download, or a segment of it, and stores the response in a part that stays if the call fails.
     fileprivate func request(
         _ download: ResumableDownload,
-        prepared: TransportRequest,
+        from prepared: TransportRequest,
         validation: StatusValidation,
         note: @escaping @Sendable () -> Void = {},
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> Response {
         let accepted = context.target.validation
-        let request = ResumableFileDownload.request(download, prepared: prepared)
+        let request = ResumableFileDownload.request(download, from: prepared)
         return try await send(request, validation: validation, endsWhenPaused: true) { result in
             guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
             defer { note() }
@@ -140,7 +141,7 @@ final class DownloadResumptions: Sendable {
     func note(pauses: Int) { counts.withLock { $0.pauses = pauses } }
 
     /// Whether the download needs another request, at once.
-    func continues(after error: TargetKitError, exchanges: CallExchanges) -> Bool {
+    func continues(after error: TargetKitError, in exchanges: CallExchanges) -> Bool {
         if exchanges.isInterrupted { return false }
         let pauseCount = exchanges.pauseCount
         return counts.withLock { counts in

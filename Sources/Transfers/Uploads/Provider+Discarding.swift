@@ -7,13 +7,15 @@ import FoundationNetworking
 #endif
 
 extension Provider {
-    /// Removes from this device what an interrupted resumable download or upload of a target has stored, so that the
-    /// next call begins again.
+    /// Removes the stored state of the target's interrupted download or upload from this device, so that the next call
+    /// starts over.
     ///
     /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says that
-    /// it is gone. The server keeps its part of an upload until it expires; `ResumableUpload.terminatedOnCancel`
-    /// deletes it. Does nothing for other targets, for a download whose file the server names if plugins change its URL,
-    /// and while a call transfers the target.
+    /// it is gone. The server keeps its part of an upload until it expires; ``ResumableUpload/terminatedOnCancel``
+    /// deletes it.
+    ///
+    /// Has no effect on other targets, while a call is transferring the target, or on a download that the server names
+    /// if plugins change its URL.
     public func discardTransfer(of target: Target) async {
         await DispatchQueue(label: "TargetKit.discard").run { self.removePart(of: target) }
         guard let endpoint = try? endpoint(of: target), let upload = endpoint.task.driver as? ResumableUpload,

@@ -50,7 +50,7 @@ struct SHA1Hasher: Sendable {
                 }
                 for index in 16..<80 {
                     let word = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
-                    schedule[index] = left(word, count: 1)
+                    schedule[index] = rotatedLeft(word, by: 1)
                 }
                 mix(schedule, into: &state)
             }
@@ -67,8 +67,8 @@ struct SHA1Hasher: Sendable {
                 case ..<60: (b & c | b & d | c & d, 0x8f1b_bcdc)
                 default: (b ^ c ^ d, 0xca62_c1d6)
                 }
-            let sum = left(a, count: 5) &+ mixed &+ e &+ constant &+ schedule[index]
-            (a, b, c, d, e) = (sum, a, left(b, count: 30), c, d)
+            let sum = rotatedLeft(a, by: 5) &+ mixed &+ e &+ constant &+ schedule[index]
+            (a, b, c, d, e) = (sum, a, rotatedLeft(b, by: 30), c, d)
         }
         state.0 &+= a
         state.1 &+= b
@@ -77,6 +77,8 @@ struct SHA1Hasher: Sendable {
         state.4 &+= e
     }
 
-    private static func left(_ word: UInt32, count: UInt32) -> UInt32 { word &<< count | word &>> (32 &- count) }
+    private static func rotatedLeft(_ word: UInt32, by count: UInt32) -> UInt32 {
+        word &<< count | word &>> (32 &- count)
+    }
 }
 #endif

@@ -36,7 +36,7 @@ enum UploadContent: Sendable {
         }
     }
 
-    /// Whether the content is a file, whose path identifies the upload; data identifies itself.
+    /// The path of the file, or the version of the data.
     var name: String {
         switch self {
         case .file(let url, _): "file \(url.standardizedFileURL.resolvingSymlinksInPath().path)"

@@ -89,7 +89,7 @@ extension UploadSession {
             }
         case .stored(let offset, let limits, let expiry):
             try await stored(offset, limits: limits, expiry: expiry, step: step)
-        case .unknownOffset(let limits): try await ask(limits, step: step)
+        case .unknownOffset(let limits): try await askForOffset(limits)
         case .gone: try await restart()
         case .damaged:
             let count = state.withLock { state in
@@ -160,7 +160,7 @@ extension UploadSession {
         state.record?.minAppendSize = state.limits.minAppendSize
     }
 
-    private func ask(_ limits: UploadLimits, step: UploadStep) async throws {
+    private func askForOffset(_ limits: UploadLimits) async throws {
         state.withLock { state in
             state.stalls += 1
             merge(limits, into: &state)

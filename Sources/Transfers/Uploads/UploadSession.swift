@@ -175,7 +175,7 @@ extension UploadSession {
     }
 
     private func deletion(_ state: State) -> UploadStep {
-        step(.delete, method: "DELETE", state.oldRecord)
+        step(.delete, method: "DELETE", to: state.oldRecord)
     }
 
     private func creation(_ state: State) -> UploadStep {
@@ -186,7 +186,7 @@ extension UploadSession {
         let limit = min(TusUpload.creationSize, upload.chunkSize.map(Int64.init) ?? .max)
         if state.support.createsWithContent, state.support.checksum == nil, (1...limit).contains(length) {
             step.fields[.contentType] = TusUpload.contentType
-            send(0..<length, in: &step)
+            setContent(0..<length, of: &step)
             step.isCompleting = true
         }
         return step
@@ -200,21 +200,21 @@ extension UploadSession {
         if state.isCareful {
             step.request.httpBody = nil
         } else {
-            send(0..<length, in: &step)
+            setContent(0..<length, of: &step)
             step.isCompleting = true
         }
         return step
     }
 
     private func query(_ state: State) -> UploadStep {
-        step(.query, method: "HEAD", state.record)
+        step(.query, method: "HEAD", to: state.record)
     }
 
     private func append(_ state: State) async throws -> UploadStep {
-        var step = step(.append, method: "PATCH", state.record)
+        var step = step(.append, method: "PATCH", to: state.record)
         let end = min(length, state.offset + chunkSize(state))
         step.isCompleting = end == length
-        send(state.offset..<end, in: &step)
+        setContent(state.offset..<end, of: &step)
         step.fields[.uploadOffset] = "\(state.offset)"
         step.fields[.contentType] = isTus ? TusUpload.contentType : HTTPUpload.contentType
         if !isTus {
@@ -237,7 +237,7 @@ extension UploadSession {
         return min(size, length)
     }
 
-    private func send(_ range: Range<Int64>, in step: inout UploadStep) {
+    private func setContent(_ range: Range<Int64>, of step: inout UploadStep) {
         let body = content.part(range)
         step.range = range
         step.body = body
@@ -246,7 +246,7 @@ extension UploadSession {
     }
 
     /// A request to the URL of an upload.
-    private func step(_ kind: UploadStep.Kind, method: String, _ record: UploadRecord?) -> UploadStep {
+    private func step(_ kind: UploadStep.Kind, method: String, to record: UploadRecord?) -> UploadStep {
         var step = UploadStep(kind: kind, request: request(method: method, url: record?.url), session: self)
         step.fields = isTus ? ["Tus-Resumable": TusUpload.version] : interopFields
         if let record {

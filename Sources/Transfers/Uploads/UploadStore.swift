@@ -11,7 +11,7 @@ final class UploadStore: Sendable {
     private static let lifetime: TimeInterval = 30 * 86_400
     /// How long a state that has expired is kept, in seconds, since clocks differ.
     private static let expiryGrace: TimeInterval = 86_400
-    /// The time for which the lock of a call that has just ended is waited for.
+    /// The number of attempts to take the lock of a call that has just ended.
     private static let lockAttempts = 40
     private static let lockInterval = Duration.milliseconds(25)
 

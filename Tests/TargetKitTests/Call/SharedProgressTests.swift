@@ -23,7 +23,7 @@ struct SharedProgressTests {
         return try #require(
             SharedExchangeKey(
                 TransportRequest(urlRequest: try endpoint.urlRequest()),
-                to: Call.Resolved(endpoint: endpoint, stub: .never, timeout: nil),
+                to: ResolvedTarget(endpoint: endpoint, stub: .never, timeout: nil),
                 RequestContext(target: target)
             )
         )

@@ -109,7 +109,7 @@ final class CurlConnectionQueue {
         return nil
     }
 
-    /// Counts a transfer that ``next()`` returned as ended.
+    /// Stops counting a transfer to the host as running.
     func release(_ host: Host) {
         connections -= taken(by: host)
         host.running -= 1

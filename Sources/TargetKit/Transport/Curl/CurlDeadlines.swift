@@ -48,7 +48,7 @@ struct CurlDeadlines {
     private mutating func moveUp(_ place: Int) {
         var place = place
         while place > 0, items[place].deadline < items[(place - 1) / 2].deadline {
-            swap(place, other: (place - 1) / 2)
+            swap(place, with: (place - 1) / 2)
             place = (place - 1) / 2
         }
     }
@@ -60,12 +60,12 @@ struct CurlDeadlines {
             guard let child = children.min(by: { items[$0].deadline < items[$1].deadline }),
                 items[child].deadline < items[place].deadline
             else { return }
-            swap(place, other: child)
+            swap(place, with: child)
             place = child
         }
     }
 
-    private mutating func swap(_ one: Int, other: Int) {
+    private mutating func swap(_ one: Int, with other: Int) {
         let item = items[one]
         put(items[other], at: one)
         put(item, at: other)
