@@ -11,7 +11,7 @@ extension Provider {
     /// starts over.
     ///
     /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says that
-    /// it is gone. The server keeps its part of an upload until it expires; ``ResumableUpload/terminatedOnCancel``
+    /// it is gone. The server keeps its part of an upload until it expires; `ResumableUpload.terminatedOnCancel`
     /// deletes it.
     ///
     /// Has no effect on other targets, while a call is transferring the target, or on a download that the server names
