@@ -185,7 +185,7 @@ extension OfflineOutbox {
 
 extension OfflineOutbox {
     /// Whether there is a network that calls may use, as far as it is known.
-    var isNetworkUsable: Bool { reachability?.status.serves(options.refusedNetworks) ?? true }
+    var isNetworkUsable: Bool { reachability.serves(options) }
 
     /// Ends delays after a successful call.
     func callSucceeded() {
@@ -199,21 +199,13 @@ extension OfflineOutbox {
 
     /// Sends entries whenever the network changes.
     func observeNetwork() {
-        guard let reachability else { return }
-        reachability.start()
-        let statuses = reachability.statuses
-        networkTask.withLock {
-            $0 = Task { [weak self] in
-                // The first one is not a change.
-                var isChange = false
-                for await _ in statuses {
-                    guard let self else { return }
-                    if isChange { self.update { $0.delays.endNoResponse() } }
-                    isChange = true
-                    self.startSending()
-                }
-            }
+        let task = reachability.observe { [weak self] isChange in
+            guard let self else { return false }
+            if isChange { self.update { $0.delays.endNoResponse() } }
+            self.startSending()
+            return true
         }
+        networkTask.withLock { $0 = task }
     }
 }
 

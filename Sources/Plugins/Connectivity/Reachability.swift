@@ -162,3 +162,23 @@ extension Reachability.Status {
         }
     }
 }
+
+extension Reachability? {
+    /// Whether there is a network that calls with the options may use; without a `Reachability`, one is assumed.
+    package func serves(_ options: CallOptions) -> Bool { self?.status.serves(options.refusedNetworks) ?? true }
+
+    /// Starts, and calls a closure with each status in a task, until the closure returns `false`.
+    ///
+    /// - Parameter receive: Receives whether the status is a change: the first one is not.
+    package func observe(_ receive: @escaping @Sendable (_ isChange: Bool) -> Bool) -> Task<Void, Never>? {
+        guard let self else { return nil }
+        self.start()
+        return Task { [statuses = self.statuses] in
+            var isChange = false
+            for await _ in statuses {
+                guard receive(isChange) else { return }
+                isChange = true
+            }
+        }
+    }
+}

@@ -128,7 +128,7 @@ extension TransferQueue {
 
 extension TransferQueue {
     /// Whether there is a network that transfers may use, as far as it is known.
-    private var isNetworkUsable: Bool { reachability?.status.serves(options.refusedNetworks) ?? true }
+    private var isNetworkUsable: Bool { reachability.serves(options) }
 
     /// Whether a transfer waits for the network after a failure.
     private func waitsAfter(_ error: TargetKitError) -> Bool {
@@ -141,21 +141,13 @@ extension TransferQueue {
 
     /// Starts waiting transfers whenever the network changes.
     func observeNetwork() {
-        guard let reachability else { return }
-        reachability.start()
-        let statuses = reachability.statuses
-        networkTask.withLock {
-            $0 = Task { [weak self] in
-                // The first one is not a change.
-                var isChange = false
-                for await _ in statuses {
-                    guard let self else { return }
-                    if isChange { self.content.update { $0.endNoResponse() } }
-                    isChange = true
-                    self.startWaiting()
-                }
-            }
+        let task = reachability.observe { [weak self] isChange in
+            guard let self else { return false }
+            if isChange { self.content.update { $0.endNoResponse() } }
+            self.startWaiting()
+            return true
         }
+        networkTask.withLock { $0 = task }
     }
 }
 
