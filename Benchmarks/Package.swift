@@ -14,7 +14,7 @@ let package = Package(
     targets: [
         .target(name: "Measuring"),
         .target(
-            name: "PluginSets",
+            name: "Workloads",
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "Allocations"),
         // The peers in C: what libcurl does without TargetKit around it.
         .target(name: "CurlMulti", linkerSettings: [.linkedLibrary("curl")]),
-        // Servers that need no thought: one takes every body, one never answers.
+        // Servers that need no thought: one answers everything, one never answers.
         .target(name: "Loopback"),
         .executableTarget(
             name: "encoding",
@@ -41,7 +41,7 @@ let package = Package(
         .executableTarget(
             name: "calls",
             dependencies: [
-                "Measuring", "Allocations", "PluginSets", .product(name: "TargetKit", package: "TargetKit"),
+                "Measuring", "Allocations", "Workloads", .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
@@ -49,9 +49,15 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "counts",
+            dependencies: [
+                "Measuring", "Allocations", "Workloads", "Loopback", .product(name: "TargetKit", package: "TargetKit"),
+            ]
+        ),
+        .executableTarget(
             name: "network",
             dependencies: [
-                "Measuring", "PluginSets", "CurlMulti", "Loopback",
+                "Measuring", "Workloads", "CurlMulti", "Loopback",
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "AsyncHTTPClientTransport", package: "Examples"),

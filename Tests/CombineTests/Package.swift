@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// The publishers where there is no Combine: their very files, built against OpenCombine. TargetKit itself never names a package.
+// The publishers where there is no Combine: their very files, built against OpenCombine. TargetKit itself never names a
+// package.
 //
 //     swift test --package-path Tests/CombineTests
 let package = Package(

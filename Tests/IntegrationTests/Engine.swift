@@ -17,8 +17,8 @@ enum Engine: String, Sendable, CaseIterable {
     /// `URLSessionTransport`.
     case urlSession
 
-    /// A transport that only one test uses: URLSession has six connections to a host, and a test that cancels many calls is not
-    /// to hold up another's.
+    /// A transport that only one test uses: URLSession has six connections to a host, and a test that cancels many
+    /// calls is not to hold up another's.
     var transport: any Transport {
         switch self {
         #if os(Linux)
@@ -28,8 +28,8 @@ enum Engine: String, Sendable, CaseIterable {
         }
     }
 
-    /// A transport that nobody else's calls have to wait for, with room for many at a time: URLSession has six connections
-    /// for a host, unless told.
+    /// A transport that nobody else's calls have to wait for, with room for many at a time: URLSession has six
+    /// connections for a host, unless told.
     var ownTransport: any Transport {
         switch self {
         #if os(Linux)
@@ -57,7 +57,8 @@ enum Engine: String, Sendable, CaseIterable {
         await Provider(transport: transport, plugins: plugins).failure(of: call)
     }
 
-    /// Makes one call to httpbin's `/anything`, or another address that answers the same, and reads what it has understood.
+    /// Makes one call to httpbin's `/anything`, or another address that answers the same, and reads what it has
+    /// understood.
     func echo(of call: ServerCall) async throws -> Echo {
         let response = try await response(to: call).filter()
         return try response.decode(Echo.self)

@@ -7,8 +7,8 @@ import Testing
 /// Forms with files as httpbin reads them.
 @Suite("httpbin: multipart forms", .throttled, .needs(.httpbin), .timeLimit(.minutes(2)))
 struct MultipartTests {
-    /// What a form's name is on the server's side: line ends arrive escaped, as browsers send them, and a line's end is CR LF.
-    /// The server takes a backslash for an escape, which it is not by HTML's rules for forms.
+    /// What a form's name is on the server's side: line ends arrive escaped, as browsers send them, and a line's end is
+    /// CR LF. The server takes a backslash for an escape, which it is not by HTML's rules for forms.
     private func received(_ name: String) -> String {
         var received = ""
         for character in name {

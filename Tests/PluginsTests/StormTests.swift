@@ -58,8 +58,8 @@ private struct Storm {
     init(seed: UInt64) {
         self.seed = seed
         let (server, scope, hooks, clock) = (StormServer(), scope, hooks, clock)
-        // Not on the clock of the storm, which moves to the next deadline whenever something waits: the longest time of a
-        // refresh would pass at once.
+        // Not on the clock of the storm, which moves to the next deadline whenever something waits: the longest time of
+        // a refresh would pass at once.
         let authentication = AuthenticationPlugin(
             authenticator: TokenAuthenticator(renew: { server.renew($0) }),
             store: MemoryCredentialStore(Token(1)),

@@ -8,7 +8,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The snippets of README and DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than this file.
+/// The snippets of README and DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than
+/// this file.
 @Suite("Documentation", .throttled, .timeLimit(.minutes(2)))
 struct DocumentationTests {
     // MARK: README

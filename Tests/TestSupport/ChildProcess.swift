@@ -10,8 +10,9 @@ import Musl
 
 /// A program that a test starts, with `posix_spawn`.
 ///
-/// Foundation's `Process` (6.3.1) reads past the end of a buffer when it looks for the open descriptors of a process that has more
-/// than about 1,000 of them, as the whole suite does: `findMaximumOpenFromProcSelfFD`. It also blocks SIGTERM in its children.
+/// Foundation's `Process` (6.3.1) reads past the end of a buffer when it looks for the open descriptors of a process
+/// that has more than about 1,000 of them, as the whole suite does: `findMaximumOpenFromProcSelfFD`. It also blocks
+/// SIGTERM in its children.
 public final class ChildProcess: Sendable {
     /// What a child has at one of its three standard streams.
     public enum Stream: Sendable {
@@ -65,7 +66,8 @@ public final class ChildProcess: Sendable {
         id = number
     }
 
-    /// Waits until it has ended, on the calling thread, and returns its status; 128 and the signal when one has ended it.
+    /// Waits until it has ended, on the calling thread, and returns its status; 128 and the signal when one has ended
+    /// it.
     public func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 && errno == EINTR {}

@@ -23,8 +23,8 @@ public struct ServedFile: Sendable {
 
     /// A response as RFC 9110 §14 requires it.
     ///
-    /// - Parameter cut: The number of bytes of the body after which the connection is closed; with a pace, after which nothing
-    ///   more is sent.
+    /// - Parameter cut: The number of bytes of the body after which the connection is closed; with a pace, after which
+    ///   nothing more is sent.
     public func response(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Response {
         let condition = request.headers["if-range"]
         let isCurrent = condition == nil || validators.contains { $0.value == condition }

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -46,8 +47,41 @@ static long long body_length(const char *bytes, size_t count, size_t *head_end) 
     return 0;
 }
 
-static void serve_sink_connection(int connection, char *buffer, size_t capacity) {
-    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+/// How many zeros the request's path asks for: `GET /1000`; -1 when it names no number.
+static long long wanted_length(const char *head) {
+    return strncmp(head, "GET /", 5) == 0 && head[5] >= '0' && head[5] <= '9' ? atoll(head + 5) : -1;
+}
+
+static int send_all(int connection, const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t sent = send(connection, bytes, count, MSG_NOSIGNAL);
+        if (sent < 0) return -1;
+        bytes += sent;
+        count -= (size_t)sent;
+    }
+    return 0;
+}
+
+/// Sends the head and `length` zeros, or a short text when no length was wanted.
+static int answer(int connection, long long length) {
+    static const char zeros[1 << 18];
+    static const char text[] = "ok\n";
+    char head[256];
+    int count = snprintf(
+        head, sizeof(head),
+        "HTTP/1.1 200 OK\r\nServer: loopback\r\nDate: Tue, 24 Nov 2026 12:00:00 GMT\r\nContent-Type: text/plain\r\n"
+        "Content-Length: %lld\r\nConnection: keep-alive\r\n\r\n%s",
+        length < 0 ? (long long)strlen(text) : length, length < 0 ? text : "");
+    if (send_all(connection, head, (size_t)count) != 0) return -1;
+    while (length > 0) {
+        size_t part = length < (long long)sizeof(zeros) ? (size_t)length : sizeof(zeros);
+        if (send_all(connection, zeros, part) != 0) return -1;
+        length -= (long long)part;
+    }
+    return 0;
+}
+
+static void serve_requests(int connection, char *buffer, size_t capacity) {
     size_t count = 0;
     for (;;) {
         size_t head_end = 0;
@@ -57,6 +91,7 @@ static void serve_sink_connection(int connection, char *buffer, size_t capacity)
             if (received <= 0) return;
             count += (size_t)received;
         }
+        long long wanted = wanted_length(buffer);
         long long left = length - (long long)(count - head_end);
         while (left > 0) {
             ssize_t received = recv(connection, buffer, capacity, 0);
@@ -64,20 +99,20 @@ static void serve_sink_connection(int connection, char *buffer, size_t capacity)
             left -= received;
         }
         count = 0;
-        if (send(connection, answer, sizeof(answer) - 1, MSG_NOSIGNAL) < 0) return;
+        if (answer(connection, wanted) != 0) return;
     }
 }
 
 static void *serve_connection(void *argument) {
     size_t capacity = 1 << 18;
     char *buffer = malloc(capacity);
-    if (buffer) serve_sink_connection((int)(intptr_t)argument, buffer, capacity);
+    if (buffer) serve_requests((int)(intptr_t)argument, buffer, capacity);
     free(buffer);
     close((int)(intptr_t)argument);
     return NULL;
 }
 
-static void *serve_sink(void *listener) {
+static void *serve_everything(void *listener) {
     int connection;
     while ((connection = accept((int)(intptr_t)listener, NULL, NULL)) >= 0) {
         pthread_t thread;
@@ -90,8 +125,8 @@ static void *serve_sink(void *listener) {
 /// Reads and drops, so that a connection that the client has closed is closed here as well.
 static void *serve_silence(void *argument);
 
-int loopback_start_sink(void) {
-    return start(serve_sink);
+int loopback_start_server(void) {
+    return start(serve_everything);
 }
 
 int loopback_start_silence(void) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import Measuring
-import PluginSets
+import Workloads
 import TargetKit
 
 /// What each plugin adds to a stubbed call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Allocations
-import PluginSets
+import Workloads
 import Foundation
 import Measuring
 import TargetKit

@@ -7,8 +7,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Parameters as a query, against `URLComponents`, which gets its values as text already. TargetKit sorts the names; for the
-/// same bytes the peer has to sort as well.
+/// Parameters as a query, against `URLComponents`, which gets its values as text already. TargetKit sorts the names;
+/// for the same bytes the peer has to sort as well.
 struct ParameterFigures {
     private let count: Int
     private let parameters: [String: any Sendable]

@@ -22,7 +22,7 @@ struct UploadFigures {
     private let provider = Provider<Upload>(transport: CurlTransport())
 
     init() throws {
-        guard let sink = URL(string: "http://127.0.0.1:\(loopback_start_sink())") else { throw URLError(.badURL) }
+        guard let sink = URL(string: "http://127.0.0.1:\(loopback_start_server())") else { throw URLError(.badURL) }
         self.sink = sink
         file = FileManager.default.temporaryDirectory.appending(path: "targetkit-upload-\(getpid())")
     }

@@ -4,6 +4,7 @@ import Loopback
 import Measuring
 import Synchronization
 import TargetKit
+import Workloads
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -101,8 +102,8 @@ private final class HangingSession: NSObject, Hanging, URLSessionDataDelegate {
     }
 }
 
-/// A thousand calls in flight to a server that never answers: how soon all have ended once they are cancelled, and how long
-/// starting one more takes.
+/// A thousand calls in flight to a server that never answers: how soon all have ended once they are cancelled, and how
+/// long starting one more takes.
 struct CancelFigures {
     private let server: URL
 

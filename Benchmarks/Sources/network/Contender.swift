@@ -4,7 +4,7 @@ import AsyncHTTPClientTransport
 import CurlMulti
 import Foundation
 import Measuring
-import PluginSets
+import Workloads
 import TargetKit
 
 /// One way to get the server's root.
@@ -107,17 +107,5 @@ extension Contender {
 
     private static func text(of server: URL) -> String {
         server.absoluteString + (server.path.isEmpty ? "/" : "")
-    }
-}
-
-/// Makes so many calls, so many at a time.
-func send(_ calls: Int, _ inFlight: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        for worker in 0..<inFlight {
-            group.addTask {
-                for _ in stride(from: worker, to: calls, by: inFlight) { try await call() }
-            }
-        }
-        try await group.waitForAll()
     }
 }

@@ -6,8 +6,8 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// URLSession by itself, as one has to use it on Linux: one delegate for the session, tasks known by their identifiers, and
-/// no asynchronous methods, which block every session of the process when a task is cancelled at the wrong moment.
+/// URLSession by itself, as one has to use it on Linux: one delegate for the session, tasks known by their identifiers,
+/// and no asynchronous methods, which block every session of the process when a task is cancelled at the wrong moment.
 final class RawSession: NSObject, URLSessionDataDelegate {
     private struct Exchange {
         var data = Data()

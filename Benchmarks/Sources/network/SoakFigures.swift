@@ -3,6 +3,7 @@ import Foundation
 import Measuring
 import Synchronization
 import TargetKit
+import Workloads
 
 /// What many calls leave behind: memory, file descriptors, completions that are missing or too many.
 struct SoakFigures {

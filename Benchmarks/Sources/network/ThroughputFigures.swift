@@ -125,7 +125,8 @@ struct ThroughputFigures {
         quantity == .rate ? "\(Int(value))/s" : timeText(value)
     }
 
-    /// Many short rounds: what else the machine does comes and goes in seconds, and those that are compared are to meet the same.
+    /// Many short rounds: what else the machine does comes and goes in seconds, and those that are compared are to meet
+    /// the same.
     private func rounds(of contenders: [Contender], inFlight: Int) async throws -> [String: Rounds] {
         var rounds: [String: Rounds] = [:]
         for contender in contenders { try await contender.run(inFlight, contender.calls / 2) }

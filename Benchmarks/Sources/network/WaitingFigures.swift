@@ -2,6 +2,7 @@
 import Foundation
 import Measuring
 import TargetKit
+import Workloads
 
 /// Requests per second and memory when more calls are in flight than the maximum number of connections.
 struct WaitingFigures {

@@ -13,8 +13,8 @@ import FoundationNetworking
 /// var task: HTTPTask { .plain.driver(S3MultipartUpload(of: film)) }
 /// ```
 ///
-/// It shows what a driver is for. Each request is signed by the provider's plugins and sent within the call, several parts
-/// at the same time. Another attempt of the call sends only the parts that are missing.
+/// It shows what a driver is for. Each request is signed by the provider's plugins and sent within the call, several
+/// parts at the same time. Another attempt of the call sends only the parts that are missing.
 ///
 /// https://docs.aws.amazon.com/AmazonS3/latest/userguide/mpuoverview.html
 public struct S3MultipartUpload: TransferDriver {

@@ -29,8 +29,8 @@ public protocol TraceSpan: Sendable {
     func end(_ result: Result<Response, TargetKitError>)
 }
 
-/// Sends the trace context of each attempt to the server, in `traceparent` and `tracestate` (W3C Trace Context), and can
-/// start a span for it in a tracing system.
+/// Sends the trace context of each attempt to the server, in `traceparent` and `tracestate` (W3C Trace Context), and
+/// can start a span for it in a tracing system.
 ///
 /// ```swift
 /// TraceContextPlugin()                                        // only the header fields

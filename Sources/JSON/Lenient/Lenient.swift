@@ -59,7 +59,8 @@ extension KeyedEncodingContainer {
     }
 }
 
-/// A default for ``LenientDefault``, as a type: `enum PageOne: LenientDefaultProvider { static let lenientDefault = 1 }`.
+/// A default for ``LenientDefault``, as a type:
+/// `enum PageOne: LenientDefaultProvider { static let lenientDefault = 1 }`.
 public protocol LenientDefaultProvider {
     /// The type of the property.
     associatedtype Value: Decodable

@@ -4,8 +4,8 @@ import TargetKit
 
 /// A type that ``Lenient`` can always create: from a value of this type, from a similar value, or as a default.
 ///
-/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and `JSONValue` conform. A type of
-/// your own only declares its default; the raw value of an enum is converted like any other value:
+/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and `JSONValue` conform. A type
+/// of your own only declares its default; the raw value of an enum is converted like any other value:
 /// ```swift
 /// enum Status: String, LenientDecodable {
 ///     case active, closed, unknown

@@ -8,8 +8,8 @@ import TargetKit
 ///     @LossyArray var items: [Item]
 /// }
 /// ```
-/// The array is empty if the value is missing, null, or not an array. Elements are not converted: ``Lenient`` does that. The
-/// observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
+/// The array is empty if the value is missing, null, or not an array. Elements are not converted: ``Lenient`` does
+/// that. The observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
 @propertyWrapper
 public struct LossyArray<Element: Decodable> {
     /// The elements that could be decoded.

@@ -23,8 +23,8 @@ open class ServerTrustManager {
         self.evaluators = evaluators
     }
 
-    /// Returns the evaluator of a host; `nil` if it has none and needs none. A call fails if an override returns another
-    /// evaluator than ``evaluators`` has for the host.
+    /// Returns the evaluator of a host; `nil` if it has none and needs none. A call fails if an override returns
+    /// another evaluator than ``evaluators`` has for the host.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` if the host needs an evaluator and has none.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
@@ -76,9 +76,9 @@ public final class DisabledTrustEvaluator: PolicyTrustEvaluating {
 
 /// Trusts servers with one of the app's certificates.
 ///
-/// The public key of the server's own certificate must be the key of one of the app's, so that a renewed certificate with
-/// the same key is accepted, and the certificate of an authority is not. With `acceptSelfSignedCertificates`, the app's
-/// certificates are the only trusted authorities for the host instead.
+/// The public key of the server's own certificate must be the key of one of the app's, so that a renewed certificate
+/// with the same key is accepted, and the certificate of an authority is not. With `acceptSelfSignedCertificates`, the
+/// app's certificates are the only trusted authorities for the host instead.
 public final class PinnedCertificatesTrustEvaluator: PolicyTrustEvaluating {
     let rule: ServerTrustRule
 

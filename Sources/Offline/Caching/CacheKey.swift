@@ -22,7 +22,8 @@ struct CacheKey: Sendable, Hashable {
         self.user = user
     }
 
-    /// The text of a URL without its fragment and user, which are not sent. Equivalent URLs have the same text (RFC 9110 §4.2.3).
+    /// The text of a URL without its fragment and user, which are not sent. Equivalent URLs have the same text (RFC
+    /// 9110 §4.2.3).
     static func text(of url: URL) -> String {
         let text = url.absoluteString
         return isNormal(text.utf8) ? text : normalized(url) ?? text

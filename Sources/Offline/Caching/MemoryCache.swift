@@ -77,8 +77,8 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Stores a response, which replaces the one of the same key and variant, unless that one is more recent. A response
-    /// of more than a quarter of the limit is not kept.
+    /// Stores a response, which replaces the one of the same key and variant, unless that one is more recent. A
+    /// response of more than a quarter of the limit is not kept.
     ///
     /// - Parameter isFromDisk: Whether it was read from the disk: it does not replace one that has arrived meanwhile.
     /// - Returns: Whether there is no more recent response.

@@ -40,7 +40,8 @@ extension ResponseCache {
 
     func report(_ event: @autoclosure () -> Event) { log.send(event()) }
 
-    /// Identifies what was removed until now: a response whose exchange begins now is stored, unless it is removed later.
+    /// Identifies what was removed until now: a response whose exchange begins now is stored, unless it is removed
+    /// later.
     var generation: CacheRemovals.Generation { removals.withLock(\.generation) }
 
     /// Whether a response was removed since a generation, or is being removed.

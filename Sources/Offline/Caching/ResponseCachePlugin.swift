@@ -28,12 +28,12 @@ import FoundationNetworking
 ///   has replaced, for example because a captive portal has answered, is used again.
 /// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
 ///   old it is.
-/// - **Credentials.** Responses to requests with credentials are stored separately for each credential: `Authorization`,
-///   `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an `AuthenticationPlugin`
-///   keeps its responses when its credential is refreshed, and between launches; when it ends, all responses to requests
-///   with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose only
-///   credential is a signature do not use the cache, and a response to a request that gets its credential in another
-///   plugin's `exchange` is not stored.
+/// - **Credentials.** Responses to requests with credentials are stored separately for each credential:
+///   `Authorization`, `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an
+///   `AuthenticationPlugin` keeps its responses when its credential is refreshed, and between launches; when it ends,
+///   all responses to requests with credentials are removed. For other credentials that change, pass `user`. Without
+///   it, requests whose only credential is a signature do not use the cache, and a response to a request that gets its
+///   credential in another plugin's `exchange` is not stored.
 ///
 /// A provider can have only one of these plugins.
 public struct ResponseCachePlugin: Plugin {

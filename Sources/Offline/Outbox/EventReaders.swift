@@ -31,8 +31,8 @@ final class EventReaders<Event: Sendable>: Sendable {
         guard isWanted else { return }
         // Without the lock: it can run code of the app.
         let event = event()
-        // With the lock, so that all readers receive events in one order: `yield` makes no callbacks. Events that a full
-        // buffer drops are released without it.
+        // With the lock, so that all readers receive events in one order: `yield` makes no callbacks. Events that a
+        // full buffer drops are released without it.
         _ = state.withLock { state -> [AsyncStream<Event>.Continuation.YieldResult] in
             if state.lastReader == 0 { state.early = (state.early + [event]).suffix(earlyLimit) }
             return state.readers.values.map { $0.yield(event) }

@@ -108,8 +108,8 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     /// The entries that this outbox changes, each in its new state. Changes by other processes are not included.
     ///
     /// The first sequence begins with up to 100 of the latest changes since the outbox was created. If more
-    /// than 1,000 are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence has one
-    /// reader.
+    /// than 1,000 are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence has
+    /// one reader.
     public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
 
     /// The number of entries that this version of the app cannot decode, for example because a case of the target was

@@ -112,7 +112,8 @@ extension TargetKitError {
     }
 
     /// Whether the server still processes an earlier request with the same key
-    /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can be a conflict of the call.
+    /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can be a conflict of the
+    /// call.
     fileprivate func isInProgress(_ now: Date) -> Bool {
         guard stage == .status, let response, response.statusCode == 409 else { return false }
         return RetryAfter.delay(in: response.headers, now: now) != nil

@@ -41,8 +41,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
     ///   - provider: Makes the calls.
     ///   - target: The call that loads the value.
     ///   - type: The type to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body or
-    ///     payload.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
+    ///     or payload.
     ///   - maximumAge: The age at which the value is stale; default: one minute.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - clock: Measures the age; default: the continuous clock, which includes the time in which the device sleeps.

@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// Why an ``AuthenticationPlugin`` has ended a call, if not by the error of the refresh itself.
 package enum AuthenticationError: Error, Sendable, Hashable {
-    /// The limit of refreshes is reached: the server rejects new credentials, or issues credentials that expire at once.
+    /// The limit of refreshes is reached: the server rejects new credentials, or issues credentials that expire at
+    /// once.
     case tooManyRefreshes(RefreshLimit)
     /// The refresh was cancelled with all calls of its provider.
     case refreshCancelled
@@ -92,7 +93,8 @@ extension RefreshFailure {
 }
 
 extension Error {
-    /// The error without what the refresh has sent and received, which contains secrets: only the status of the response is kept.
+    /// The error without what the refresh has sent and received, which contains secrets: only the status of the
+    /// response is kept.
     var withoutExchange: any Error {
         guard var error = self as? TargetKitError else { return self }
         error.target = nil

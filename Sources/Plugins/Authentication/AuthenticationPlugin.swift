@@ -27,9 +27,9 @@ import FoundationNetworking
 ///   credential newer than the one with which the call began; its caller gets the server's response. Cancelling a call
 ///   does not cancel the refresh.
 /// - **Several processes** can use one store, which is read before and after each refresh. A credential that another
-///   process has refreshed is used instead of a refresh. If another process has signed out, so does this one. If another
-///   user has signed in there, the session of this process ends as by ``signIn(_:)``, and later calls belong to that
-///   user.
+///   process has refreshed is used instead of a refresh. If another process has signed out, so does this one. If
+///   another user has signed in there, the session of this process ends as by ``signIn(_:)``, and later calls belong to
+///   that user.
 /// - **An endpoint that rejects every credential** does not affect the others: after a call was rejected with a new
 ///   credential, further calls to its URL get the server's response, without a refresh, for 30 seconds.
 /// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared,

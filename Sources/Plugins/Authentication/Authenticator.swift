@@ -123,8 +123,8 @@ extension Response {
 
     /// Whether the server has rejected the call's credential.
     ///
-    /// - Parameter scheme: The scheme of the credential; a 401 whose challenges are all of other schemes does not reject
-    ///   it. `nil`: unknown.
+    /// - Parameter scheme: The scheme of the credential; a 401 whose challenges are all of other schemes does not
+    ///   reject it. `nil`: unknown.
     func rejectsCredential(scheme: String?) -> Bool {
         guard statusCode == 401 else { return false }
         let fields = headers.values(for: .wwwAuthenticate)

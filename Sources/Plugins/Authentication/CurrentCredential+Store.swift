@@ -7,8 +7,8 @@ extension CurrentCredential {
         case same
         /// Another process has stored this one.
         ///
-        /// - Parameter isSameSession: Whether it is known to be of the same session. It is unknown if the store keeps no
-        ///   identifiers.
+        /// - Parameter isSameSession: Whether it is known to be of the same session. It is unknown if the store keeps
+        ///   no identifiers.
         case refreshed(IdentifiedCredential<Credential>, isSameSession: Bool)
         /// Another process has begun this session.
         case replaced(IdentifiedCredential<Credential>)
@@ -23,8 +23,8 @@ extension CurrentCredential {
         let contents: IdentifiedCredential<Credential>?
     }
 
-    /// Compares the stored credential with one that this process has used. A store that cannot be read may still contain
-    /// it.
+    /// Compares the stored credential with one that this process has used. A store that cannot be read may still
+    /// contain it.
     func comparison(with credential: Credential, of refresh: Refresh) async -> Comparison {
         (try? await stored(comparedTo: credential, of: refresh)) ?? .same
     }

@@ -18,14 +18,14 @@ import FoundationNetworking
 /// ```
 ///
 /// Only a call that carried the credential to the server that has rejected it ends the session: its request has one of
-/// the `credentialHeaders`, and no redirect led to another origin, where the credential is not sent. A wrong password in
-/// a sign-in call, for example, does not end the session.
+/// the `credentialHeaders`, and no redirect led to another origin, where the credential is not sent. A wrong password
+/// in a sign-in call, for example, does not end the session.
 ///
 /// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
 /// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
-/// calls that the handler makes are not cancelled, and the handler may shut down the scope. Further results of this kind
-/// are passed on without effect until ``reset()``. A plugin that was created with `after` needs no reset: a sign-in by the
-/// ``AuthenticationPlugin`` rearms it.
+/// calls that the handler makes are not cancelled, and the handler may shut down the scope. Further results of this
+/// kind are passed on without effect until ``reset()``. A plugin that was created with `after` needs no reset: a
+/// sign-in by the ``AuthenticationPlugin`` rearms it.
 ///
 /// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
 /// prepared before ``reset()`` does not count afterwards, so a late response to the previous session does not end the
@@ -223,7 +223,8 @@ extension UnauthorizedPlugin {
     ///   - credentialHeaders: The header fields that carry a credential of the session other than that of the
     ///     authentication plugin; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once for each session, with the call whose result it was. It is not cancelled with that call.
+    ///   - signOut: Called once for each session, with the call whose result it was. It is not cancelled with that
+    ///     call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],

@@ -45,8 +45,8 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         for reader in readers { reader.finish() }
     }
 
-    /// One element at once, and one whenever the value has changed since the last one was taken. Readers read the value itself, so
-    /// that they do not see changes out of order.
+    /// One element at once, and one whenever the value has changed since the last one was taken. Readers read the value
+    /// itself, so that they do not see changes out of order.
     package func changes() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = content.withLock { content -> Int? in
@@ -64,8 +64,8 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         return stream
     }
 
-    /// What a closure makes of the value: the current value first, then each that differs from the one before. A slow reader gets only
-    /// the latest value. Each stream has one reader.
+    /// What a closure makes of the value: the current value first, then each that differs from the one before. A slow
+    /// reader gets only the latest value. Each stream has one reader.
     package func latestValues<Element: Sendable & Equatable>(
         _ element: @escaping @Sendable (Value) -> Element
     ) -> AsyncStream<Element> {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A state whose changes are reported to a callback in the order in which they happened, one at a time, with no lock held.
+/// A state whose changes are reported to a callback in the order in which they happened, one at a time, with no lock
+/// held.
 ///
-/// The thread that changes the state first delivers; it also delivers changes that happen meanwhile, on other threads or within the
-/// callback. So the callback may lag behind the state, but is never out of order.
+/// The thread that changes the state first delivers; it also delivers changes that happen meanwhile, on other threads
+/// or within the callback. So the callback may lag behind the state, but is never out of order.
 package final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private struct Content: Sendable {
         var state: State

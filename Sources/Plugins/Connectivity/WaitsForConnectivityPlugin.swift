@@ -13,11 +13,10 @@ import FoundationNetworking
 /// ```
 ///
 /// A request waits until the device is online or its status is unknown; a stored response is used without a wait. After
-/// the timeout the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent anyway
-/// (`failsAfterTimeout: false`).
-/// A waiting call is in flight and can be cancelled; a limit of `CallTimeout.wholeCall` includes the wait, one for the
-/// exchange does not. Calls to this machine (`localhost`, `127.…`, `::1`) do not wait, nor do calls that opt out by
-/// `CallOptions.waitsForConnectivity` or by a closure.
+/// the timeout the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent
+/// anyway (`failsAfterTimeout: false`). A waiting call is in flight and can be cancelled; a limit of
+/// `CallTimeout.wholeCall` includes the wait, one for the exchange does not. Calls to this machine (`localhost`,
+/// `127.…`, `::1`) do not wait, nor do calls that opt out by `CallOptions.waitsForConnectivity` or by a closure.
 ///
 /// The device's network must also be one that the call may use (`CallOptions.allowsCellular`, `.allowsExpensive`,
 /// `.allowsConstrained`). A call waits for such a network, and fails with `URLError(.dataNotAllowed)` if there is none;
@@ -77,8 +76,8 @@ public struct WaitsForConnectivityPlugin: Plugin {
 
     /// Waits while the device is offline.
     ///
-    /// - Throws: `TargetKitError` of stage `.request` with `URLError(.notConnectedToInternet)` after the timeout, unless
-    ///   the request is sent then, or with `URLError(.dataNotAllowed)`; `CancellationError`.
+    /// - Throws: `TargetKitError` of stage `.request` with `URLError(.notConnectedToInternet)` after the timeout,
+    ///   unless the request is sent then, or with `URLError(.dataNotAllowed)`; `CancellationError`.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,

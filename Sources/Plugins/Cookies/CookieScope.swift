@@ -20,8 +20,8 @@ struct CookieHost: Sendable, Hashable {
 
     private static let marks = Array("-._:~".utf8)
 
-    /// Whether it is an IP address, which has no parent domains. A numeric last label makes it one: `127.1` and `0x7f.1`
-    /// are addresses, too.
+    /// Whether it is an IP address, which has no parent domains. A numeric last label makes it one: `127.1` and
+    /// `0x7f.1` are addresses, too.
     var isAddress: Bool {
         if name.utf8.contains(UInt8(ascii: ":")) { return true }
         guard let last = labels.last else { return false }

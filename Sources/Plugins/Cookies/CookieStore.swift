@@ -17,8 +17,8 @@ import TargetKit
 /// - As in browsers (RFC 6265bis), an http response cannot set a Secure cookie or one that would hide it, and the
 ///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced.
 /// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is refused unless
-///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only between
-///   hosts that trust each other.
+///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only
+///   between hosts that trust each other.
 /// - `SameSite` has no effect, because requests do not come from a site.
 /// - Every method can be called on any thread, and is atomic.
 public final class CookieStore: Sendable {
@@ -103,8 +103,8 @@ public final class CookieStore: Sendable {
     ///
     /// - Returns: Whether the cookie is valid and has been stored. It is invalid when the domain is not a host, or is a
     ///   single label or an address without ``Cookie/isHostOnly``; when the path does not start with `/`; when the name
-    ///   or value contains `;`, control characters, or whitespace at an end; when the name is empty or contains `=`; when
-    ///   it is too long; or when it does not meet the requirements of its name's prefix.
+    ///   or value contains `;`, control characters, or whitespace at an end; when the name is empty or contains `=`;
+    ///   when it is too long; or when it does not meet the requirements of its name's prefix.
     @discardableResult
     public func set(_ cookie: Cookie) -> Bool {
         guard let cookie = cookie.checked else { return false }

@@ -26,8 +26,8 @@ struct EnvironmentBaseURL: Sendable, Hashable {
         }
     }
 
-    /// How well a request's URL matches this base URL: the length of this path if the request's is below it, else 0; `nil` for
-    /// another server.
+    /// How well a request's URL matches this base URL: the length of this path if the request's is below it, else 0;
+    /// `nil` for another server.
     func score(of request: EnvironmentBaseURL) -> Int? {
         guard request.origin == origin else { return nil }
         let isBelow = request.path == path || request.path.hasPrefix(path + "/")

@@ -42,10 +42,10 @@ public final class EnvironmentTransport: Transport {
     ///
     /// - Parameters:
     ///   - store: The environments.
-    ///   - names: **For development only.** The names of the environments that trust any certificate of any host, so that
-    ///     everyone on the network can read and change their calls. Pinned keys still count. Requests to other servers
-    ///     are sent by the current environment's transport, and so with its trust. Default: none. In a release build of
-    ///     this package it has no effect unless you also pass `alsoInReleaseBuilds`.
+    ///   - names: **For development only.** The names of the environments that trust any certificate of any host, so
+    ///     that everyone on the network can read and change their calls. Pinned keys still count. Requests to other
+    ///     servers are sent by the current environment's transport, and so with its trust. Default: none. In a release
+    ///     build of this package it has no effect unless you also pass `alsoInReleaseBuilds`.
     ///   - alsoInReleaseBuilds: Whether these environments trust any certificate in release builds too; default:
     ///     `false`.
     ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's

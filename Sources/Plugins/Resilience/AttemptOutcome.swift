@@ -12,7 +12,8 @@ package struct AttemptOutcome {
     package let status: Int?
     /// Why the exchange failed, if it did.
     package let code: URLError.Code?
-    /// Whether the call was cancelled, or the timeout of the whole call has expired: neither is a failure of the server.
+    /// Whether the call was cancelled, or the timeout of the whole call has expired: neither is a failure of the
+    /// server.
     package let isInterrupted: Bool
     /// The request, if it is known; after redirects the last one.
     let request: URLRequest?
@@ -37,8 +38,8 @@ package struct AttemptOutcome {
         wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
     }
 
-    /// Whether the exchange failed after the requested URL had answered with a redirect. If the URL of the failure is another one,
-    /// the transport has followed a redirect itself.
+    /// Whether the exchange failed after the requested URL had answered with a redirect. If the URL of the failure is
+    /// another one, the transport has followed a redirect itself.
     package var isBehindRedirect: Bool {
         if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
@@ -103,8 +104,8 @@ extension FinishedCall {
 
 /// What `URLError` codes mean for the server and the request.
 package enum ConnectionFailure {
-    /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing of the
-    /// request was sent, so no server has processed it.
+    /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing
+    /// of the request was sent, so no server has processed it.
     package static let beforeSending: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,

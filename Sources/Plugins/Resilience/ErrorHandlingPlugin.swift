@@ -35,8 +35,8 @@ public struct ErrorHandlingPlugin: Plugin {
     /// Creates a plugin with handlers.
     ///
     /// - Parameters:
-    ///   - retriesNonIdempotentCalls: Whether the handlers may also repeat calls that are not safe to repeat, such as a POST
-    ///     without an `Idempotency-Key`; default: `false`.
+    ///   - retriesNonIdempotentCalls: Whether the handlers may also repeat calls that are not safe to repeat, such as a
+    ///     POST without an `Idempotency-Key`; default: `false`.
     ///   - handlers: Each gets the failure and the call, with the number of the failed attempt.
     public init(
         retriesNonIdempotentCalls: Bool = false,

@@ -23,9 +23,9 @@ public struct HostFailoverPolicy: Sendable, ServerFailures {
     ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
     ///     device is not a failure of a host. If calls have timeouts that a healthy host can exceed, pass codes without
     ///     `.timedOut`: otherwise one slow call moves all calls.
-    ///   - movesNonIdempotentCallsOnStatus: Whether one of the statuses also moves a call that is not safe to repeat, such as
-    ///     a POST without an `Idempotency-Key`. Default: `false`, since a server that answers may have processed the
-    ///     request. Pass `true` if only a gateway sends these statuses, before it forwards a request.
+    ///   - movesNonIdempotentCallsOnStatus: Whether one of the statuses also moves a call that is not safe to repeat,
+    ///     such as a POST without an `Idempotency-Key`. Default: `false`, since a server that answers may have
+    ///     processed the request. Pass `true` if only a gateway sends these statuses, before it forwards a request.
     ///   - probeAfter: How long after its failure the first host is tried again; default: 60 seconds.
     ///   - isAvailable: Whether a host may be used now; called before each attempt for each host. `false` counts as a
     ///     failure of the host. Default `nil`: all hosts may be used. A host that a ``CircuitBreakerPlugin`` of the

@@ -9,7 +9,8 @@ struct HostPool: Sendable {
         fileprivate(set) var host = 0
         /// Whether the current attempt tries the first host again.
         fileprivate(set) var isProbe = false
-        /// The number of the choice that the current attempt follows; `nil` if it goes to another host than the chosen one.
+        /// The number of the choice that the current attempt follows; `nil` if it goes to another host than the chosen
+        /// one.
         fileprivate var choice: Int?
         fileprivate var failed: Set<Int> = []
         /// Whether a circuit breaker has refused an attempt.
@@ -32,7 +33,8 @@ struct HostPool: Sendable {
     private let probeAfter: Duration
     /// The host that is used.
     private(set) var current = 0
-    /// Grows with each change of ``current``: the failure of an attempt that followed an earlier choice does not change it again.
+    /// Grows with each change of ``current``: the failure of an attempt that followed an earlier choice does not change
+    /// it again.
     private var choice = 0
     /// When the first host has last failed.
     private var firstFailedAt: Duration?

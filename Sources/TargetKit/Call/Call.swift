@@ -18,8 +18,8 @@ final class Call: Sendable {
         case shared
         /// A response whose body arrives while it is read. About `buffer` bytes at most wait for the reader.
         case stream(buffer: Int)
-        /// An exchange of other calls, with a context of its own: one that they share, or one that a driver sends beside
-        /// others.
+        /// An exchange of other calls, with a context of its own: one that they share, or one that a driver sends
+        /// beside others.
         case exchange
 
         var isStream: Bool {

@@ -7,9 +7,9 @@ import FoundationNetworking
 
 /// Sends the requests of a call for its ``TransferDriver``.
 ///
-/// Each request passes the plugins' `prepare`, `willSend`, `exchange` and `didReceive`, the redirects and the validation,
-/// has the call's timeout for an exchange, and is cancelled with the call. They are sent one after another; those that
-/// are sent at the same time need ``concurrent()``.
+/// Each request passes the plugins' `prepare`, `willSend`, `exchange` and `didReceive`, the redirects and the
+/// validation, has the call's timeout for an exchange, and is cancelled with the call. They are sent one after another;
+/// those that are sent at the same time need ``concurrent()``.
 public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
@@ -77,8 +77,8 @@ extension CallExchanges {
         return exchanges
     }
 
-    /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``, with its own
-    /// bytes, or else the body of the task.
+    /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``, with its
+    /// own bytes, or else the body of the task.
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {
@@ -94,8 +94,8 @@ extension CallExchanges {
     /// - Parameters:
     ///   - request: The request.
     ///   - body: The body, in place of that of the request or the task.
-    ///   - restriction: Removes from the prepared and the signed request what may not be sent with it, such as credentials
-    ///     for another server; default `nil`. What plugins add in `exchange` is not restricted: set
+    ///   - restriction: Removes from the prepared and the signed request what may not be sent with it, such as
+    ///     credentials for another server; default `nil`. What plugins add in `exchange` is not restricted: set
     ///     ``TransportRequest/isCrossOrigin`` of a request to another server, so that they add no secrets.
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(
@@ -128,7 +128,8 @@ extension CallExchanges {
     /// Sends a request with its own bytes, or else the body of the task, and returns its response.
     ///
     /// - Parameter request: The request, before plugins prepare it.
-    /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not accept.
+    /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not
+    ///   accept.
     public func send(_ request: URLRequest) async throws -> Response {
         try await send(prepare(request))
     }
@@ -138,7 +139,8 @@ extension CallExchanges {
     /// - Parameters:
     ///   - request: The request, before plugins prepare it.
     ///   - body: The body, in place of that of the request or the task.
-    /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not accept.
+    /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not
+    ///   accept.
     public func send(_ request: URLRequest, body: TransportRequest.Body) async throws -> Response {
         try await send(prepare(request, body: body))
     }

@@ -120,8 +120,8 @@ extension CallOptions {
     /// ```
     ///
     /// Its units are bytes, with their throughput and the remaining time. Cancelling it cancels the call. Pausing
-    /// and resuming it pauses and resumes a call that can be continued, as ``RequestHandle/pause()`` does. Use one object
-    /// for each call.
+    /// and resuming it pauses and resumes a call that can be continued, as ``RequestHandle/pause()`` does. Use one
+    /// object for each call.
     public var progress: Progress? {
         get { self[ProgressKey.self] }
         set { self[ProgressKey.self] = newValue }

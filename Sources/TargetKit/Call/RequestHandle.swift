@@ -133,7 +133,8 @@ public final class RequestHandle: Sendable {
         beginInterruption(reason)?()
     }
 
-    /// Records an interruption, and returns the closure that ends what the call is doing; `nil` if the call is committed.
+    /// Records an interruption, and returns the closure that ends what the call is doing; `nil` if the call is
+    /// committed.
     func beginInterruption(_ reason: Interruption) -> (@Sendable () -> Void)? {
         state.withLock { state in
             guard !state.isCommitted else {

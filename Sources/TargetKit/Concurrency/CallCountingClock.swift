@@ -16,8 +16,8 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// Notes that a hook has suspended: the call waits, unless that has been ended since the hook began.
     func suspendHook(_ hook: Int, of call: RequestContext.ID)
 
-    /// Notes that a task is going to start that sleeps until a time limit of a call. Until it sleeps, and from the limit
-    /// until ``endTimer(_:of:)``, the call is at work.
+    /// Notes that a task is going to start that sleeps until a time limit of a call. Until it sleeps, and from the
+    /// limit until ``endTimer(_:of:)``, the call is at work.
     ///
     /// - Returns: A number for the timer.
     func beginTimer(of call: RequestContext.ID) -> Int

@@ -7,8 +7,8 @@ struct ErrorSentences {
     let suggestion: String
 }
 
-/// The sentences in one language. Each entry has the description, the reason and the suggestion, separated by ` | `. One
-/// of two sentences has the table's ``refusal`` as its reason.
+/// The sentences in one language. Each entry has the description, the reason and the suggestion, separated by ` | `.
+/// One of two sentences has the table's ``refusal`` as its reason.
 struct ErrorSentenceTable: Sendable {
     let kinds: [TargetKitError.Kind: String]
     /// For statuses that differ from others of their kind.

@@ -54,7 +54,8 @@ extension TargetKitError {
 
     /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
     /// sentences of ``ErrorTexts/current``. The app's own error, and one thrown by a closure or plugin, is represented
-    /// by its domain and code, because its values can be secrets: ``appError`` and ``underlying`` have the error itself.
+    /// by its domain and code, because its values can be secrets: ``appError`` and ``underlying`` have the error
+    /// itself.
     public var errorUserInfo: [String: Any] {
         // Foundation on Linux (Swift 6.3.1) takes them from here alone, where an error has this property.
         var info: [String: Any] = [

@@ -20,8 +20,8 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// If other statements of the `do` throw too, write `catch let error as TargetKitError`: the type of the error is inferred
-/// only if all of them throw the same type.
+/// If other statements of the `do` throw too, write `catch let error as TargetKitError`: the type of the error is
+/// inferred only if all of them throw the same type.
 public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     /// The step of a call that failed.
     public enum Stage: Sendable, Hashable, CaseIterable {
@@ -65,8 +65,8 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.stage }
         set { fields.value.stage = newValue }
     }
-    /// The target of the call, the inner one of a ``MultiTarget``; `nil` if no target is known, for example of a response
-    /// that was created by hand.
+    /// The target of the call, the inner one of a ``MultiTarget``; `nil` if no target is known, for example of a
+    /// response that was created by hand.
     public var target: (any TargetType)? {
         get { fields.value.target }
         set { fields.value.target = newValue }
@@ -167,8 +167,8 @@ extension TargetKitError {
 
 extension TargetKitError: ReflectsDescription {
     /// One line for the developer: the target, the failure, and its reason. Queries, header fields, bodies and
-    /// associated values are omitted, because they can contain secrets. For a body that could not be decoded, it has the
-    /// key path, or the kind and the media type. ``Response/excerpt`` has the beginning of the body.
+    /// associated values are omitted, because they can contain secrets. For a body that could not be decoded, it has
+    /// the key path, or the kind and the media type. ``Response/excerpt`` has the beginning of the body.
     public var description: String {
         // Of an earlier launch: it is complete.
         if let failure = underlying as? StoredFailure { return failure.text.inOneLine }

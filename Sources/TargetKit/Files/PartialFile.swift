@@ -5,11 +5,11 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A new file that is removed with its last reference unless it has been moved to its final place, so that no incomplete
-/// file is visible there.
+/// A new file that is removed with its last reference unless it has been moved to its final place, so that no
+/// incomplete file is visible there.
 ///
-/// A file that replaces another one has no name until it is moved, where the system supports that, so that nothing stays
-/// when the process dies. Otherwise it has a temporary name, and is locked while it is in use.
+/// A file that replaces another one has no name until it is moved, where the system supports that, so that nothing
+/// stays when the process dies. Otherwise it has a temporary name, and is locked while it is in use.
 package final class PartialFile: Sendable {
     /// The number of bytes of the final name that the hidden name begins with. Most file systems limit a name to 255
     /// bytes.
@@ -196,8 +196,8 @@ package final class PartialFile: Sendable {
         bytes.withUnsafeBytes { write($0, to: descriptor) }
     }
 
-    /// Replaces a file that only one process writes at a time, by way of a file with a fixed name beside it. Returns the
-    /// open file; `nil` on failure.
+    /// Replaces a file that only one process writes at a time, by way of a file with a fixed name beside it. Returns
+    /// the open file; `nil` on failure.
     package static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
         let new = file.appendingPathExtension("new")
         // A new file: another user may have created one under the name.

@@ -49,8 +49,8 @@ enum RecordFile {
 
     /// The lines of an open file from a position.
     ///
-    /// - Parameter isRepaired: Whether an incomplete last line, whose writer was killed, is removed from the file, and a
-    ///   missing line feed is added. Otherwise such a line isn't read.
+    /// - Parameter isRepaired: Whether an incomplete last line, whose writer was killed, is removed from the file, and
+    ///   a missing line feed is added. Otherwise such a line isn't read.
     /// - Returns: The lines, and the position after them.
     static func read<Record>(
         _ descriptor: Int32,

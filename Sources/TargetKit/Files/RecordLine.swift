@@ -25,8 +25,8 @@ enum RecordLine {
         return Data(json)
     }
 
-    /// The lines that a damaged line consists of: a changed byte can have been the line feed after one of them, or after
-    /// the last one. Parts that are not lines are returned as they are.
+    /// The lines that a damaged line consists of: a changed byte can have been the line feed after one of them, or
+    /// after the last one. Parts that are not lines are returned as they are.
     static func parts(ofDamaged line: Data) -> [Data] {
         let bytes = Array(line)
         var starts = bytes.indices.filter { $0 > 0 && isStart(bytes[$0...]) }

@@ -3,10 +3,11 @@ import Foundation
 
 /// A file to which several processes append records, for what is kept between launches and changes often.
 ///
-/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. Each operation locks the
-/// file and first reads what others have appended. After a crash, the last line can be incomplete: the next operation
-/// removes it. Lines that are damaged, or that this version of the app cannot decode, stay in the file. The file has
-/// mode 0600. A file of another kind is refused. Operations block the thread, usually for less than a millisecond.
+/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. Each operation locks
+/// the file and first reads what others have appended. After a crash, the last line can be incomplete: the next
+/// operation removes it. Lines that are damaged, or that this version of the app cannot decode, stay in the file. The
+/// file has mode 0600. A file of another kind is refused. Operations block the thread, usually for less than a
+/// millisecond.
 package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     /// How long an operation waits for another process that has the lock, for example one that is suspended.
     private static var longestWait: Duration { .seconds(10) }

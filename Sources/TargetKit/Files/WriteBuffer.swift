@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Writes bytes in their order on a queue, so that a slow disk blocks neither the transport nor a thread of Swift's pool.
+/// Writes bytes in their order on a queue, so that a slow disk blocks neither the transport nor a thread of Swift's
+/// pool.
 package final class WriteBuffer: Sendable {
     private struct State: Sendable {
         var pending: [UInt8] = []

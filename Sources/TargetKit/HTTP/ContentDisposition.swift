@@ -3,11 +3,11 @@ import Foundation
 
 /// The file name of a `Content-Disposition` field (RFC 6266).
 package enum ContentDisposition {
-    /// A name for a new file, without folders and everything else that a server should not decide; `nil` if the field has
-    /// no usable name or is not valid.
+    /// A name for a new file, without folders and everything else that a server should not decide; `nil` if the field
+    /// has no usable name or is not valid.
     ///
-    /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred to `filename`, and `filename` is used if it cannot be
-    /// decoded (RFC 6266 §4.3).
+    /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred to `filename`, and `filename` is used if it cannot
+    /// be decoded (RFC 6266 §4.3).
     package static func fileName(in field: String) -> String? {
         guard let parameters = parameters(of: field) else { return nil }
         let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.text) }.flatMap(
@@ -21,8 +21,8 @@ package enum ContentDisposition {
         var isQuoted: Bool
     }
 
-    /// The parameters after the type, by their names in lowercase; `nil` if the field is not valid: two parameters of one
-    /// name included.
+    /// The parameters after the type, by their names in lowercase; `nil` if the field is not valid: two parameters of
+    /// one name included.
     private static func parameters(of field: String) -> [String: Value]? {
         var rest = field.unicodeScalars[...]
         guard token(&rest) != nil else { return nil }
@@ -58,8 +58,8 @@ package enum ContentDisposition {
         var text = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
             if scalar == "\"" { return Value(text: String(text), isQuoted: true) }
-            // A quoted pair (RFC 9110 §5.6.4). Some servers send the backslashes of a path unescaped; the name after the last
-            // one is the same, unless it begins with a quotation mark.
+            // A quoted pair (RFC 9110 §5.6.4). Some servers send the backslashes of a path unescaped; the name after
+            // the last one is the same, unless it begins with a quotation mark.
             if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
                 rest.removeFirst()
                 text.append(next)
@@ -122,9 +122,9 @@ package enum SafeFileName {
         ["con", "prn", "aux", "nul", "conin$", "conout$"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
     )
 
-    /// The name after the last `/` or `\`, without control characters, invisible ones and those that change the direction of
-    /// text, without dots and spaces at its ends, and with `_` in place of `:*?"<>|` and before the name of a device;
-    /// `nil` if nothing is left.
+    /// The name after the last `/` or `\`, without control characters, invisible ones and those that change the
+    /// direction of text, without dots and spaces at its ends, and with `_` in place of `:*?"<>|` and before the name
+    /// of a device; `nil` if nothing is left.
     package static func make(_ text: String) -> String? {
         let last =
             text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? [][...]

@@ -3,8 +3,8 @@ import Foundation
 
 /// The SHA-256 digests of a `Repr-Digest` or `Content-Digest` field (RFC 9530 §2, §3).
 ///
-/// The value is a dictionary of byte sequences (RFC 9651): `sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:`. Other
-/// algorithms are ignored.
+/// The value is a dictionary of byte sequences (RFC 9651): `sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:`.
+/// Other algorithms are ignored.
 enum DigestFields {
     /// The digest, of 32 bytes; `nil` if the field has none, or is not valid.
     static func sha256(in field: String) -> Data? {
@@ -12,7 +12,8 @@ enum DigestFields {
         // Neither base64 nor the names of algorithms contain a comma.
         for member in field.split(separator: ",").map(\.trimmingSpaces) {
             let name = member.prefix { $0 != "=" }
-            // Keys are in lowercase (RFC 9651 §3.1.2), so `SHA-256` is another key. A later member replaces an earlier one.
+            // Keys are in lowercase (RFC 9651 §3.1.2), so `SHA-256` is another key. A later member replaces an earlier
+            // one.
             guard name == "sha-256" else { continue }
             let value = member.dropFirst(name.count + 1).prefix { $0 != ";" }
             guard value.count > 2, value.first == ":", value.last == ":" else { return nil }

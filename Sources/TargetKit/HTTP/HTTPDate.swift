@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850's
-/// with a two-digit year, and that of C's `asctime`.
+/// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC
+/// 850's with a two-digit year, and that of C's `asctime`.
 package enum HTTPDate {
     /// Parses a date in any letter case (RFC 9111 §4.2); returns `nil` for another format, or a time zone other than
     /// GMT.
     ///
     /// - Parameters:
     ///   - now: The reference for a two-digit year, which is at most 50 years in the future.
-    ///   - isExact: Whether the text must have one of the formats exactly. Default `false`: other delimiters and another
-    ///     order are accepted.
+    ///   - isExact: Whether the text must have one of the formats exactly. Default `false`: other delimiters and
+    ///     another order are accepted.
     package static func parse(_ text: some StringProtocol, now: Date, isExact: Bool = false) -> Date? {
         if isExact, !hasExactFormat(text) { return nil }
         // The `asctime` format has no time zone, and ends with the year.
@@ -40,15 +40,16 @@ package enum HTTPDate {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
 
-    /// The year, computed from its mean length: accurate to about a day, which suffices for a limit 50 years in the future.
+    /// The year, computed from its mean length: accurate to about a day, which suffices for a limit 50 years in the
+    /// future.
     private static func year(of date: Date) -> Int {
         let years = date.timeIntervalSince1970 / (365.2425 * 86_400)
         return 1970 + Int(min(max(years, -300), 8000).rounded(.down))
     }
 }
 
-/// The date of an `Expires` attribute, parsed as leniently as RFC 6265 §5.1.1 specifies: time, day, month and year in any
-/// order, with almost any delimiters.
+/// The date of an `Expires` attribute, parsed as leniently as RFC 6265 §5.1.1 specifies: time, day, month and year in
+/// any order, with almost any delimiters.
 package struct CookieDate {
     private var time: (hour: Int, minute: Int, second: Int)?
     private var day: Int?
@@ -59,7 +60,8 @@ package struct CookieDate {
     ///
     /// - Parameters:
     ///   - fullYear: Returns the full year for a two-digit one; default: 1970 to 2069, as in RFC 6265.
-    ///   - lastSecond: The highest second of a minute; 60 to accept a leap second, as the first second of the next minute.
+    ///   - lastSecond: The highest second of a minute; 60 to accept a leap second, as the first second of the next
+    ///     minute.
     package static func parse(
         _ text: some StringProtocol,
         fullYear: (Int) -> Int = { $0 < 70 ? $0 + 2000 : $0 + 1900 },

@@ -21,8 +21,8 @@ public struct CredentialOwner: Sendable, Hashable {
 extension RequestContext {
     /// The owner of the credential that a plugin has applied to the request; `nil` if no plugin says so.
     ///
-    /// A plugin that authenticates calls sets it in `exchange`, before it passes on the request. A partial download is then
-    /// continued with another credential of the same owner.
+    /// A plugin that authenticates calls sets it in `exchange`, before it passes on the request. A partial download is
+    /// then continued with another credential of the same owner.
     public var credentialOwner: CredentialOwner? {
         get { self[CredentialOwnerKey.self] }
         nonmutating set { self[CredentialOwnerKey.self] = newValue }

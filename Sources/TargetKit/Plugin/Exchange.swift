@@ -58,8 +58,8 @@ public struct Exchange: Sendable {
         }
     }
 
-    /// Passes on a request in a task of its own, which does not end with the call. It belongs to the call's scope, which
-    /// can cancel it, and waits for it when it is shut down.
+    /// Passes on a request in a task of its own, which does not end with the call. It belongs to the call's scope,
+    /// which can cancel it, and waits for it when it is shut down.
     ///
     /// The plugins before this one surround the exchange as well, so that they see, for example, the cookies that its
     /// response sets.

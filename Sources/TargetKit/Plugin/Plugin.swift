@@ -25,9 +25,9 @@ import FoundationNetworking
 ///    ends.
 ///
 /// The ``place`` of a plugin determines its position among the others. Hooks of a call run one after another, except
-/// `exchange`: a plugin can pass on several requests at the same time. Hooks of different calls can run at the same time.
-/// Stubbed calls run every hook except `exchange`. Store what a plugin keeps between the hooks of a call in the context:
-/// `context[Key.self]`.
+/// `exchange`: a plugin can pass on several requests at the same time. Hooks of different calls can run at the same
+/// time. Stubbed calls run every hook except `exchange`. Store what a plugin keeps between the hooks of a call in the
+/// context: `context[Key.self]`.
 ///
 /// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`.
 /// The exchange has a context of its own for `willSend`, `exchange`, `didReceive` and `retry`; its storage starts as a

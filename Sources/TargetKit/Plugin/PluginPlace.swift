@@ -121,8 +121,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The order in which plugins are asked to retry: for a new credential first, then for another host, then for another
-    /// attempt, and after waiting for the network last.
+    /// The order in which plugins are asked to retry: for a new credential first, then for another host, then for
+    /// another attempt, and after waiting for the network last.
     private static let retryOrder: [PluginPlace] = [
         .authentication, .failover, .retrying, .connectivity, .admission, .standard, .start, .environment, .signing,
         .cookies, .caching, .errorHandling, .observation,

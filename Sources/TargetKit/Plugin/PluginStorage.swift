@@ -20,7 +20,8 @@ public final class PluginStorage<Value: Sendable>: Sendable {
 /// A value of a context, whatever its type.
 @usableFromInline protocol StoredValue: AnyObject, Sendable {}
 
-/// A value of a context. It is a class because the cast to a final class costs less than the cast of an existential value.
+/// A value of a context. It is a class because the cast to a final class costs less than the cast of an existential
+/// value.
 @usableFromInline
 final class StoredBox<Value: Sendable>: StoredValue {
     @usableFromInline let value: Value

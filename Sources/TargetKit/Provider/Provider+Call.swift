@@ -4,8 +4,8 @@ import Foundation
 // MARK: - A call from its start to its end
 
 extension Provider {
-    /// Creates a call and adds it to its scope until ``end(_:result:streamedByteCount:completion:)``. A scope that is shut down rejects
-    /// it.
+    /// Creates a call and adds it to its scope until ``end(_:result:streamedByteCount:completion:)``. A scope that is
+    /// shut down rejects it.
     func begin(
         _ target: Target,
         options: CallOptions,

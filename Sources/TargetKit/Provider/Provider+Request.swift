@@ -64,8 +64,8 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart. It
-    ///     is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
+    ///     It is not called after the completion.
     ///   - completion: Called exactly once.
     /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
     ///   call.
@@ -91,8 +91,8 @@ extension Provider {
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - queue: The queue on which the closures are called.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart. It
-    ///     is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
+    ///     It is not called after the completion.
     ///   - completion: Called exactly once.
     /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
     ///   call.
@@ -124,8 +124,8 @@ extension Provider {
     ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
     ///     or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart. It
-    ///     is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
+    ///     It is not called after the completion.
     ///   - completion: Called exactly once.
     /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
     ///   call.
@@ -158,8 +158,8 @@ extension Provider {
     ///     or payload.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - queue: The queue on which the closures are called.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart. It
-    ///     is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
+    ///     It is not called after the completion.
     ///   - completion: Called exactly once.
     /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
     ///   call.

@@ -5,11 +5,11 @@ import Foundation
 ///
 /// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
 /// `credential`, `auth`, `signature` or `captcha`, or if its last word is `key`, `sign` or `ticket`: `X-Session-Key`,
-/// `accessToken`, `client_secret`, `paySign`. So are two words such as `verify_code` and `magicLink`, and the short names
-/// `ak`, `sk`, `tk`, `pan` and `mac` if they are the whole name. Words that only contain these letters (`monkey`,
+/// `accessToken`, `client_secret`, `paySign`. So are two words such as `verify_code` and `magicLink`, and the short
+/// names `ak`, `sk`, `tk`, `pan` and `mac` if they are the whole name. Words that only contain these letters (`monkey`,
 /// `author`, `design`, `macOS`), counts and properties (`max_tokens`, `token_type`), and names such as `publicKey` are
-/// not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such
-/// a name in the first line are redacted in a recording, but not in a log.
+/// not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such a name in the first line are
+/// redacted in a recording, but not in a log.
 ///
 /// ```swift
 /// var redaction = Redaction()

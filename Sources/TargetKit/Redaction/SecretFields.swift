@@ -20,8 +20,9 @@ package enum SecretFields {
         return words.areSecret
     }
 
-    /// Whether a query item or form field with this name usually contains a secret. `code` is one: OAuth's authorization
-    /// code (RFC 6749 §4.1.2), or one that was sent to a person. In JSON the name is common for other values.
+    /// Whether a query item or form field with this name usually contains a secret. `code` is one: OAuth's
+    /// authorization code (RFC 6749 §4.1.2), or one that was sent to a person. In JSON the name is common for other
+    /// values.
     package static func isSecretParameter(_ name: some StringProtocol) -> Bool {
         ContiguousText.read(name) { isSecretParameter(utf8: $0) }
     }

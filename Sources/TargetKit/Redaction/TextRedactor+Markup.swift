@@ -21,8 +21,8 @@ extension TextRedactor {
         }
     }
 
-    /// Copies a start tag, and redacts its secret attributes and the content of a secret element. Copies `<` if there is
-    /// no tag.
+    /// Copies a start tag, and redacts its secret attributes and the content of a secret element. Copies `<` if there
+    /// is no tag.
     mutating func copyMarkup() {
         guard let tag = tag(at: index) else { return copyByte() }
         let isNamed = tag.namesSecret(redaction)

@@ -143,7 +143,8 @@ extension TextRedactor {
         index = end
     }
 
-    /// Appends text that is a value of its own: its bytes as they are, or, if there are secrets in it, its redacted form.
+    /// Appends text that is a value of its own: its bytes as they are, or, if there are secrets in it, its redacted
+    /// form.
     mutating func append(_ text: some StringProtocol, of range: Range<Int>, _ written: (String) -> [UInt8]) {
         guard depth < Self.depthLimit else {
             let hasNames = text.utf8.contains(where: "=:%".utf8.contains)

@@ -3,8 +3,8 @@ import Foundation
 
 /// The JSON that a server wraps around its values: a code for the outcome, a message, and the value itself.
 ///
-/// `CodeMessageData` of TargetKitJSON reads `{"code": …, "message": …, "data": …}`. Conform a type of your own for another
-/// shape:
+/// `CodeMessageData` of TargetKitJSON reads `{"code": …, "message": …, "data": …}`. Conform a type of your own for
+/// another shape:
 ///
 /// ```swift
 /// struct ShopEnvelope: ResponseEnvelope {
@@ -28,8 +28,8 @@ public protocol ResponseEnvelope: Sendable {
     ///   envelope.
     func payload(of response: Response) throws -> Data?
 
-    /// The key path of the value in the body, with which the key paths of decoding errors begin; default `nil`: it is not
-    /// known.
+    /// The key path of the value in the body, with which the key paths of decoding errors begin; default `nil`: it is
+    /// not known.
     var valueKeyPath: String? { get }
 }
 
@@ -43,12 +43,12 @@ extension ResponseEnvelope {
 extension Response {
     /// Decodes the value inside the body's envelope.
     ///
-    /// A value that is missing or `null` decodes as `null`: as `nil` of an optional type, as ``JSONValue/null``, and as an
-    /// error for any other type.
+    /// A value that is missing or `null` decodes as `null`: as `nil` of an optional type, as ``JSONValue/null``, and as
+    /// an error for any other type.
     ///
-    /// - Throws: ``TargetKitError``: of stage `.envelope`, whose underlying error is a ``ServerDefinedError``, if the body
-    ///   reports a failure; of stage `.status` if the status is 400 or more and the body does not report why; of stage
-    ///   `.decoding` if the body is not such an envelope or the value is not of that type.
+    /// - Throws: ``TargetKitError``: of stage `.envelope`, whose underlying error is a ``ServerDefinedError``, if the
+    ///   body reports a failure; of stage `.status` if the status is 400 or more and the body does not report why; of
+    ///   stage `.decoding` if the body is not such an envelope or the value is not of that type.
     public func unwrap<Value: Decodable>(
         _ type: Value.Type = Value.self,
         from envelope: some ResponseEnvelope,

@@ -18,8 +18,8 @@ public enum SampleResponse: Sendable {
     case response(status: Int, headers: HTTPHeaders = [:], data: Data)
     /// The failure of a transport, without a response.
     case failure(any Error & Sendable)
-    /// Another result, after a time that the provider's or the ``StubTransport``'s clock measures. The request's timeout
-    /// applies.
+    /// Another result, after a time that the provider's or the ``StubTransport``'s clock measures. The request's
+    /// timeout applies.
     indirect case delayed(Duration, SampleResponse)
 
     /// A response with JSON text as its body, and the content type `application/json`. The text is not checked.

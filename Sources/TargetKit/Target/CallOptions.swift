@@ -117,10 +117,10 @@ extension CallOptions {
     ///
     /// Two calls are identical if these are equal after the plugins' `prepare`: method, URL, header fields, body (files
     /// are compared by path), cache policy, destination of the response, exchange timeout, redirects (followed or not),
-    /// validation, and responder (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored.
-    /// Each call has its own `prepare`, `process`, decoding and progress, and is cancelled separately. The exchange has
-    /// its own ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is cancelled with the last of its
-    /// calls. Streams are never shared.
+    /// validation, and responder (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and
+    /// later places are ignored. Each call has its own `prepare`, `process`, decoding and progress, and is cancelled
+    /// separately. The exchange has its own ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is
+    /// cancelled with the last of its calls. Streams are never shared.
     public var sharesInFlight: Bool {
         get { self[SharesInFlightKey.self] }
         set { self[SharesInFlightKey.self] = newValue }
@@ -153,10 +153,12 @@ extension CallOptions {
         set { self[HeadersKey.self] = newValue }
     }
 
-    /// Identifies the transfer across launches, for a `BackgroundTransport` of TargetKitTransfers: a response that arrived
-    /// while the app was not running is for the next call with the same identifier; default `nil`: the request identifies itself.
+    /// Identifies the transfer across launches, for a `BackgroundTransport` of TargetKitTransfers: a response that
+    /// arrived while the app was not running is for the next call with the same identifier; default `nil`: the request
+    /// identifies itself.
     ///
-    /// Tasks with a driver, for example resumable uploads and downloads, may send several requests, and ignore it. A `TransferQueue` sets it.
+    /// Tasks with a driver, for example resumable uploads and downloads, may send several requests, and ignore it. A
+    /// `TransferQueue` sets it.
     public var transferID: String? {
         get { self[TransferIDKey.self] }
         set { self[TransferIDKey.self] = newValue }

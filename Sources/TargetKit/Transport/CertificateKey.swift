@@ -16,7 +16,8 @@ package enum CertificateKey {
         return fields.nextTag == 0x30 ? fields.take() : nil
     }
 
-    /// The pin of a certificate in DER: the Base64 of the SHA-256 of its key; `nil` when the bytes are not a certificate.
+    /// The pin of a certificate in DER: the Base64 of the SHA-256 of its key; `nil` when the bytes are not a
+    /// certificate.
     package static func pin(ofCertificate der: Data) -> String? {
         subjectPublicKeyInfo(ofCertificate: der).map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
     }

@@ -21,8 +21,8 @@ struct PacedProgress: Sendable {
     /// - Parameter now: The time in nanoseconds, by any clock.
     func isDue(_ now: UInt64) -> Bool { reportedAt.map { now >= $0 + Self.interval } ?? true }
 
-    /// Returns a report, unless there was a recent one. Completion is always reported: there may be no further report for a
-    /// long time.
+    /// Returns a report, unless there was a recent one. Completion is always reported: there may be no further report
+    /// for a long time.
     mutating func reportIfDue(now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> TransferProgress? {
         guard completed == total || isDue(now) else { return nil }
         reportedAt = now

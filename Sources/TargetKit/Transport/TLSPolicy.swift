@@ -11,8 +11,8 @@ public struct TLSPolicy: Sendable, Hashable {
         case authorities(pem: Data)
         /// Only certificates signed by one of the authorities in the PEM file.
         case authoritiesFile(URL)
-        /// **For development only.** Any certificate for the given hosts, named exactly or as `*.example.com`; for other
-        /// hosts, the certificates that the system trusts.
+        /// **For development only.** Any certificate for the given hosts, named exactly or as `*.example.com`; for
+        /// other hosts, the certificates that the system trusts.
         case insecureTrustAll(for: [String])
     }
 

@@ -49,8 +49,8 @@ public protocol Transport: Sendable {
     /// ``TransportRequest`` or a changed copy of it.
     var reportsInterimResponses: Bool { get }
 
-    /// Whether the transport can return a body that arrives while it is read, ``TransportRequest/Destination/stream(buffer:)``,
-    /// which resumable downloads of TargetKitTransfers need.
+    /// Whether the transport can return a body that arrives while it is read,
+    /// ``TransportRequest/Destination/stream(buffer:)``, which resumable downloads of TargetKitTransfers need.
     ///
     /// The default is `true`. A transport that wraps another one returns the other's value.
     var streamsResponses: Bool { get }

@@ -121,7 +121,8 @@ public struct TransportRequest: Sendable {
     }
 
     /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport that
-    /// ``Transport/reportsInterimResponses``. It must not block. The exchange ends with the error that it returns, if any.
+    /// ``Transport/reportsInterimResponses``. It must not block. The exchange ends with the error that it returns, if
+    /// any.
     public var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
         get { fields.value.interimResponse }
         set { fields.value.interimResponse = newValue }

@@ -14,9 +14,10 @@ import TargetKit
 /// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal. A
 /// cookie keeps its name and attributes, and a URL loses its user and password, so that both work when replayed.
 ///
-/// Documents are numbered in the order of the requests. Identical requests are answered in this order, each entry once. A request without an
-/// entry fails with the closest entry and what differs. A call that is cancelled, and a stream that is not read to its
-/// end, records nothing and uses no entry. To record a call again, delete its document, or use ``rerecord(_:)``.
+/// Documents are numbered in the order of the requests. Identical requests are answered in this order, each entry once.
+/// A request without an entry fails with the closest entry and what differs. A call that is cancelled, and a stream
+/// that is not read to its end, records nothing and uses no entry. To record a call again, delete its document, or use
+/// ``rerecord(_:)``.
 ///
 /// An entry is replaced as a whole: a process that replays it meanwhile, or after the recording process was killed,
 /// gets either the old or the new response.

@@ -8,8 +8,8 @@ struct CountedCalls: Sendable {
         var isWaiting = false
         /// How often it has stopped waiting: a hook that has ended, or passed on its request, doesn't wait.
         var endedWaitCount = 0
-        /// The timers of its limits that don't sleep yet, or whose limit has been reached: that ends what the call does,
-        /// even its sleep.
+        /// The timers of its limits that don't sleep yet, or whose limit has been reached: that ends what the call
+        /// does, even its sleep.
         var timersAtWork: Set<Int> = []
         /// Whether it has neither slept nor ended for long: it waits for a server or a test, for example.
         var isBlocked = false
@@ -140,8 +140,8 @@ extension ManualClock {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Waits until no call is at work. A call that neither sleeps nor ends for 10 seconds in real time counts as blocked
-    /// until it sleeps again.
+    /// Waits until no call is at work. A call that neither sleeps nor ends for 10 seconds in real time counts as
+    /// blocked until it sleeps again.
     func waitForCalls() async throws {
         try Task.checkCancellation()
         guard !state.withLock(\.callsAtWork.isEmpty) else { return }

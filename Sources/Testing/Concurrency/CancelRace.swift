@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Runs a function in a task, and cancels the task after the caller has yielded a number of times, or when it has ended.
+/// Runs a function in a task, and cancels the task after the caller has yielded a number of times, or when it has
+/// ended.
 ///
 /// With a number that grows from round to round, the cancellation moves from the start of the function to its end.
 package func ending<Value: Sendable>(

@@ -8,8 +8,8 @@ import TargetKit
 /// let transport = NetworkConditions.threeG.transport(over: StubTransport(…), seed: 1, clock: clock)
 /// ```
 ///
-/// Random events depend only on the seed and the number of the call, so calls that are made one after the other have the
-/// same results each time.
+/// Random events depend only on the seed and the number of the call, so calls that are made one after the other have
+/// the same results each time.
 public struct NetworkConditions: Sendable, Hashable {
     /// The time before a call reaches the server; default zero.
     public var latency: Duration
@@ -19,8 +19,8 @@ public struct NetworkConditions: Sendable, Hashable {
     public var downloadRate: Int?
     /// The bytes of request bodies that are sent in a second, for each call; default `nil`: unlimited.
     public var uploadRate: Int?
-    /// The probability from 0 to 1 that the connection of a call is lost, before the request reaches the server or while
-    /// the response arrives; default 0.
+    /// The probability from 0 to 1 that the connection of a call is lost, before the request reaches the server or
+    /// while the response arrives; default 0.
     public var lossRate: Double
     /// The probability from 0 to 1 that a call gets a response with ``errorStatus`` instead of being sent; default 0.
     public var errorRate: Double

@@ -30,8 +30,8 @@ struct RequestAlignment {
         steps += patterns.suffix(last).map { .match($0) }
     }
 
-    /// Adds the steps with the lowest cost: a match costs nothing, a missing or unexpected request 1, and a request that
-    /// differs 1 to 2. Long lists are compared position by position.
+    /// Adds the steps with the lowest cost: a match costs nothing, a missing or unexpected request 1, and a request
+    /// that differs 1 to 2. Long lists are compared position by position.
     private mutating func addSteps(_ patterns: [RequestPattern], requests: [RequestParts]) {
         guard patterns.count * requests.count <= 10_000 else {
             for (pattern, request) in zip(patterns, requests) { add(pattern, request: request) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Matches the system's completion handler for the events of a background session with their end. Either can come first:
-/// the events of a launch may be delivered before the app delegate gets the handler.
+/// Matches the system's completion handler for the events of a background session with their end. Either can come
+/// first: the events of a launch may be delivered before the app delegate gets the handler.
 @MainActor
 final class BackgroundEvents {
     // The system's handler is not `Sendable`; it is stored and called on the main actor.

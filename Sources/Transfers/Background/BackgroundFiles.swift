@@ -33,8 +33,8 @@ struct BackgroundFiles: Sendable {
         #endif
     }
 
-    /// Identifies a request, also after a launch: by the identifier of its transfer, or else by the method, the URL, the
-    /// requested range and the body. A file is identified by its path in the app's container, which moves.
+    /// Identifies a request, also after a launch: by the identifier of its transfer, or else by the method, the URL,
+    /// the requested range and the body. A file is identified by its path in the app's container, which moves.
     ///
     /// - Parameter isWanted: Called while the body is read; returns whether the key is still needed.
     /// - Returns: `nil` if the key is no longer needed.

@@ -16,8 +16,8 @@ import TargetKit
 /// ```
 ///
 /// The response of an exchange that ends while the app is not running is stored until the same transfer is requested
-/// again, for example by a `TransferQueue` after a launch, and a transfer that is still running is joined. A transfer is
-/// identified by its option `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range
+/// again, for example by a `TransferQueue` after a launch, and a transfer that is still running is joined. A transfer
+/// is identified by its option `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range
 /// and body. Set the option for requests that differ at each launch, for example multipart forms, whose boundary is
 /// random, and signed URLs.
 ///
@@ -87,8 +87,8 @@ public final class BackgroundTransport: Transport {
             )
     }
 
-    /// Calls the completion handler that the system passes to the app delegate, when all events of the session have been
-    /// delivered.
+    /// Calls the completion handler that the system passes to the app delegate, when all events of the session have
+    /// been delivered.
     ///
     /// - Parameter identifier: The identifier that the system passes with the handler.
     /// - Returns: Whether the session has the identifier. Otherwise the handler is not called: pass it to the transport

@@ -13,8 +13,8 @@ import TargetKit
 ///
 /// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call.
 /// Calls that use it at the same time get equal shares. Bytes of request and response bodies count, those of a response
-/// after decoding. When the limit is reached, reading pauses, and TCP's flow control slows the server down. After a pause
-/// of all calls, up to a tenth of a second's bytes are transferred at once.
+/// after decoding. When the limit is reached, reading pauses, and TCP's flow control slows the server down. After a
+/// pause of all calls, up to a tenth of a second's bytes are transferred at once.
 public final class BandwidthLimit: Sendable {
     /// Bytes are transferred in the order in which they were reserved, at the rate of each moment.
     private struct State: Sendable {

@@ -12,8 +12,9 @@ extension DownloadDestination {
     /// `Content-Length` that of the file. A complete file that cannot be moved to its destination stays as well.
     ///
     /// Plugins see each request as an exchange of its own; the requests of one attempt share its
-    /// `RequestContext.attempt`. Plugins are not asked to retry when the call was paused, when the download begins again, and when the server has sent only a part of
-    /// the rest; the last of these is limited to 100 parts of less than 64 KiB.
+    /// `RequestContext.attempt`. Plugins are not asked to retry when the call was paused, when the download begins
+    /// again, and when the server has sent only a part of the rest; the last of these is limited to 100 parts of less
+    /// than 64 KiB.
     ///
     /// The server has to send a strong `ETag`, or a `Last-Modified` at least a second older than its `Date`, and must
     /// not apply a content coding: the request asks for none. A response without them is downloaded as a whole, as are

@@ -6,7 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Writes the pieces of a body to a segment of a part, on a queue, so that a slow disk blocks no thread of Swift's pool.
+/// Writes the pieces of a body to a segment of a part, on a queue, so that a slow disk blocks no thread of Swift's
+/// pool.
 final class DownloadWriter: Sendable {
     /// The number of bytes that may wait to be written. They are lost when the process is killed.
     private static let limit = 128 << 10

@@ -7,8 +7,8 @@ import TargetKitPlugins
 public struct Transfer<Target: TargetType>: Identifiable, Sendable {
     /// The state of a transfer.
     public enum State: Sendable {
-        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, there is a network that it may
-        /// use, and the delay after a failure has ended.
+        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, there is a network that it
+        /// may use, and the delay after a failure has ended.
         case waiting
         /// Its call is in progress.
         case running

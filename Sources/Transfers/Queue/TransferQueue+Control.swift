@@ -52,8 +52,8 @@ extension TransferQueue {
         change(content.value.order, change: Self.pause)
     }
 
-    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled. Ends all delays after
-    /// failures: call it when the app becomes active.
+    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled. Ends all delays
+    /// after failures: call it when the app becomes active.
     public func resumeAll() {
         let ids = content.update { content in
             for id in content.order { content.endDelays(of: id) }

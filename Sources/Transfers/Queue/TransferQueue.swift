@@ -24,9 +24,9 @@ import Observation
 /// the next launch.
 ///
 /// After a failure without a response, or status 408, 425, 429 or 500–599, a transfer waits, and starts again after a
-/// delay: up to 1 second, then up to 5 minutes, or the time in `Retry-After`. It fails after 7 days without progress, or
-/// if it is interrupted 5 times at the same place. A call that the server may have processed is not repeated, unless it
-/// is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other failure is final.
+/// delay: up to 1 second, then up to 5 minutes, or the time in `Retry-After`. It fails after 7 days without progress,
+/// or if it is interrupted 5 times at the same place. A call that the server may have processed is not repeated, unless
+/// it is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other failure is final.
 ///
 /// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have
 /// ended: pause them to stop it. Transfers that have not ended are restored; waiting ones start immediately.

@@ -10,8 +10,8 @@ extension Provider {
     /// Removes the stored state of the target's interrupted download or upload from this device, so that the next call
     /// starts over.
     ///
-    /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says that
-    /// it is gone. The server keeps its part of an upload until it expires; `ResumableUpload.terminatedOnCancel`
+    /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says
+    /// that it is gone. The server keeps its part of an upload until it expires; `ResumableUpload.terminatedOnCancel`
     /// deletes it.
     ///
     /// Has no effect on other targets, while a call is transferring the target, or on a download that the server names

@@ -15,9 +15,9 @@ import TargetKit
 ///
 /// The content is a regular file or data in memory. A file whose size, modification date or inode has changed since is
 /// treated as different content: its upload restarts, and the server is asked to delete the old one. A form, a body
-/// that is encoded from values, or a stream can't be resumed; neither can a call that downloads to a file or streams its
-/// response. Such a call fails before anything is sent. While a call uploads, another one with the same content, URL and
-/// method fails with the kind `.conflict`.
+/// that is encoded from values, or a stream can't be resumed; neither can a call that downloads to a file or streams
+/// its response. Such a call fails before anything is sent. While a call uploads, another one with the same content,
+/// URL and method fails with the kind `.conflict`.
 ///
 /// Every request is an exchange of the call: plugins prepare, sign and observe each one, and are asked about its
 /// failures. Cookies, credentials and other secrets are not sent to an upload's URL on another origin, by the
@@ -50,13 +50,13 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     /// An upload with the resumable uploads of HTTP (draft-ietf-httpbis-resumable-upload-12, interop version 8).
     ///
     /// The request is the target's, with fields by which a server can offer to resume it. A server that does not know
-    /// them receives a plain upload, which cannot be resumed. The call returns the response to the target's request, even
-    /// if a later request completes the upload. If that response was lost, it returns one without a body.
+    /// them receives a plain upload, which cannot be resumed. The call returns the response to the target's request,
+    /// even if a later request completes the upload. If that response was lost, it returns one without a body.
     ///
-    /// With a transport that does not report interim responses (`URLSessionTransport`, and transports of your own without
-    /// `Transport.reportsInterimResponses`), or with ``chunkSize(_:)``, the first request is an OPTIONS to the target's
-    /// URL. If the server supports resumable uploads, one request without content creates the upload; otherwise the call
-    /// is a plain upload.
+    /// With a transport that does not report interim responses (`URLSessionTransport`, and transports of your own
+    /// without `Transport.reportsInterimResponses`), or with ``chunkSize(_:)``, the first request is an OPTIONS to the
+    /// target's URL. If the server supports resumable uploads, one request without content creates the upload;
+    /// otherwise the call is a plain upload.
     public static let http = ResumableUpload(.http)
 
     /// The same upload, with metadata for the server (`Upload-Metadata`). Only for ``tus``.

@@ -131,7 +131,8 @@ private final class PatientSession: Session, @unchecked Sendable {
     }()
 }
 
-/// Apps keep providers, sessions and configurations in global and static constants, which Swift 6 accepts only of `Sendable` types.
+/// Apps keep providers, sessions and configurations in global and static constants, which Swift 6 accepts only of
+/// `Sendable` types.
 private let sharedProvider = MoyaProvider<GitHub>(
     stubClosure: MoyaProvider.immediatelyStub,
     session: Networking.session

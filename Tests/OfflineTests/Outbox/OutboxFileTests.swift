@@ -52,7 +52,8 @@ struct OutboxFileTests {
         }
         var data = try Data(contentsOf: file)
         data[20] ^= 1
-        // Not the file itself: the outbox that was just released can still look at it, and would write its entries anew.
+        // Not the file itself: the outbox that was just released can still look at it, and would write its entries
+        // anew.
         let file = try folder.file("copy.outbox", data)
         do {
             let outbox = try outbox(file)

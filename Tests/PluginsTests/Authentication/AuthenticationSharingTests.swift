@@ -30,7 +30,8 @@ struct AuthenticationSharingTests {
         return second
     }
 
-    /// A provider whose calls share an exchange that fails with 503 when the gate opens, and is retried once after a delay.
+    /// A provider whose calls share an exchange that fails with 503 when the gate opens, and is retried once after a
+    /// delay.
     private func failing(
         _ plugin: any Plugin,
         again delay: Duration,

@@ -59,8 +59,8 @@ struct NetworkNamespace: Sendable {
 
     /// Opens the sockets of a source in the namespace.
     ///
-    /// The thread is of this one purpose, and does nothing else while it is in the namespace: a thread that it started, such as
-    /// a worker of Dispatch, would stay there, and connect other tests to a loopback on which nothing listens.
+    /// The thread is of this one purpose, and does nothing else while it is in the namespace: a thread that it started,
+    /// such as a worker of Dispatch, would stay there, and connect other tests to a loopback on which nothing listens.
     func sockets() async throws -> NetlinkConnectivity.Sockets {
         let sockets: NetlinkConnectivity.Sockets? = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {

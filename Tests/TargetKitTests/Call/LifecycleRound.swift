@@ -163,8 +163,8 @@ extension LifecycleRound {
         }
     }
 
-    /// Waits until few enough calls are under way, and lets one go on now and then: all of them may be held. It blocks its
-    /// thread, which is not one of Swift's own, and leaves the processor to the calls.
+    /// Waits until few enough calls are under way, and lets one go on now and then: all of them may be held. It blocks
+    /// its thread, which is not one of Swift's own, and leaves the processor to the calls.
     private func waitForRoom(_ random: inout SeededGenerator) {
         while ledger.room.wait(timeout: .now() + .milliseconds(1)) == .timedOut { network.holds.openOne(&random) }
     }

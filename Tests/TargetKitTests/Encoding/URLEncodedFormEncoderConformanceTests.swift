@@ -5,8 +5,8 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// Values and the form they become. Array, dictionary, class and option rows are as Alamofire documents its encoder; numbers
-/// and dates are written as ``URLEncoding`` writes them.
+/// Values and the form they become. Array, dictionary, class and option rows are as Alamofire documents its encoder;
+/// numbers and dates are written as ``URLEncoding`` writes them.
 @Suite("URLEncodedFormEncoder, value by value", .throttled)
 struct URLEncodedFormEncoderConformanceTests {
     struct Row: Sendable, CustomTestStringConvertible {

@@ -9,8 +9,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Parameters and the query they become by the default rules. Escaping is RFC 3986's; arrays, dictionaries, Bools and numbers
-/// are as Alamofire and Moya document them.
+/// Parameters and the query they become by the default rules. Escaping is RFC 3986's; arrays, dictionaries, Bools and
+/// numbers are as Alamofire and Moya document them.
 @Suite("URLEncoding, value by value", .throttled)
 struct URLEncodingConformanceTests {
     enum Suit: String { case hearts, spades }

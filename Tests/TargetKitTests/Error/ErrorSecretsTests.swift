@@ -9,7 +9,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Secrets in header fields, query and body, on their way through whole calls: no text that is made of the failure has them.
+/// Secrets in header fields, query and body, on their way through whole calls: no text that is made of the failure has
+/// them.
 @Suite("Secrets in errors", .throttled, .timeLimit(.minutes(2)))
 struct ErrorSecretsTests {
     typealias Kind = TargetKitError.Kind

@@ -245,7 +245,8 @@ struct FaultTests {
         return options
     }()
 
-    /// 1 MiB of zeros in 1.1 kB: deflate's stored form would not do, so it is made of one repeated block (RFC 1951 §3.2.6).
+    /// 1 MiB of zeros in 1.1 kB: deflate's stored form would not do, so it is made of one repeated block (RFC 1951
+    /// §3.2.6).
     private static let bomb: Data = {
         // A gzip member (RFC 1952) whose deflate stream is: literal 0, then matches of length 258 at distance 1.
         var bits = BitWriter()

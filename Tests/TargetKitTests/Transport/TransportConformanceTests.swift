@@ -24,8 +24,8 @@ struct TransportConformanceTests {
     }
 
     #if canImport(FoundationNetworking)
-    /// Requirements that Linux's Foundation does not let anybody keep. `URLSessionTransportTests` has what happens instead,
-    /// `FoundationTrapTests` and `FoundationFatalTests` say when it is mended.
+    /// Requirements that Linux's Foundation does not let anybody keep. `URLSessionTransportTests` has what happens
+    /// instead, `FoundationTrapTests` and `FoundationFatalTests` say when it is mended.
     private static let broken: Set = [
         "closedWithinHead", "returnsRedirectWithoutLocation", "readsLatin1Fields",
     ]

@@ -317,8 +317,8 @@ struct StubRoutesTests {
         let (threads, files) = (entries("task"), entries("fd"))
         var logs: [Weak] = []
         for _ in 0..<1000 { logs.append(try await test()) }
-        // Other suites run beside this one and have thousands of connections for a few seconds. What each test left would be
-        // a thousand.
+        // Other suites run beside this one and have thousands of connections for a few seconds. What each test left
+        // would be a thousand.
         for _ in 0..<600 where entries("task") > threads + 500 || entries("fd") > files + 500 {
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -11,7 +11,8 @@ import PluginsTestSupport
 import FoundationNetworking
 #endif
 
-/// A background session of a system, whose tasks outlive the transfers of one launch. The test says what becomes of them.
+/// A background session of a system, whose tasks outlive the transfers of one launch. The test says what becomes of
+/// them.
 final class SystemSession: BackgroundTasks {
     private struct Entry: Sendable {
         let name: BackgroundTask.Name

@@ -12,8 +12,8 @@ import PluginsTestSupport
 import FoundationNetworking
 #endif
 
-/// A server of HTTP's resumable uploads. The request that creates the upload with all of its content is interrupted after
-/// the first bytes.
+/// A server of HTTP's resumable uploads. The request that creates the upload with all of its content is interrupted
+/// after the first bytes.
 final class HTTPUploadServer: Sendable {
     struct State: Sendable {
         var data = Data()

@@ -11,7 +11,8 @@ import TargetKitTransfers
 import FoundationNetworking
 #endif
 
-/// Uploads that are interrupted at random moments. `TARGETKIT_UPLOAD_SERVER` makes this program the process that is killed.
+/// Uploads that are interrupted at random moments. `TARGETKIT_UPLOAD_SERVER` makes this program the process that is
+/// killed.
 @Suite("Uploads: interruptions", .throttled, .serialized, .timeLimit(.minutes(5)))
 struct InterruptedUploadTests {
     private static let environment = ProcessInfo.processInfo.environment

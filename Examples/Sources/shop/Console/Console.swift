@@ -14,7 +14,8 @@ final class Console: Sendable {
 
     /// A line as it is.
     func line(_ text: String = "") {
-        // One write for each line, so that lines of different threads never mix. Nothing can be done about a closed output.
+        // One write for each line, so that lines of different threads never mix. Nothing can be done about a closed
+        // output.
         try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Ctrl-C and a polite kill, as something the program can answer.
 ///
-/// The first signal calls the handler, which cancels what runs; the program then ends by its own way. Should that take longer
-/// than ``patience``, or a second signal arrive, it ends at once.
+/// The first signal calls the handler, which cancels what runs; the program then ends by its own way. Should that take
+/// longer than ``patience``, or a second signal arrive, it ends at once.
 final class Interruption {
     /// How long the program may take to end by itself.
     static let patience = DispatchTimeInterval.milliseconds(800)

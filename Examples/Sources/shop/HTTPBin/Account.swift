@@ -68,7 +68,8 @@ struct Account: Equatable {
         }
     }
 
-    /// The path of a URL as httpbin writes it: percent signs of its own it leaves as they are, so only whole escapes count.
+    /// The path of a URL as httpbin writes it: percent signs of its own it leaves as they are, so only whole escapes
+    /// count.
     private static func path(of url: String) -> String {
         let path =
             url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last?.drop { $0 != "/" } ?? ""

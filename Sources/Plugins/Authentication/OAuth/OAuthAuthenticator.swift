@@ -91,9 +91,9 @@ public struct OAuthAuthenticator: Authenticator {
         try await renew(credential)
     }
 
-    /// Whether the server has rejected the token: by one of the codes in the body, or by status 401, unless its challenges
-    /// are of other schemes, or have an error that a new token does not solve, such as `insufficient_scope` (RFC 6750
-    /// §3.1).
+    /// Whether the server has rejected the token: by one of the codes in the body, or by status 401, unless its
+    /// challenges are of other schemes, or have an error that a new token does not solve, such as `insufficient_scope`
+    /// (RFC 6750 §3.1).
     public func wasRejected(_ response: Response) -> Bool {
         response.rejectsCredential(scheme: "Bearer") || bodyCodes.contains { $0.matches(response) }
     }

@@ -10,8 +10,8 @@ import TargetKit
 /// try await authentication.signIn(client.credential(authorization.grant(from: callback)))
 /// ```
 ///
-/// Opening the browser, and receiving the URL to which the server redirects it, is up to the app. An authorization can be
-/// used once. Its JSON contains a secret; its descriptions do not.
+/// Opening the browser, and receiving the URL to which the server redirects it, is up to the app. An authorization can
+/// be used once. Its JSON contains a secret; its descriptions do not.
 public struct OAuthAuthorization: Sendable, Hashable, Codable {
     /// The URL to open in a browser.
     public let url: URL

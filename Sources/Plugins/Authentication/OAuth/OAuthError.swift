@@ -22,8 +22,8 @@ public enum OAuthError: Error, Sendable, Hashable {
 }
 
 extension OAuthError {
-    /// Whether a later refresh may succeed: all but an error response of the token endpoint (RFC 6749 §5.2) may come from
-    /// a proxy, a gateway or a captive portal.
+    /// Whether a later refresh may succeed: all but an error response of the token endpoint (RFC 6749 §5.2) may come
+    /// from a proxy, a gateway or a captive portal.
     var isTransient: Bool {
         switch self {
         case .refused(let code, _, let status):
@@ -45,8 +45,8 @@ extension OAuthError {
         }
     }
 
-    /// RFC 6749 §4.1.2.1 defines the first two for the authorization endpoint, and some servers send them from this one;
-    /// the others are those of RFC 8628 §3.5.
+    /// RFC 6749 §4.1.2.1 defines the first two for the authorization endpoint, and some servers send them from this
+    /// one; the others are those of RFC 8628 §3.5.
     private static let transientCodes: Set = [
         "temporarily_unavailable", "server_error", "authorization_pending", "slow_down",
     ]
@@ -76,7 +76,8 @@ extension OAuthError {
 }
 
 extension OAuthError: ErrorWithKind {
-    /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no credential.
+    /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no
+    /// credential.
     package var kind: TargetKitError.Kind {
         switch self {
         case .refused where !isTransient: .unauthorized

@@ -20,17 +20,17 @@
 ///
 /// Each sign-in begins a session with a new identifier, which the plugin saves with the credential. By it a process
 /// distinguishes a refresh in another process from a sign-in there, and a `ResponseCachePlugin` finds the responses of
-/// the session after a launch. An ``OAuthCredential`` contains the identifier. A store of other credentials that several
-/// processes use implements ``loadSession()`` and ``save(_:session:)``; without an identifier, a credential that another
-/// process has saved counts as one of the same session.
+/// the session after a launch. An ``OAuthCredential`` contains the identifier. A store of other credentials that
+/// several processes use implements ``loadSession()`` and ``save(_:session:)``; without an identifier, a credential
+/// that another process has saved counts as one of the same session.
 public protocol CredentialStore<Credential>: Sendable {
     /// The type of the credential. Two credentials are equal if they can be used in the same way.
     associatedtype Credential: Sendable & Equatable
 
     /// The stored credential; `nil` if there is none.
     ///
-    /// - Throws: An error if it cannot be read. The call that needs it fails with this error, the next call tries again,
-    ///   and the user stays signed in.
+    /// - Throws: An error if it cannot be read. The call that needs it fails with this error, the next call tries
+    ///   again, and the user stays signed in.
     func load() async throws -> Credential?
 
     /// Replaces the stored credential, completely or not at all.
@@ -53,9 +53,9 @@ public protocol CredentialStore<Credential>: Sendable {
 
     /// Runs a refresh, a sign-in or a sign-out while no other process that uses the store runs one.
     ///
-    /// Without it, two processes may use one refresh token at the same time, which some servers treat as theft (RFC 9700
-    /// §4.14.2). An implementation must run the refresh even if it cannot get the lock within a few seconds, because the
-    /// process that has it may be suspended. Default: runs the refresh at once, for a store of one process.
+    /// Without it, two processes may use one refresh token at the same time, which some servers treat as theft (RFC
+    /// 9700 §4.14.2). An implementation must run the refresh even if it cannot get the lock within a few seconds,
+    /// because the process that has it may be suspended. Default: runs the refresh at once, for a store of one process.
     ///
     /// - Throws: Only what the refresh throws.
     func withRefreshLock<Value: Sendable>(

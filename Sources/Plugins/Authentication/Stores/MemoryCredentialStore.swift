@@ -54,8 +54,8 @@ struct IdentifiedCredential<Credential: Sendable & Equatable>: Sendable, Equatab
 /// arrive.
 actor SerialCredentialStore<Credential: Sendable & Equatable> {
     private let store: any CredentialStore<Credential>
-    /// The same store, if its operations need no order: thousands of calls may wait for a refresh, and each task that it
-    /// needs waits behind theirs.
+    /// The same store, if its operations need no order: thousands of calls may wait for a refresh, and each task that
+    /// it needs waits behind theirs.
     nonisolated let memory: MemoryCredentialStore<Credential>?
     private var lastChange = 0
     /// The latest operation, which the next one waits for: an actor does not wait for what its methods await.

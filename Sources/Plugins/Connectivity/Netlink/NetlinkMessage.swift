@@ -64,8 +64,8 @@ package struct NetlinkMessage: Sendable, Hashable {
 
 /// Bytes of a netlink message, read with bounds checks: missing bytes are `nil`.
 ///
-/// The layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's byte order; Swift's Glibc module contains
-/// neither.
+/// The layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's byte order; Swift's Glibc
+/// module contains neither.
 package struct NetlinkBytes: Sendable {
     private let bytes: ArraySlice<UInt8>
 
@@ -99,7 +99,8 @@ package struct NetlinkBytes: Sendable {
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Consecutive records, each of which begins with its length in a field of that type; up to the first with an invalid length.
+    /// Consecutive records, each of which begins with its length in a field of that type; up to the first with an
+    /// invalid length.
     ///
     /// - Parameter header: The length of each record's header, which is its minimum length.
     package func records<Length: FixedWidthInteger & BitwiseCopyable>(

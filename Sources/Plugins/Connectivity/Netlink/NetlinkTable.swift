@@ -106,7 +106,8 @@ package struct NetlinkAddress: Sendable, Hashable {
         let flags = payload.dropping(8).attributes()[8]?.load(UInt32.self, at: 0) ?? UInt32(shortFlags)
         self.family = family
         self.link = link
-        // A scope below RT_SCOPE_LINK, and neither IFA_F_TENTATIVE nor IFA_F_DADFAILED: not used until no neighbour has it.
+        // A scope below RT_SCOPE_LINK, and neither IFA_F_TENTATIVE nor IFA_F_DADFAILED: not used until no neighbour has
+        // it.
         isGlobal = scope < 253 && flags & 0x48 == 0
     }
 }
@@ -126,7 +127,8 @@ package struct NetlinkRoute: Sendable, Hashable {
         self.links = links
     }
 
-    /// `nil` for a route to a single network, a route that rejects packets, and a message that is too short or names no link.
+    /// `nil` for a route to a single network, a route that rejects packets, and a message that is too short or names no
+    /// link.
     package init?(_ payload: NetlinkBytes) {
         guard let family = payload.load(UInt8.self, at: 0), payload.load(UInt8.self, at: 1) == 0,
             let table = payload.load(UInt8.self, at: 4), let type = payload.load(UInt8.self, at: 7),

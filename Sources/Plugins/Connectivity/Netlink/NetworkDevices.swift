@@ -4,8 +4,8 @@ import Foundation
 
 /// What kind of link a network device is.
 ///
-/// `/sys/class/net` is the most precise source, but it shows the devices of the network namespace in which it was mounted, and is
-/// missing in some containers. Otherwise the kernel's description of the device decides.
+/// `/sys/class/net` is the most precise source, but it shows the devices of the network namespace in which it was
+/// mounted, and is missing in some containers. Otherwise the kernel's description of the device decides.
 package struct NetworkDevices: Sendable {
     private let folder: String
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The circuit of one server: closed until too many calls fail, then open for a time, then half-open until it is known whether
-/// calls succeed again.
+/// The circuit of one server: closed until too many calls fail, then open for a time, then half-open until it is known
+/// whether calls succeed again.
 struct Circuit: Sendable {
     /// Admits one attempt, whose end is reported once.
     struct Admission: Sendable {
@@ -132,8 +132,8 @@ struct Circuit: Sendable {
         enter(.isolated)
     }
 
-    /// Whether the circuit can be removed: it has no attempt in flight, and no call within its window, or none since long after it
-    /// could have closed.
+    /// Whether the circuit can be removed: it has no attempt in flight, and no call within its window, or none since
+    /// long after it could have closed.
     func isIdle(at now: Duration) -> Bool {
         guard unfinished == 0 else { return false }
         switch phase {

@@ -17,8 +17,8 @@ import FoundationNetworking
 /// which says for how long. After that time it is *half-open*: a few calls are sent as probes, the others are still
 /// refused. If the probes succeed, it closes; if one of them fails, it opens again.
 ///
-/// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that takes
-///   longer than the policy's `slowCallThreshold`. A call does not count if it was cancelled, exceeded a
+/// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that
+///   takes longer than the policy's `slowCallThreshold`. A call does not count if it was cancelled, exceeded a
 ///   `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is then admitted.
 /// - A request to which a redirect leads counts for its own server. Calls that share an exchange count once, when it
 ///   ends, and stored responses do not count. A stream whose body fails counts as a failure when it ends.
@@ -26,8 +26,8 @@ import FoundationNetworking
 ///   waits for it may be the only one that is allowed.
 /// - Calls that were sent before the circuit last changed do not count when they end, except for a stream whose body
 ///   fails.
-/// - A call that is refused ends, and is not retried: also one that a ``RetryPlugin`` repeats, if the circuit has opened
-///   during its delay. A ``HostFailoverPlugin`` sends it to another host.
+/// - A call that is refused ends, and is not retried: also one that a ``RetryPlugin`` repeats, if the circuit has
+///   opened during its delay. A ``HostFailoverPlugin`` sends it to another host.
 ///
 /// You can also open a circuit yourself, for example while the server is being maintained, and close it again:
 ///

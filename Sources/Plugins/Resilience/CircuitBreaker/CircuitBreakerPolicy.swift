@@ -30,8 +30,8 @@ public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {
     ///     1; at least 1.
     ///   - probeTimeout: How long such a call blocks the others; then one more is sent, so that a slow download does
     ///     not block all calls. Default: 10 seconds; with zero a half-open circuit sends every call.
-    ///   - slowCallThreshold: A call that takes longer counts as a failure, whatever its result: from sending it to its response
-    ///     with the whole body, of a stream to the head. Default `nil`: no call is too slow.
+    ///   - slowCallThreshold: A call that takes longer counts as a failure, whatever its result: from sending it to its
+    ///     response with the whole body, of a stream to the head. Default `nil`: no call is too slow.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
     ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found,
     ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline

@@ -8,7 +8,8 @@ struct CircuitRegistry: Sendable {
     enum Decision: Sendable {
         /// It is, and its end is reported.
         case admitted(Circuit.Admission)
-        /// It is, and does not count: a refresh in a half-open circuit. The call that waits for it may have the only permit.
+        /// It is, and does not count: a refresh in a half-open circuit. The call that waits for it may have the only
+        /// permit.
         case exempt
         /// Calls are refused for that time.
         case refused(remaining: Duration)

@@ -20,9 +20,9 @@ import FoundationNetworking
 /// when the server allows it, after an hour at most; if some are left, no more than these are sent at once
 /// (draft-ietf-httpapi-ratelimit-headers).
 ///
-/// A call that would wait longer than `maximumWait`, or than the rest of its `CallTimeout.wholeCall`, fails at once with
-/// ``RateLimitError``, stage `.request` and kind `.rateLimited`, as does a waiting call when the server asks for a longer
-/// wait. A waiting call can be cancelled.
+/// A call that would wait longer than `maximumWait`, or than the rest of its `CallTimeout.wholeCall`, fails at once
+/// with ``RateLimitError``, stage `.request` and kind `.rateLimited`, as does a waiting call when the server asks for a
+/// longer wait. A waiting call can be cancelled.
 ///
 /// One plugin can be used by any number of providers; its copies share their limits.
 public struct RateLimitPlugin: Plugin {

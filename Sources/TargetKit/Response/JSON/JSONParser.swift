@@ -2,8 +2,8 @@
 
 /// A single-pass parser of JSON text (RFC 8259).
 struct JSONParser: ~Copyable {
-    /// The maximum nesting depth: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value recurse on
-    /// the thread's stack, which may be 512 KB.
+    /// The maximum nesting depth: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value recurse
+    /// on the thread's stack, which may be 512 KB.
     static let maximumDepth = 512
 
     private let start: UnsafePointer<UInt8>

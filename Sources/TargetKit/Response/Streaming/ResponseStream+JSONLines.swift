@@ -9,8 +9,8 @@ extension ResponseStream {
     /// - Parameters:
     ///   - type: The type to decode each line as.
     ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
-    ///   - limit: The maximum size of a line in bytes; default 1 MiB. A longer line, and one that is not such a value, ends
-    ///     the sequence with an error of stage `.decoding`.
+    ///   - limit: The maximum size of a line in bytes; default 1 MiB. A longer line, and one that is not such a value,
+    ///     ends the sequence with an error of stage `.decoding`.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type,
         using decoder: JSONDecoder? = nil,

@@ -13,12 +13,12 @@ import FoundationNetworking
 /// for try await line in stream.lines() { table.add(line) }
 /// ```
 ///
-/// Each piece is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The body
-/// can be read once, as pieces, ``lines(limit:)``, ``serverSentEvents(limit:)`` or ``jsonLines(of:using:limit:)``. If a loop ends in the
-/// middle of a piece, the rest of that piece is lost.
+/// Each piece is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The
+/// body can be read once, as pieces, ``lines(limit:)``, ``serverSentEvents(limit:)`` or ``jsonLines(of:using:limit:)``.
+/// If a loop ends in the middle of a piece, the rest of that piece is lost.
 ///
-/// Releasing the stream and its iterators before the end of the body cancels the exchange, and so does cancelling the task
-/// that reads.
+/// Releasing the stream and its iterators before the end of the body cancels the exchange, and so does cancelling the
+/// task that reads.
 public struct ResponseStream: AsyncSequence, Sendable {
     /// The head as a ``Response`` without data: `try stream.response.filter()`.
     public let response: Response

@@ -78,14 +78,14 @@ final class CurlCommandQueue: Sendable {
     }
 
     /// Passes a call to the loop, or fails it when the transport has been shut down.
-    func start(_ start: CurlPendingCall) {
+    func start(_ pending: CurlPendingCall) {
         let (isTaken, wakes) = state.withLock { state in
             guard state.phase == .open else { return (false, false) }
-            state.commands.append(.start(start))
+            state.commands.append(.start(pending))
             return (true, state.wakesLoop())
         }
         if wakes { wake() }
-        if !isTaken { start.fail(with: .shutDown) }
+        if !isTaken { pending.fail(with: .shutDown) }
     }
 
     func cancel(_ call: CurlCall) {
@@ -143,7 +143,7 @@ final class CurlCommandQueue: Sendable {
             state.phase = .ended
             defer { state.commands = [] }
             return state.commands.compactMap { command in
-                if case .start(let start) = command { start } else { nil }
+                if case .start(let pending) = command { pending } else { nil }
             }
         }
     }

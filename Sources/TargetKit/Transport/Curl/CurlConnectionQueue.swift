@@ -28,7 +28,7 @@ final class CurlConnectionQueue {
     }
 
     private struct Entry {
-        var start: CurlPendingCall?
+        var pending: CurlPendingCall?
         var host: Host?
         var previous = CurlCall.noIndex
         var next = CurlCall.noIndex
@@ -67,21 +67,21 @@ final class CurlConnectionQueue {
     }
 
     /// Adds a call behind or before those that already wait for its host.
-    func add(_ start: consuming CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
-        let call = start.call
+    func add(_ pending: consuming CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
+        let call = pending.call
         let host = host(key)
         let index = takeEntry()
         call.queueIndex.store(index, ordering: .relaxed)
         if isFirst {
-            entries[index] = Entry(start: start, host: host, next: host.first)
+            entries[index] = Entry(pending: pending, host: host, next: host.first)
             if host.isWaiting { entries[host.first].previous = index } else { host.last = index }
             host.first = index
         } else {
-            entries[index] = Entry(start: start, host: host, previous: host.last)
+            entries[index] = Entry(pending: pending, host: host, previous: host.last)
             if host.isWaiting { entries[host.last].next = index } else { host.first = index }
             host.last = index
         }
-        if let deadline = start.deadline { deadlines.add(deadline, of: index) }
+        if let deadline = pending.deadline { deadlines.add(deadline, of: index) }
         count += 1
         enqueue(to: host)
     }
@@ -97,14 +97,14 @@ final class CurlConnectionQueue {
     }
 
     /// Removes the next call for which there is room, and counts it as running; returns `nil` when there is none.
-    func next() -> (start: CurlPendingCall, host: Host)? {
+    func next() -> (pending: CurlPendingCall, host: Host)? {
         while let host = firstHost {
             guard hasConnection(for: host) else { return nil }
             dequeue(of: host)
-            guard hasCapacity(host), let start = take(host.first) else { continue }
+            guard hasCapacity(host), let pending = take(host.first) else { continue }
             self.start(at: host)
             enqueue(to: host)
-            return (start, host)
+            return (pending, host)
         }
         return nil
     }
@@ -138,7 +138,7 @@ final class CurlConnectionQueue {
     /// Removes a waiting call; returns `nil` when it does not wait.
     func remove(_ call: CurlCall) -> CurlPendingCall? {
         let index = call.queueIndex.load(ordering: .relaxed)
-        guard entries.indices.contains(index), entries[index].start?.call === call else { return nil }
+        guard entries.indices.contains(index), entries[index].pending?.call === call else { return nil }
         return drop(index)
     }
 
@@ -146,8 +146,8 @@ final class CurlConnectionQueue {
     func removeOverdue(at now: UInt64) -> (overdue: [CurlPendingCall], next: UInt64?) {
         var overdue: [CurlPendingCall] = []
         while let first = deadlines.first {
-            guard first.deadline <= now, let start = drop(first.entry) else { return (overdue, first.deadline) }
-            overdue.append(start)
+            guard first.deadline <= now, let pending = drop(first.entry) else { return (overdue, first.deadline) }
+            overdue.append(pending)
         }
         return (overdue, nil)
     }
@@ -253,17 +253,18 @@ extension CurlConnectionQueue {
 
     /// Removes a call that will not be sent, and its host if that has no other calls.
     private func drop(_ index: Int) -> CurlPendingCall? {
-        guard entries.indices.contains(index), let host = entries[index].host, let start = take(index) else {
+        guard entries.indices.contains(index), let host = entries[index].host, let pending = take(index) else {
             return nil
         }
         if !host.isWaiting { dequeue(of: host) }
         forget(host)
-        return start
+        return pending
     }
 
     /// Unlinks an entry and returns its call; `nil` when there is none.
     private func take(_ index: Int) -> CurlPendingCall? {
-        guard entries.indices.contains(index), let start = entries[index].start, let host = entries[index].host else {
+        guard entries.indices.contains(index), let pending = entries[index].pending, let host = entries[index].host
+        else {
             return nil
         }
         let (previous, next) = (entries[index].previous, entries[index].next)
@@ -276,8 +277,8 @@ extension CurlConnectionQueue {
         if count == 0, entries.count > Self.entryLimit {
             (entries, unused, deadlines) = ([], CurlCall.noIndex, CurlDeadlines())
         }
-        start.call.queueIndex.store(CurlCall.noIndex, ordering: .relaxed)
-        return start
+        pending.call.queueIndex.store(CurlCall.noIndex, ordering: .relaxed)
+        return pending
     }
 }
 #endif

@@ -107,7 +107,8 @@ struct CurlFailure: Error {
 }
 
 extension CurlFailure {
-    /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's `errno`.
+    /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's
+    /// `errno`.
     init(result: CURLcode, message: String, verification: Int, osError: Int32) {
         let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
         self.init(Self.code(result, text: text, verification: verification, osError: osError), message: text)
@@ -157,84 +158,6 @@ extension CurlFailure {
         case 2, 18...21: .serverCertificateHasUnknownRoot
         default: .serverCertificateUntrusted
         }
-    }
-}
-
-extension CurlTransfer {
-    /// The failure that libcurl's result code stands for in this exchange.
-    func curlFailure(_ result: CURLcode) -> CurlFailure {
-        let message = String(cString: errorBuffer)
-        var failure = CurlFailure(
-            result: result,
-            message: message,
-            verification: number(CURLINFO_SSL_VERIFYRESULT),
-            osError: Int32(number(CURLINFO_OS_ERRNO))
-        )
-        if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
-            failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
-        }
-        if let specific = specificFailure(result, message: message) {
-            failure.code = specific.code
-            failure.message = specific.message
-            failure.isQuotable = specific.isQuotable
-        }
-        return describingUnsentBody(failure)
-    }
-
-    /// A more specific failure than libcurl's result code.
-    private func specificFailure(_ result: CURLcode, message: String) -> CurlFailure? {
-        switch result {
-        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
-            if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
-            return isOutOfDescriptors ? .noDescriptors : refusedTunnel
-        case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
-        case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.text.utf8.count ?? 0) > 1_000_000:
-            return .quotable(
-                .badURL,
-                message: "the URL and header fields of the request are over the 1 MiB that libcurl sends"
-            )
-        case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
-            if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
-            let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
-            let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
-            return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
-        case CURLE_WRITE_ERROR:
-            return .bytesAfterCoding
-        case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy did not open the connection")
-        case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
-            let port = start?.call.url.port ?? 443
-            return .quotable(.secureConnectionFailed, message: "the server does not speak TLS on port \(port)")
-        default: return nil
-        }
-    }
-
-    /// Whether OpenSSL received data that is not TLS.
-    private static func isPlain(_ message: String) -> Bool {
-        ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
-    }
-
-    /// The failure when the proxy did not open the required tunnel (RFC 9110 §9.3.6).
-    private var refusedTunnel: CurlFailure? {
-        let status = number(CURLINFO_HTTP_CONNECTCODE)
-        guard status != 0, !(200..<300).contains(status), head.statusCode == 0 else { return nil }
-        return .refusedTunnel(status)
-    }
-
-    /// Whether the process has run out of file descriptors. libcurl does not keep the `errno` of a socket that it could
-    /// not open, or of a name lookup.
-    private var isOutOfDescriptors: Bool {
-        let descriptor = dup(commandQueue.descriptor)
-        if descriptor >= 0 {
-            close(descriptor)
-            return false
-        }
-        return errno == EMFILE || errno == ENFILE
-    }
-
-    private func number(_ info: CURLINFO) -> Int {
-        var value = 0
-        _ = ccurl_getinfo_long(easy, info, &value)
-        return value
     }
 }
 #endif

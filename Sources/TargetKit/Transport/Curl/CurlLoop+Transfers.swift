@@ -17,40 +17,40 @@ extension CurlLoop {
     /// The number of times for which a refusal counts if the server has responded to no other request since the last.
     private static let fruitlessRefusalWeight = 25
 
-    func take(_ start: consuming CurlPendingCall) {
-        guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
-        if start.call.timeoutMilliseconds > 0 {
-            let deadline = clock.now + UInt64(start.call.timeoutMilliseconds) * 1_000_000
-            start.deadline = deadline
+    func take(_ pending: consuming CurlPendingCall) {
+        guard !pending.call.isCancelled.load(ordering: .acquiring) else { return pending.fail(with: .cancelled) }
+        if pending.call.timeoutMilliseconds > 0 {
+            let deadline = clock.now + UInt64(pending.call.timeoutMilliseconds) * 1_000_000
+            pending.deadline = deadline
             clock.setAlarm(deadline)
         }
-        let key = settings.hostKey(of: start.call)
-        if let host = queue.admit(key) { return begin(start, at: host) }
-        queue.add(start, for: key)
+        let key = settings.hostKey(of: pending.call)
+        if let host = queue.admit(key) { return begin(pending, at: host) }
+        queue.add(pending, for: key)
     }
 
     func startQueuedCalls() {
-        while let (start, host) = queue.next() { begin(start, at: host) }
+        while let (pending, host) = queue.next() { begin(pending, at: host) }
     }
 
-    private func begin(_ start: consuming CurlPendingCall, at host: CurlConnectionQueue.Host) {
-        let headBuffer = start.takeHeadBuffer()
+    private func begin(_ pending: consuming CurlPendingCall, at host: CurlConnectionQueue.Host) {
+        let headBuffer = pending.takeHeadBuffer()
         guard let transfer = spareTransfer() else {
             queue.release(host)
-            return start.fail(with: .unavailable)
+            return pending.fail(with: .unavailable)
         }
         do {
-            try transfer.begin(start, at: host, headBuffer: headBuffer)
+            try transfer.begin(pending, at: host, headBuffer: headBuffer)
         } catch {
             queue.release(host)
             transfer.end(with: .failure(error))
             keep(transfer)
-            return CurlCompletion(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
+            return CurlCompletion(pending: pending, outcome: .failure(error), channel: nil, queue: nil).deliver()
         }
         runningCount += 1
         let result = curl_multi_add_handle(multi, transfer.easy)
-        guard result == CURLM_OK else { return end(transfer, with: .unavailable) }
-        if start.deadline == nil {
+        guard result == CURLM_OK else { return interrupt(transfer, with: .failure(CurlFailure.unavailable)) }
+        if pending.deadline == nil {
             clock.setAlarm(clock.now + settings.configuration.idleTimeout.curlNanoseconds)
         }
     }
@@ -63,14 +63,14 @@ extension CurlLoop {
         while let easy = ccurl_multi_next_done(multi, &result) {
             guard let user = ccurl_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            if let start = transfer.refused(result), start.refusals < Self.refusalLimit {
-                refused.append(withdraw(start, of: transfer))
+            if let pending = transfer.refused(result), pending.refusals < Self.refusalLimit {
+                refused.append(withdraw(pending, of: transfer))
             } else {
                 end(transfer, after: result)
             }
         }
         // Before the calls that wait, in the order in which they were sent.
-        for start in refused.reversed() { queue.add(start, for: settings.hostKey(of: start.call), isFirst: true) }
+        for pending in refused.reversed() { queue.add(pending, for: settings.hostKey(of: pending.call), isFirst: true) }
         // All at once: otherwise the first would wake a thread that handles it before the second arrives, and then
         // sleeps again.
         for transfer in finished {
@@ -82,38 +82,34 @@ extension CurlLoop {
 
     private func noteGoAways() {
         for goAway in goAways.take() {
-            for case let transfer? in transfers where transfer.start != nil { transfer.note(goAway) }
+            for case let transfer? in transfers where transfer.pending != nil { transfer.note(goAway) }
         }
     }
 
     /// Ends the transfer of a refused call, and returns the call, to be sent again.
-    private func withdraw(_ start: consuming CurlPendingCall, of transfer: CurlTransfer) -> CurlPendingCall {
+    private func withdraw(_ pending: consuming CurlPendingCall, of transfer: CurlTransfer) -> CurlPendingCall {
         let responses = transfer.host?.responseCount ?? 0
-        start.refusals += responses == start.responsesBefore ? Self.fruitlessRefusalWeight : 1
-        start.responsesBefore = responses
-        end(transfer, with: .failure(CurlFailure.cancelled))
+        pending.refusals += responses == pending.responsesBefore ? Self.fruitlessRefusalWeight : 1
+        pending.responsesBefore = responses
+        remove(transfer, with: .failure(CurlFailure.cancelled))
         transfer.completion = nil
-        return start
-    }
-
-    func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
-        interrupt(transfer, with: .failure(failure))
+        return pending
     }
 
     func end(_ transfer: CurlTransfer, after result: CURLcode) {
-        end(transfer, with: Result { try transfer.outcome(result) })
+        remove(transfer, with: Result { try transfer.outcome(result) })
     }
 
     /// Removes an unfinished transfer from libcurl.
-    private func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
+    func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         // Otherwise the server would continue to work on an unused response. Closing the connection, unless another
         // stream shares it, ends that.
         if CurlLibrary.delaysStreamResets { transfer.forbidReuse() }
-        end(transfer, with: outcome)
+        remove(transfer, with: outcome)
     }
 
     /// Removes the transfer from libcurl; its call is notified at the end of the round.
-    private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
+    private func remove(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_remove_handle(multi, transfer.easy) }
         runningCount -= 1
         if let host = transfer.host { queue.release(host) }
@@ -122,26 +118,28 @@ extension CurlLoop {
     }
 
     func endAll(with failure: CurlFailure) {
-        for start in queue.removeAll() { start.fail(with: failure) }
-        for case let transfer? in transfers where transfer.start != nil { end(transfer, with: failure) }
+        for pending in queue.removeAll() { pending.fail(with: failure) }
+        for case let transfer? in transfers where transfer.pending != nil {
+            interrupt(transfer, with: .failure(failure))
+        }
     }
 
     /// Ends the exchanges that libcurl does not end: those that have timed out, and those whose response is complete
     /// before the request has been sent.
     func endTimedOut() {
         clock.clearAlarm()
-        for case let transfer? in transfers where transfer.start != nil {
+        for case let transfer? in transfers where transfer.pending != nil {
             if transfer.canEndEarly() {
                 let outcome = Result { try transfer.outcome(CURLE_OK) }
-                if transfer.isBodyUnsent { interrupt(transfer, with: outcome) } else { end(transfer, with: outcome) }
+                if transfer.isBodyUnsent { interrupt(transfer, with: outcome) } else { remove(transfer, with: outcome) }
             } else if transfer.due <= clock.now {
-                end(transfer, with: transfer.describingUnsentBody(transfer.timeoutFailure))
+                interrupt(transfer, with: .failure(transfer.describingUnsentBody(transfer.timeoutFailure)))
             } else {
                 clock.setAlarm(transfer.due)
             }
         }
         let (overdue, next) = queue.removeOverdue(at: clock.now)
-        for start in overdue { start.fail(with: .timedOut) }
+        for pending in overdue { pending.fail(with: .timedOut) }
         // Each check costs time proportional to the number of running transfers.
         if let next { clock.setAlarm(max(next, clock.now + Self.checkInterval)) }
     }

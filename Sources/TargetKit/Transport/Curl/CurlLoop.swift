@@ -132,10 +132,10 @@ final class CurlLoop {
 
     private func perform(_ command: consuming CurlCommandQueue.Command) {
         switch command {
-        case .start(let start):
-            take(start)
+        case .start(let pending):
+            take(pending)
         case .cancel(let call):
-            if let transfer = transfer(of: call) { return end(transfer, with: .cancelled) }
+            if let transfer = transfer(of: call) { return interrupt(transfer, with: .failure(CurlFailure.cancelled)) }
             queue.remove(call)?.fail(with: .cancelled)
         case .resume(let call):
             guard let transfer = transfer(of: call) else { return }
@@ -147,7 +147,7 @@ final class CurlLoop {
     private func transfer(of call: CurlCall) -> CurlTransfer? {
         let slot = call.slot.load(ordering: .relaxed)
         guard transfers.indices.contains(slot), let transfer = transfers[slot] else { return nil }
-        return transfer.start?.call === call ? transfer : nil
+        return transfer.pending?.call === call ? transfer : nil
     }
 
     private func runTimers() {

@@ -47,8 +47,8 @@ extension CurlTransport {
     ///   - maxConnectionsPerHost: The maximum number of open connections to one host; further requests wait in order.
     ///     Default: 128; 0: no limit. Over HTTP/2, requests share a connection; another one is opened when the server allows
     ///     no more streams on it.
-    ///   - maxConnections: The maximum number of open connections in total; further requests wait, and hosts take turns.
-    ///     Default: 512; 0: no limit.
+    ///   - maxConnections: The maximum number of open connections in total; further requests wait, and hosts take
+    ///     turns. Default: 512; 0: no limit.
     ///   - maxHeadSize: The maximum total size of a response's heads in bytes: those of 1xx responses, its own, and its
     ///     trailers, including status lines. Default: 262,144 (256 KiB). A larger response ends with
     ///     `.dataLengthExceedsMaximum`. libcurl has limits of its own, which depend on its version and end in the same way:

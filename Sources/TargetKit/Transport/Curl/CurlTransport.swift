@@ -19,12 +19,11 @@ import FoundationNetworking
 /// only its own call. libcurl before 7.87 waits for the lookup of a cancelled call, which delays all calls.
 ///
 /// A request whose kept-alive connection closes before a response arrives is sent again only if its method is
-/// idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`; another POST ends with `.networkConnectionLost`, because
-/// the server may have executed it.
-/// With a server that closes each connection after a response without sending `Connection: close`, this can happen at
-/// any time. A request that an HTTP/2 server refuses with REFUSED_STREAM or GOAWAY before processing it is sent again,
-/// whatever its method (RFC 9113 §8.7): a limited number of times, which is larger while the server responds to others.
-/// A GOAWAY can only be evaluated with libcurl 7.88 or later.
+/// idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`; another POST ends with `.networkConnectionLost`,
+/// because the server may have executed it. With a server that closes each connection after a response without sending
+/// `Connection: close`, this can happen at any time. A request that an HTTP/2 server refuses with REFUSED_STREAM or
+/// GOAWAY before processing it is sent again, whatever its method (RFC 9113 §8.7): a limited number of times, which is
+/// larger while the server responds to others. A GOAWAY can only be evaluated with libcurl 7.88 or later.
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey`, a sentence under `NSLocalizedDescriptionKey`, and libcurl's message and code under

@@ -45,8 +45,8 @@ extension Redirect: RedactedDescription {
 /// How redirects are handled: responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110 §15.4).
 ///
 /// These rules apply with every transport:
-/// - 301 and 302 turn a POST into a GET, and 303 turns every method but HEAD into a GET, without the body and the fields
-///   that describe it. 307 and 308 keep the method and the body, which is read again.
+/// - 301 and 302 turn a POST into a GET, and 303 turns every method but HEAD into a GET, without the body and the
+///   fields that describe it. 307 and 308 keep the method and the body, which is read again.
 /// - When the scheme, host or port changes, fields that contain secrets are removed: `Authorization`, `Cookie`,
 ///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, those that a plugin names
 ///   (``Plugin/secretHeaders``), and those whose names say that they are secret, as in a log (``Redaction``):

@@ -17,8 +17,8 @@ final class SessionDelegate: NSObject, Sendable {
         var isShutDown = false
     }
 
-    /// The queue on which tasks are created, started and cancelled: on Linux, each of these waits for the queue that all
-    /// sessions share.
+    /// The queue on which tasks are created, started and cancelled: on Linux, each of these waits for the queue that
+    /// all sessions share.
     let queue = DispatchQueue(label: "TargetKit.SessionDelegate")
     private let state = Locked(State())
     private let tls: TLSPolicy
@@ -169,8 +169,8 @@ extension SessionDelegate: URLSessionDataDelegate {
     }
 
     #if canImport(FoundationNetworking)
-    /// Called when a kept-alive connection has closed and libcurl sends the request again, and for tasks without a body,
-    /// before anything is sent.
+    /// Called when a kept-alive connection has closed and libcurl sends the request again, and for tasks without a
+    /// body, before anything is sent.
     ///
     /// libcurl cannot be stopped here: without a stream it sends the head again, and no body.
     func urlSession(
@@ -187,8 +187,8 @@ extension SessionDelegate: URLSessionDataDelegate {
 extension URLSession {
     /// Creates the task that sends a request with its body.
     ///
-    /// On Apple platforms, bytes are sent by a data task, because upload tasks add the header fields of resumable uploads
-    /// themselves from iOS 17 and macOS 14 on.
+    /// On Apple platforms, bytes are sent by a data task, because upload tasks add the header fields of resumable
+    /// uploads themselves from iOS 17 and macOS 14 on.
     fileprivate func task(with request: URLRequest, body: URLSessionBody) -> URLSessionTask {
         #if canImport(FoundationNetworking)
         return dataTask(with: request.sending(body))

@@ -94,8 +94,8 @@ extension URLRequest {
     /// The request with a body that is read while it is sent.
     ///
     /// Linux, Swift 6.3.1: when an upload task with a file ends while the file is read, the process ends. When a
-    /// connection closes, an upload task with data or a file sends only the rest of its body again; a stream is replaced
-    /// by a new one. Watched by `FoundationFatalTests`.
+    /// connection closes, an upload task with data or a file sends only the rest of its body again; a stream is
+    /// replaced by a new one. Watched by `FoundationFatalTests`.
     func sending(_ body: URLSessionBody) -> URLRequest {
         guard let stream = body.stream else { return self }
         var request = self

@@ -82,7 +82,8 @@ package struct URLSessionCall: Sendable {
         return URL(string: bare) ?? url
     }
 
-    /// Foundation on Linux sends the method and names unchanged, including line breaks, and drops a value with a line break.
+    /// Foundation on Linux sends the method and names unchanged, including line breaks, and drops a value with a line
+    /// break.
     private func checkHead() throws(URLSessionFailure) {
         guard (request.httpMethod ?? "GET").isToken else {
             throw URLSessionFailure(.badURL, message: "the method is not a token (RFC 9110 §9.1)")

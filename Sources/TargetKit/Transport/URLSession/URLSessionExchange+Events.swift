@@ -41,8 +41,8 @@ extension URLSessionExchange {
         }
     }
 
-    /// Writes the bytes and returns the progress to report. If the exchange has ended, the partial file has been removed
-    /// on return.
+    /// Writes the bytes and returns the progress to report. If the exchange has ended, the partial file has been
+    /// removed on return.
     private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
         guard var bodyWriter = takeBodyWriter() else { return .success(nil) }
         do {
@@ -128,7 +128,8 @@ extension URLSessionExchange {
         }
     }
 
-    /// On Linux, the delegate receives neither the head nor the body of a redirect without `Location`; the task has the head.
+    /// On Linux, the delegate receives neither the head nor the body of a redirect without `Location`; the task has the
+    /// head.
     private func head(of response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
         guard let response = response as? HTTPURLResponse else {
             throw URLSessionFailure(.badServerResponse, message: "the response has no head")

@@ -29,8 +29,8 @@ import FoundationNetworking
 /// `.dataLengthExceedsMaximum`, as in URLSession itself.
 ///
 /// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
-/// - `Accept-Encoding` is `identity` unless the request sets it, because the end of a compressed body is not checked: one
-///   that ends early is returned as far as it can be decoded.
+/// - `Accept-Encoding` is `identity` unless the request sets it, because the end of a compressed body is not checked:
+///   one that ends early is returned as far as it can be decoded.
 /// - When a kept-alive connection closes before a response arrives, a POST with a body ends with
 ///   `.networkConnectionLost`, as does every request that is not idempotent; the server may also receive its head
 ///   again, without the body. Foundation sends a request without a body again, whatever its method.

@@ -134,7 +134,8 @@ struct OAuthAuthenticatorTests {
             ),
             (400, #"{"error":"teapot"}"#, .refused(code: "teapot", message: nil, statusCode: 400)),
             (400, #"{"error":7}"#, .unexpectedStatus(400)), (502, "<html>", .unexpectedStatus(502)),
-            // GitHub reports a failure with status 200; Spring's pages and API gateways use `error` for the reason phrase.
+            // GitHub reports a failure with status 200; Spring's pages and API gateways use `error` for the reason
+            // phrase.
             (
                 200, #"{"error":"bad_refresh_token"}"#,
                 .refused(code: "bad_refresh_token", message: nil, statusCode: 200)

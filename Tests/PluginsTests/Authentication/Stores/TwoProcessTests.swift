@@ -120,8 +120,8 @@ struct TwoProcessTests {
     }
 }
 
-/// An OAuth server that accepts the newest access token, and each refresh token once. A refresh token that is used again
-/// ends the session (RFC 9700 §4.14.2).
+/// An OAuth server that accepts the newest access token, and each refresh token once. A refresh token that is used
+/// again ends the session (RFC 9700 §4.14.2).
 private final class RotatingServer: Sendable {
     struct Counts: Sendable, Equatable {
         var refreshed = 0

@@ -55,8 +55,8 @@ final class HTTP2Server: Sendable {
     /// Starts a server that allows the given number of streams per connection, and handles each request by the next
     /// behavior of the list; the last one repeats.
     ///
-    /// - Parameter requestsPerConnection: The number of requests after which a connection gets GOAWAY. The streams above
-    ///   are ignored, and the connection closes after the last response; `nil` for any number.
+    /// - Parameter requestsPerConnection: The number of requests after which a connection gets GOAWAY. The streams
+    ///   above are ignored, and the connection closes after the last response; `nil` for any number.
     init(
         _ behaviours: [Behaviour] = [.answer],
         streams: Int = 1000,
@@ -77,8 +77,8 @@ final class HTTP2Server: Sendable {
     }
 
     /// The server's log since the last query, up to the line with the prefix, or `CLOSED`: `CONNECTION` with its
-    /// protocol and `new` or `resumed`, `HEADERS` or `RESET` with a stream's number, `PROCESSED` with a request's short body,
-    /// `REQUEST` over HTTP/1.1, `CLOSED`.
+    /// protocol and `new` or `resumed`, `HEADERS` or `RESET` with a stream's number, `PROCESSED` with a request's short
+    /// body, `REQUEST` over HTTP/1.1, `CLOSED`.
     func events(through start: String) async -> [String] {
         await server.output(through: start, "CLOSED").split(separator: "\n").map(String.init)
     }

@@ -6,8 +6,8 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-/// What ends the process in Linux's URLSession, Swift 6.3.1, each shown in a process of its own. A test fails when a new
-/// toolchain has mended the trap.
+/// What ends the process in Linux's URLSession, Swift 6.3.1, each shown in a process of its own. A test fails when a
+/// new toolchain has mended the trap.
 @Suite(
     "Foundation's fatal traps on Linux",
     .throttled,
@@ -82,8 +82,8 @@ struct FoundationFatalTests {
     }
 }
 
-/// What runs in the process of its own. Whatever goes wrong that is not the trap ends it with success, which the test of a
-/// trap takes for a failure.
+/// What runs in the process of its own. Whatever goes wrong that is not the trap ends it with success, which the test
+/// of a trap takes for a failure.
 enum TrapProcess {
     /// Sends one request to a server that answers like that, and returns when the task has ended.
     static func fetch(reply: TestServer.Response, change: (inout URLRequest) -> Void = { _ in }) async {

@@ -6,8 +6,8 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-/// What Linux's URLSession does wrong or not at all, Swift 6.3.1. Each test shows one trap and names what is done about it; it
-/// fails when a new toolchain has mended the trap, and the workaround can go.
+/// What Linux's URLSession does wrong or not at all, Swift 6.3.1. Each test shows one trap and names what is done about
+/// it; it fails when a new toolchain has mended the trap, and the workaround can go.
 @Suite(
     "Foundation's traps on Linux",
     .throttled,

@@ -7,7 +7,8 @@ import Testing
 
 /// A session as Foundation makes it, and all that its delegate hears: what the tests of Foundation's traps look at.
 final class TrapSession: NSObject, Sendable {
-    /// Some traps show only in time, or by ending a process: they are looked at by themselves, on a machine that does nothing else.
+    /// Some traps show only in time, or by ending a process: they are looked at by themselves, on a machine that does
+    /// nothing else.
     static let isAsked = ProcessInfo.processInfo.environment["TARGETKIT_TRAPS"] == "1"
     static let skipReason: Comment = "skipped: TARGETKIT_TRAPS is not 1"
 

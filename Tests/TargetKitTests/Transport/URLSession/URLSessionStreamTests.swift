@@ -143,9 +143,9 @@ struct URLSessionLinuxStreamTests {
         #expect(server.connectionCount == 0)
     }
 
-    // On Linux to suspend is to close the connection, and to resume is to send the request again: so both can be seen here,
-    // where they are of no use.
-    // Not each time does Foundation there come back from it, so it is asked for with the traps.
+    // On Linux to suspend is to close the connection, and to resume is to send the request again: so both can be seen
+    // here, where they are of no use. Not each time does Foundation there come back from it, so it is asked for with
+    // the traps.
     @Test(
         "A task is suspended while its channel is full, and resumed afterwards",
         .enabled(if: TrapSession.isAsked, TrapSession.skipReason)

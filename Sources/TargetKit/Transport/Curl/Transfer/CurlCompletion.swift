@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CTargetKitCurl)
-import CTargetKitCurl
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -9,7 +8,7 @@ import FoundationNetworking
 
 /// The outcome of an exchange and the continuation to resume with it.
 struct CurlCompletion {
-    let start: CurlPendingCall
+    let pending: CurlPendingCall
     let outcome: Result<TransportResponse, any Error>
     /// The channel of a streamed body, whose caller has already received the response.
     var channel: BodyChannel?
@@ -20,71 +19,32 @@ struct CurlCompletion {
 
     /// Resumes the caller.
     consuming func deliver() {
-        guard let file else { return Self.tell(start, outcome: outcome, channel: channel, queue: queue) }
-        file.close(outcome) { [start, queue] in Self.tell(start, outcome: $0, channel: nil, queue: queue) }
+        guard let file else { return Self.tell(pending, outcome: outcome, channel: channel, queue: queue) }
+        file.close(outcome) { [pending, queue] in Self.tell(pending, outcome: $0, channel: nil, queue: queue) }
     }
 
     private static func tell(
-        _ start: CurlPendingCall,
+        _ pending: CurlPendingCall,
         outcome: Result<TransportResponse, any Error>,
         channel: BodyChannel?,
         queue: DispatchQueue?
     ) {
-        let outcome = forCaller(outcome, start)
+        let outcome = forCaller(outcome, pending)
         if let channel {
             channel.finish(outcome.map { _ in })
         } else if let queue {
-            queue.async { start.continuation.resume(with: outcome) }
+            queue.async { pending.continuation.resume(with: outcome) }
         } else {
-            start.continuation.resume(with: outcome)
+            pending.continuation.resume(with: outcome)
         }
     }
 
     private static func forCaller(
         _ outcome: Result<TransportResponse, any Error>,
-        _ start: CurlPendingCall
+        _ pending: CurlPendingCall
     ) -> Result<TransportResponse, any Error> {
         guard case .failure(let failure as CurlFailure) = outcome else { return outcome }
-        return .failure(failure.error(for: start.call.url))
-    }
-}
-
-extension CurlTransfer {
-    /// The metrics of the exchange that has just ended.
-    var metrics: TransportMetrics {
-        let isReused = !hasOpenedConnection
-        var address: UnsafeMutablePointer<CChar>?
-        _ = ccurl_getinfo_string(easy, CURLINFO_PRIMARY_IP, &address)
-        let secure = duration(CURLINFO_APPCONNECT_TIME_T)
-        return TransportMetrics(
-            nameLookup: isReused ? .zero : duration(CURLINFO_NAMELOOKUP_TIME_T),
-            connect: isReused ? .zero : duration(CURLINFO_CONNECT_TIME_T),
-            secureConnect: options.isSecure == true ? secure : nil,
-            firstByte: duration(CURLINFO_STARTTRANSFER_TIME_T),
-            total: duration(CURLINFO_TOTAL_TIME_T),
-            bytesSent: offset(CURLINFO_SIZE_UPLOAD_T),
-            bytesReceived: offset(CURLINFO_SIZE_DOWNLOAD_T),
-            reusedConnection: isReused,
-            httpVersion: head.httpVersion,
-            trustedBlindly: options.isSecure == true && options.isTrustBlind,
-            remoteAddress: address.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
-        )
-    }
-
-    var hasOpenedConnection: Bool {
-        var connections = 0
-        _ = ccurl_getinfo_long(easy, CURLINFO_NUM_CONNECTS, &connections)
-        return connections > 0
-    }
-
-    func offset(_ info: CURLINFO) -> Int64 {
-        var value: curl_off_t = 0
-        _ = ccurl_getinfo_offset(easy, info, &value)
-        return Int64(value)
-    }
-
-    private func duration(_ info: CURLINFO) -> Duration {
-        .microseconds(offset(info))
+        return .failure(failure.error(for: pending.call.url))
     }
 }
 #endif

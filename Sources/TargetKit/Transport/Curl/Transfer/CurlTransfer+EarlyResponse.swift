@@ -6,7 +6,8 @@ import Foundation
 /// A response that arrives before the request has been sent completely: a server can respond to the head alone (RFC
 /// 9113 §8.1, RFC 9112 §9.5).
 extension CurlTransfer {
-    /// The intervals at which a transfer with an early response is checked, in nanoseconds. Each is twice the one before.
+    /// The intervals at which a transfer with an early response is checked, in nanoseconds. Each is twice the one
+    /// before.
     private static let checkIntervals: ClosedRange<UInt64> = 2_000_000...250_000_000
 
     /// Records whether the response, whose head has arrived, is early.
@@ -61,7 +62,7 @@ extension CurlTransfer {
 
     /// Whether part of the request's body has not been sent.
     var isBodyUnsent: Bool {
-        guard let call = start?.call, call.hasBody else { return false }
+        guard let call = pending?.call, call.hasBody else { return false }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
         if case .data(let data) = call.body { return sent < Int64(data.count) }
         guard let upload else { return false }
@@ -100,7 +101,7 @@ extension CurlTransfer {
     func describingUnsentBody(_ failure: CurlFailure) -> CurlFailure {
         guard isResponseEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
-        let length: Int64? = if case .data(let data)? = start?.call.body { Int64(data.count) } else { upload?.length }
+        let length: Int64? = if case .data(let data)? = pending?.call.body { Int64(data.count) } else { upload?.length }
         let part = length.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
         var failure = failure
         failure.message += "; the server had answered with status \(head.statusCode) when \(part) of the body were sent"

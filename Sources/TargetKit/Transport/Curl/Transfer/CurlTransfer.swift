@@ -19,7 +19,7 @@ final class CurlTransfer {
     private var setUpFailure: CurlFailure?
 
     /// The current exchange; `nil` while the handle is idle.
-    @exclusivity(unchecked) private(set) var start: CurlPendingCall?
+    @exclusivity(unchecked) private(set) var pending: CurlPendingCall?
     /// The host whose connections carry the call.
     @exclusivity(unchecked) private(set) var host: CurlConnectionQueue.Host?
     /// The socket of the connection, known once libcurl has waited for it.
@@ -92,7 +92,7 @@ final class CurlTransfer {
 
     /// When the transfer times out: by its deadline, or by the idle timeout.
     var due: UInt64 {
-        if let deadline = start?.deadline { return deadline }
+        if let deadline = pending?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
         // Before the request is sent it waits for a connection, which has a timeout of its own.
         let isWaiting = CurlLibrary.reportsSending && sendCount == 0
@@ -100,28 +100,28 @@ final class CurlTransfer {
     }
 
     /// The failure to report when the transfer times out.
-    var timeoutFailure: CurlFailure { start?.deadline == nil ? .idle : .timedOut }
+    var timeoutFailure: CurlFailure { pending?.deadline == nil ? .idle : .timedOut }
 
     /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It is not idle
     /// while the body's reader or source is slow. Over HTTP/2 data may arrive at any time.
     var leavesConnectionIdle: Bool { !isPaused && head.httpVersion != "HTTP/2" && !isBodyUnsent }
 
     /// Prepares the handle for a call. After an error, ``end(with:)`` resets it.
-    func begin(_ start: CurlPendingCall, at host: CurlConnectionQueue.Host, headBuffer: consuming [UInt8]) throws {
+    func begin(_ pending: CurlPendingCall, at host: CurlConnectionQueue.Host, headBuffer: consuming [UInt8]) throws {
         if let setUpFailure { throw setUpFailure }
         errorBuffer.pointee = 0
-        try prepare(start.call)
-        prepareConnection(start.call, at: host)
+        try prepare(pending.call)
+        prepareConnection(pending.call, at: host)
         head = CurlResponseHead(
             in: headBuffer,
             limit: settings.configuration.maxHeadSize,
-            hasBody: start.call.method != "HEAD",
-            keepsInterim: start.call.interimResponse != nil
+            hasBody: pending.call.method != "HEAD",
+            keepsInterim: pending.call.interimResponse != nil
         )
-        bodyWriter = CurlBodyWriter(start.call, commandQueue: commandQueue)
+        bodyWriter = CurlBodyWriter(pending.call, commandQueue: commandQueue)
         lastActivity = clock.now
-        progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
-        self.start = start
+        progress = pending.call.progress.map { CurlProgress(hasBody: pending.call.hasBody, report: $0) }
+        self.pending = pending
         self.host = host
         sendCount = 0
         stream = nil
@@ -130,14 +130,14 @@ final class CurlTransfer {
             mayConnect = true
             queue.note(mayConnect: true, to: host)
         }
-        start.call.slot.store(slot, ordering: .relaxed)
+        pending.call.slot.store(slot, ordering: .relaxed)
     }
 
     /// Ends the call, and stores its completion.
     func end(with outcome: Result<TransportResponse, any Error>) {
-        completion = start.map { start in
-            start.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
-            var completion = CurlCompletion(start: start, outcome: outcome, channel: nil, queue: progress?.queue)
+        completion = pending.map { pending in
+            pending.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
+            var completion = CurlCompletion(pending: pending, outcome: outcome, channel: nil, queue: progress?.queue)
             switch bodyWriter {
             case .memory: break
             case .file(let writer, _): completion.file = writer
@@ -145,7 +145,7 @@ final class CurlTransfer {
             }
             return completion
         }
-        start = nil
+        pending = nil
         noteConnected()
         host = nil
         noteResumed()
@@ -185,7 +185,7 @@ final class CurlTransfer {
 
     /// The length of the request's body; `nil` while it is unknown.
     private var bodyLength: Int64? {
-        if case .data(let data)? = start?.call.body { return Int64(data.count) }
+        if case .data(let data)? = pending?.call.body { return Int64(data.count) }
         return upload?.length ?? upload?.countedLength
     }
 }
@@ -204,7 +204,7 @@ extension CurlTransfer {
             return false
         }
         if !head.isComplete { readToStreamEnd() }
-        if let call = start?.call, let interim = head.takeInterim(),
+        if let call = pending?.call, let interim = head.takeInterim(),
             let error = call.interimResponse?(interim, call.url)
         {
             failure = error
@@ -224,14 +224,14 @@ extension CurlTransfer {
 
     /// Returns the response to the caller when the body is streamed.
     private func deliverHead() {
-        guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let start else { return }
+        guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let pending else { return }
         isHeadDelivered = true
-        let body = ResponseBody(from: channel, canDrain: true) { [commandQueue, call = start.call] in
+        let body = ResponseBody(from: channel, canDrain: true) { [commandQueue, call = pending.call] in
             commandQueue.post(.resume(call))
-        } cancel: { [commandQueue, call = start.call] in
+        } cancel: { [commandQueue, call = pending.call] in
             commandQueue.cancel(call)
         }
-        start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
+        pending.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
     }
 
     /// Receives bytes of the body, and returns the result of libcurl's write callback.

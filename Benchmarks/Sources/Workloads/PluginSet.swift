@@ -34,6 +34,7 @@ public enum PluginSet {
     public static var each: [Single] {
         let online = Reachability()
         online.set(.online(.wifi, isExpensive: false))
+        let environment = ServerEnvironment("production", baseURL: "https://api.example.com")
         let plugins: [(any Plugin, Bool)] = [
             (AccessTokenPlugin { _ in "token" }, true),
             (AuthenticationPlugin(authenticator: TokenAuthenticator()) { _ in }, false),
@@ -45,6 +46,9 @@ public enum PluginSet {
             (RetryPlugin(), false),
             (HostFailoverPlugin(hosts: []), false),
             (CircuitBreakerPlugin(), false),
+            (HedgingPlugin(), false),
+            (CookiePlugin(), false),
+            (EnvironmentPlugin(EnvironmentStore(default: environment, isSelectedAtLaunch: false)), false),
             (ErrorHandlingPlugin { _, _ in .doNotRetry }, false),
             (WaitsForConnectivityPlugin(online), false),
             (ConcurrencyLimitPlugin(100), false),

@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
-
-/// A call with five URL parameters and two header fields.
-struct Search: TargetType {
-    let baseURL: URL
-    let page: Int
-    var path: RequestPath { "/products/search" }
-    var headers: HTTPHeaders { ["Accept": "application/json", "X-Client": "benchmark/1"] }
-    var task: HTTPTask {
-        .parameters(["query": "green tea", "page": page, "sort": "price", "stock": true, "city": "Zürich"])
-    }
-}
-
-/// A call without parameters.
-struct Plain: TargetType {
-    let baseURL: URL
-    let page: Int
-    var path: RequestPath { "/products/\(page)" }
-}
 
 /// The same as ``Search`` with nothing but Foundation: the parameters in order of their names, the request, a stub that is
 /// awaited, and the check of its status.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// What one request takes, in numbers that say the same on a machine whose cores are busy.
+struct Counts {
+    /// One of the numbers.
+    enum Figure: String, CaseIterable {
+        /// Instructions of the program, without the system's.
+        case instructions
+        case allocations
+        /// Threads that went to sleep: each has to be woken.
+        case contextSwitches = "context switches"
+        case systemCalls = "system calls"
+
+        /// By how much a count may exceed the one that is kept, as a fraction: what depends on which thread comes first varies
+        /// from run to run.
+        func tolerance(of work: Work) -> Double {
+            switch self {
+            case .instructions, .allocations: 0.05
+            case .contextSwitches, .systemCalls: 0.25
+            }
+        }
+
+        /// What is within the noise of a count that is next to nothing.
+        var slack: Double {
+            switch self {
+            case .instructions: 100
+            case .allocations, .contextSwitches, .systemCalls: 0.1
+            }
+        }
+    }
+
+    var values: [Figure: Double] = [:]
+
+    subscript(figure: Figure) -> Double? {
+        get { values[figure] }
+        set { values[figure] = newValue }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Loopback
+import Measuring
+import TargetKit
+import Workloads
+
+/// What is counted: one kind of call, as often as it is asked for.
+enum Work: String, CaseIterable {
+    case stubbed
+    case stubbedWithPlugins = "stubbed, 4 plugins"
+    case stubbedByClosure = "stubbed, by closure"
+    case oneAtATime = "one at a time"
+    case inFlight = "64 in flight"
+    case inFlightWithPlugins = "64 in flight, 4 plugins"
+    case streamed = "1 GB streamed"
+    case uploaded = "256 MB from a file"
+
+    /// A thousandth of the work of one request, where one is too much to be counted whole under an emulator.
+    private static let streamedBytes = 1_000_000
+    private static let uploadedBytes = 256_000
+
+    /// How many make up what the table names.
+    var partsPerRequest: Int {
+        switch self {
+        case .streamed, .uploaded: 1000
+        default: 1
+        }
+    }
+
+    /// How much is done where the processor itself does it, and the smaller and the larger amount under an instrument.
+    var amounts: (whole: Int, instrumented: (Int, Int)) {
+        switch self {
+        case .stubbed, .stubbedWithPlugins, .stubbedByClosure: (20_000, (500, 2500))
+        case .oneAtATime, .inFlight, .inFlightWithPlugins: (12_800, (640, 3200))
+        case .streamed, .uploaded: (1000, (20, 120))
+        }
+    }
+
+    /// Does the work: `count` calls, or one call of `count` parts.
+    func run(_ count: Int, server: URL) async throws {
+        switch self {
+        case .stubbed: try await Self.request(count, Self.stubbed([]), server)
+        case .stubbedWithPlugins: try await Self.request(count, Self.stubbed(PluginSet.withLogger), server)
+        case .stubbedByClosure: try await Self.requestByClosure(count, Self.stubbed([]), server)
+        case .oneAtATime: try await Self.ping(count, inFlight: 1, server)
+        case .inFlight: try await Self.ping(count, inFlight: 64, server)
+        case .inFlightWithPlugins: try await Self.ping(count, inFlight: 64, plugins: PluginSet.withLogger, server)
+        case .streamed: try await Self.stream(count * Self.streamedBytes, server)
+        case .uploaded: try await Self.upload(count * Self.uploadedBytes, server)
+        }
+    }
+
+    private static func stubbed(_ plugins: [any Plugin]) -> Provider<Search> {
+        Provider(stubClosure: { _ in .immediate }, plugins: plugins)
+    }
+
+    private static func request(_ count: Int, _ provider: Provider<Search>, _ server: URL) async throws {
+        for page in 0..<count { keep(try await provider.request(Search(baseURL: server, page: page))) }
+    }
+
+    /// Each call starts in the completion of the one before.
+    private static func requestByClosure(_ count: Int, _ provider: Provider<Search>, _ server: URL) async throws {
+        let queue = DispatchQueue(label: "counts")
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            @Sendable func call(_ page: Int) {
+                guard page < count else { return continuation.resume() }
+                provider.request(Search(baseURL: server, page: page), on: queue) { result in
+                    if case .failure(let error) = result { return continuation.resume(throwing: error) }
+                    call(page + 1)
+                }
+            }
+            call(0)
+        }
+    }
+
+    private static func ping(_ count: Int, inFlight: Int, plugins: [any Plugin] = [], _ server: URL) async throws {
+        let provider = Provider<Ping>(transport: CurlTransport(), plugins: plugins)
+        let target = Ping(baseURL: server)
+        try await send(count, inFlight) { keep(try await provider.request(target).data.count) }
+    }
+
+    private static func stream(_ size: Int, _ server: URL) async throws {
+        let provider = Provider<URLTarget>(transport: CurlTransport())
+        var count = 0
+        for try await piece in try await provider.stream(URLTarget(server.appending(path: "\(size)"))) {
+            count += piece.count
+        }
+        guard count == size else { throw URLError(.networkConnectionLost) }
+    }
+
+    private static func upload(_ size: Int, _ server: URL) async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-\(getpid())")
+        FileManager.default.createFile(atPath: file.path, contents: nil)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try FileHandle(forWritingTo: file).truncate(atOffset: UInt64(size))
+        let provider = Provider<URLTarget>(transport: CurlTransport())
+        let form: MultipartForm = [.text("backup", name: "title"), .file(file, name: "file", fileName: "backup.bin")]
+        keep(try await provider.request(URLTarget(server, method: .post, task: .multipart(form))))
+    }
+}
