@@ -178,7 +178,7 @@ struct ExchangeTests {
             transport: StubTransport { _ in .response(status: 200, data: Data()) },
             plugins: [plugin],
             options: .setting(\.timeout, .wholeCall(.seconds(1))),
-            clock: reason == "timeout" ? clock : ContinuousClock()
+            clock: clock
         )
         let call = Task { try await self.call(provider, by: way) }
         await gate.waitForArrivals()

@@ -25,9 +25,14 @@ final class BodyChannel: Sendable {
         var receiver: (any BodyReceiver)?
         var drain: UnsafeContinuation<Void, any Error>?
 
-        mutating func append(_ piece: Data) {
-            pieces.append(piece)
-            byteCount += piece.count
+        /// Appends bytes that the reader gets together with those before them, up to the limit.
+        mutating func append(_ bytes: some DataProtocol, limit: Int) {
+            byteCount += bytes.count
+            guard let last = pieces.indices.last, last >= first, pieces[last].count < limit else {
+                pieces.append(Data(bytes))
+                return
+            }
+            pieces[last].append(contentsOf: bytes)
         }
 
         /// Returns a reader that waits, for a piece of the size.
@@ -35,6 +40,12 @@ final class BodyChannel: Sendable {
             guard !waiters.isEmpty else { return nil }
             readByteCount += Int64(count)
             return waiters.removeFirst()
+        }
+
+        /// Returns a reader that waits although there is a piece, and the piece.
+        mutating func takeArrival() -> (Waiter, Data)? {
+            guard !waiters.isEmpty, let piece = takeFirst() else { return nil }
+            return (waiters.removeFirst(), piece)
         }
 
         mutating func takeFirst() -> Data? {
@@ -61,26 +72,33 @@ final class BodyChannel: Sendable {
     }
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
+    var isReaderWaiting: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     /// The number of bytes that the reader has received.
     var readByteCount: Int64 { state.withLock(\.readByteCount) }
 
-    /// Copies a piece; returns `false` when it has to be offered again later.
+    /// Copies bytes; returns `false` when they have to be offered again later. A reader that waits gets them with
+    /// ``flush()``.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
-        if let receiver = state.withLock(\.receiver) { return receive(bytes, with: receiver) }
-        let piece = Data(bytes: start, count: bytes.count)
-        let (isTaken, waiter, receiver) = state.withLock { state -> (Bool, Waiter?, (any BodyReceiver)?) in
-            if let waiter = state.takeWaiter(for: piece.count) { return (true, waiter, nil) }
+        if bytes.isEmpty { return true }
+        let (isTaken, arrival, receiver) = state.withLock { state -> (Bool, (Waiter, Data)?, (any BodyReceiver)?) in
             if let receiver = state.receiver { return (false, nil, receiver) }
+            // A reader that waits makes room.
+            let arrival = state.byteCount >= limit ? state.takeArrival() : nil
             state.isPaused = state.byteCount >= limit
             guard !state.isPaused else { return (false, nil, nil) }
-            state.append(piece)
-            return (true, nil, nil)
+            state.append(bytes, limit: limit)
+            return (true, arrival, nil)
         }
         if let receiver { return receive(bytes, with: receiver) }
-        waiter?.resume(returning: piece)
+        if let (waiter, piece) = arrival { waiter.resume(returning: piece) }
         return isTaken
+    }
+
+    /// Passes what was received to a reader that waits. The sender calls it after bytes that arrived together: waking
+    /// the reader for each of them takes longer than reading them.
+    func flush() {
+        if let (waiter, piece) = state.withLock({ $0.takeArrival() }) { waiter.resume(returning: piece) }
     }
 
     /// Appends a piece regardless of the limit; returns `false`, once, when the sender should pause.
@@ -88,7 +106,7 @@ final class BodyChannel: Sendable {
         guard !piece.isEmpty else { return true }
         let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
             if let waiter = state.takeWaiter(for: piece.count) { return (false, waiter) }
-            state.append(piece)
+            state.append(piece, limit: limit)
             guard !state.isPaused, state.byteCount >= limit else { return (false, nil) }
             state.isPaused = true
             return (true, nil)
@@ -99,15 +117,17 @@ final class BodyChannel: Sendable {
 
     /// Ends the body, with an error if it is incomplete.
     func finish(_ result: Result<Void, any Error>) {
-        let (waiters, drain, _) = state.withLock { state in
+        let (arrival, waiters, drain, _) = state.withLock { state in
             state.end = result
+            let arrival = state.takeArrival()
             defer {
                 state.waiters = []
                 state.drain = nil
                 state.receiver = nil
             }
-            return (state.waiters, state.drain, state.receiver)
+            return (arrival, state.waiters, state.drain, state.receiver)
         }
+        if let (waiter, piece) = arrival { waiter.resume(returning: piece) }
         for waiter in waiters { waiter.resume(with: result.map { nil }) }
         drain?.resume(with: result)
     }

@@ -55,8 +55,9 @@ extension CurlLoop {
         }
     }
 
-    /// Ends the exchanges that libcurl has finished.
+    /// Passes on what has arrived, and ends the exchanges that libcurl has finished.
     func finishCompleted() {
+        arrivals.flush()
         noteGoAways()
         var result = CURLE_OK
         var refused: [CurlPendingCall] = []

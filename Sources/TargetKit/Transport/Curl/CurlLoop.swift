@@ -40,6 +40,7 @@ final class CurlLoop {
     /// The calls that have not been passed to libcurl yet.
     let queue: CurlConnectionQueue
     let goAways = CurlGoAways()
+    let arrivals = CurlArrivals()
     /// Shares TLS sessions between the handles.
     let share: UnsafeMutableRawPointer?
     let multi: UnsafeMutableRawPointer

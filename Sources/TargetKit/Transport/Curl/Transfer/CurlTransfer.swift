@@ -15,6 +15,7 @@ final class CurlTransfer {
     let sockets: CurlSockets
     let queue: CurlConnectionQueue
     let goAways: CurlGoAways
+    let arrivals: CurlArrivals
     /// The error of every call when the installed libcurl does not support the configuration.
     private var setUpFailure: CurlFailure?
 
@@ -75,6 +76,7 @@ final class CurlTransfer {
         sockets = loop.sockets
         queue = loop.queue
         goAways = loop.goAways
+        arrivals = loop.arrivals
         setUp()
         ccurl_setopt_pointer(easy, CURLOPT_SHARE, loop.share)
         do throws(CurlFailure) {
@@ -239,7 +241,9 @@ extension CurlTransfer {
         lastActivity = clock.now
         if isResponseEarly { clock.setAlarm(lastActivity) }
         do throws(CurlFailure) {
-            if try write(bytes) { return bytes.count }
+            let isTaken = try write(bytes)
+            if case .stream(let channel) = bodyWriter { arrivals.note(channel) }
+            if isTaken { return bytes.count }
             isPaused = true
             notePaused()
             return Int(CURL_WRITEFUNC_PAUSE)
