@@ -21,6 +21,17 @@ public enum ProcessFigures {
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
     }
 
+    /// How often a thread of the process went to sleep. Switches for what else the machine does are not counted.
+    public static var contextSwitches: Int {
+        var usage = rusage()
+        #if canImport(Glibc)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #else
+        getrusage(RUSAGE_SELF, &usage)
+        #endif
+        return usage.ru_nvcsw
+    }
+
     /// Open file descriptors and what they lead to.
     public static var openFiles: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []

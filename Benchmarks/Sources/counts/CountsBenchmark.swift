@@ -8,34 +8,33 @@ import Measuring
 /// `Benchmarks/counts.tsv` keeps: `counts [--check | --write] [WORK…]`.
 @main
 struct CountsBenchmark {
-    static func main() async throws {
+    static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.first {
-        case "work": try await work(arguments.dropFirst())
+        case "work":
+            // An asynchronous `main` ends the first thread, which valgrind 3.19 does not survive.
+            let end = DispatchSemaphore(value: 0)
+            Task.detached {
+                do { try await work(Array(arguments.dropFirst())) } catch { fatalError("\(error)") }
+                end.signal()
+            }
+            end.wait()
         case "serve": serve()
         default: try compare(arguments)
         }
     }
 
     /// Does one kind of work, and prints its allocations and context switches: what an instrument runs.
-    private static func work(_ arguments: ArraySlice<String>) async throws {
-        let arguments = Array(arguments)
+    private static func work(_ arguments: [String]) async throws {
         guard arguments.count == 3, let work = Work(rawValue: arguments[0]), let amount = Int(arguments[1]),
             let server = URL(string: arguments[2])
         else { throw Instrument.Failure(description: "counts work WORK AMOUNT SERVER") }
         // What the first call of a process sets up is no request's.
         try await work.run(1, server: server)
         let allocations = allocations_count()
-        let switches = contextSwitches
+        let switches = ProcessFigures.contextSwitches
         try await work.run(amount, server: server)
-        print(allocations_count() - allocations, contextSwitches - switches)
-    }
-
-    /// The voluntary ones: others come from what else the machine does.
-    private static var contextSwitches: Int {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
-        return usage.ru_nvcsw
+        print(allocations_count() - allocations, ProcessFigures.contextSwitches - switches)
     }
 
     /// A process of its own, so that what the server does is not counted. It ends with the one that reads its port.
@@ -63,7 +62,10 @@ struct CountsBenchmark {
         var kept = try KeptCounts(
             URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../counts.tsv")
         )
-        let instrument = Instrument(server: url)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let instrument = try Instrument(server: url, in: folder)
         let table = Table("Counts per request, by those in Benchmarks/counts.tsv")
         for work in works {
             let counts = try instrument.counts(of: work)

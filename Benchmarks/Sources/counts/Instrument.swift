@@ -9,7 +9,20 @@ struct Instrument {
         let description: String
     }
 
+    /// How long a run may take, in seconds. None takes a tenth of it.
+    private static let timeout = 120
+
     let server: URL
+    /// This program without its debug information, which valgrind 3.19 cannot read.
+    private let program: URL
+
+    /// - Parameter folder: For the copy of the program.
+    init(server: URL, in folder: URL) throws {
+        self.server = server
+        program = folder.appending(path: "counts")
+        guard let own = Self.path(of: CommandLine.arguments[0]) else { throw Failure(description: "where am I?") }
+        _ = try Self.run(["strip", "-g", "-o", program.path, own.path])
+    }
 
     /// All that can be counted of a request.
     func counts(of work: Work) throws -> Counts {
@@ -36,7 +49,7 @@ struct Instrument {
     }
 
     private func ownCounts(of work: Work, _ amount: Int) throws -> (allocations: Double, switches: Double) {
-        let output = try run([ProcessInfo.processInfo.arguments[0]], work, amount)
+        let output = try run([], work, amount)
         let numbers = output.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
         guard numbers.count == 2 else { throw Failure(description: "\(work.rawValue) printed “\(output)”") }
         return (numbers[0] / Double(amount), numbers[1] / Double(amount))
@@ -63,25 +76,33 @@ struct Instrument {
 
     /// What an instrument writes to its file.
     private func report(of work: Work, _ amount: Int, _ command: (_ file: String) -> [String]) throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
-        _ = try run(command(file.path) + [ProcessInfo.processInfo.arguments[0]], work, amount)
+        let file = program.deletingLastPathComponent().appending(path: "report")
+        _ = try run(command(file.path), work, amount)
         return try String(contentsOf: file, encoding: .utf8)
     }
 
-    /// What the program prints when it has done the work.
-    private func run(_ command: [String], _ work: Work, _ amount: Int) throws -> String {
-        guard let path = Self.path(of: command[0]) else { throw Failure(description: "there is no \(command[0])") }
+    /// What this program prints when it has done the work, under an instrument or by itself.
+    private func run(_ instrument: [String], _ work: Work, _ amount: Int) throws -> String {
+        try Self.run(instrument + [program.path, "work", work.rawValue, "\(amount)", server.absoluteString])
+    }
+
+    private static func run(_ command: [String]) throws -> String {
+        guard let path = path(of: command[0]) else { throw Failure(description: "there is no \(command[0])") }
         let process = Process()
         process.executableURL = path
-        process.arguments = command.dropFirst() + ["work", work.rawValue, "\(amount)", server.absoluteString]
+        process.arguments = Array(command.dropFirst())
         let output = Pipe()
         process.standardOutput = output
         try process.run()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(timeout)) {
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw Failure(description: "\(command[0]) ended with status \(process.terminationStatus):\n\(text)")
+            throw Failure(
+                description: "\(command.joined(separator: " ")) ended with \(process.terminationStatus):\n\(text)"
+            )
         }
         return text
     }

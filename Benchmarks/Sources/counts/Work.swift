@@ -91,7 +91,7 @@ enum Work: String, CaseIterable {
 
     private static func upload(_ size: Int, _ server: URL) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-\(getpid())")
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        try Data().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         try FileHandle(forWritingTo: file).truncate(atOffset: UInt64(size))
         let provider = Provider<URLTarget>(transport: CurlTransport())
