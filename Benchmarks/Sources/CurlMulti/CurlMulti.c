@@ -103,18 +103,25 @@ static size_t ignore(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
-int curl_download(const char *url) {
+static size_t write_to_file(char *bytes, size_t size, size_t count, void *file) {
+    return fwrite(bytes, size, count, file) * size;
+}
+
+int curl_download(const char *url, const char *path) {
+    FILE *file = path ? fopen(path, "wb") : NULL;
     CURL *handle = curl_easy_init();
-    if (!handle) return 1;
+    if (!handle || (path && !file)) return 1;
     curl_easy_setopt(handle, CURLOPT_URL, url);
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     // The largest buffer that libcurl takes; with the default of 16 KiB it is slower.
     curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 512L << 10);
-    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, ignore);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, file ? write_to_file : ignore);
+    if (file) curl_easy_setopt(handle, CURLOPT_WRITEDATA, file);
     long status = 0;
     CURLcode code = curl_easy_perform(handle);
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_cleanup(handle);
+    if (file && fclose(file) != 0) return 1;
     return code == CURLE_OK && status == 200 ? 0 : 1;
 }
 

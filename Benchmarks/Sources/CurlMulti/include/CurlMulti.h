@@ -8,5 +8,6 @@ long curl_multi_gets(const char *url, int in_flight, long total);
 /// Posts the file to the URL with libcurl's own file reading, in one transfer. Returns 0 when that ended with status 200.
 int curl_upload_file(const char *url, const char *path);
 
-/// Gets the URL in one transfer and discards its body. Returns 0 when that ended with status 200.
-int curl_download(const char *url);
+/// Gets the URL in one transfer, into the file, or discards its body when `path` is `NULL`. Returns 0 when that ended with
+/// status 200.
+int curl_download(const char *url, const char *path);
