@@ -100,7 +100,7 @@ struct ParsedBody<Element>: Sendable {
         do {
             while true {
                 if let element = try parser.next() { return element }
-                guard let piece = try await nextPiece() else { return try parser.finish() }
+                guard let piece = try await nextPiece(isolation: actor) else { return try parser.finish() }
                 parser.append(piece)
             }
         } catch {
@@ -110,10 +110,10 @@ struct ParsedBody<Element>: Sendable {
         }
     }
 
-    private mutating func nextPiece() async throws -> Data? {
+    private mutating func nextPiece(isolation actor: isolated (any Actor)?) async throws -> Data? {
         // Each iterator of a body continues where the last one stopped.
         var pieces = body?.makeAsyncIterator()
-        if let piece = try await pieces?.next() { return piece }
+        if let piece = try await pieces?.next(isolation: actor) { return piece }
         body = nil
         return nil
     }

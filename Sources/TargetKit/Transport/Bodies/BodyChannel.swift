@@ -133,7 +133,10 @@ final class BodyChannel: Sendable {
     }
 
     /// Returns the next piece, after waiting for it if necessary. The closure is called when the sender can resume.
-    func next(resume: @Sendable () -> Void) async throws -> Data? {
+    func next(
+        isolation actor: isolated (any Actor)? = #isolation,
+        resume: @Sendable () -> Void
+    ) async throws -> Data? {
         try await withUnsafeThrowingContinuation { waiter in
             var isRoomAgain = false
             var writer: UnsafeContinuation<Void, Never>?

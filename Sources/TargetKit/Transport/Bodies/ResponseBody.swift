@@ -21,9 +21,15 @@ public struct ResponseBody: AsyncSequence, Sendable {
         /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
         ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next() async throws -> Data? {
+            try await next(isolation: nil)
+        }
+
+        /// The next piece, read on the caller's actor, so that a piece that has already arrived does not need a change
+        /// of threads.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {
-                let piece = try await body.read()
+                let piece = try await body.read(actor)
                 body.readers.withLock { $0.end(atEndOfBody: piece == nil) }
                 return piece
             } catch {
@@ -53,14 +59,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    private let read: @Sendable () async throws -> Data?
+    private let read: @Sendable (isolated (any Actor)?) async throws -> Data?
     private let readers = Locked(Readers())
     private var drain: (@Sendable (any BodyReceiver) async throws -> Void)?
     private var refusal: @Sendable () -> any Error = { ResponseStreamError.alreadyRead }
 
     /// Creates a body from a closure that returns the next piece, or `nil` at the end.
     public init(next: @escaping @Sendable () async throws -> Data?) {
-        read = next
+        read = { _ in try await next() }
     }
 
     /// The same body, which throws the given error to a second reader.
@@ -115,9 +121,9 @@ private final class ChannelReader: Sendable {
         cancel()
     }
 
-    func next() async throws -> Data? {
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         try await withTaskCancellationHandler {
-            try await channel.next(resume: resume)
+            try await channel.next(isolation: actor, resume: resume)
         } onCancel: {
             cancel()
         }
@@ -146,7 +152,7 @@ extension ResponseBody {
         cancel: @escaping @Sendable () -> Void
     ) {
         let reader = ChannelReader(channel, resume: resume, cancel: cancel)
-        self.init { try await reader.next() }
+        read = { try await reader.next(isolation: $0) }
         if canDrain { drain = { try await reader.drain(into: $0) } }
     }
 
