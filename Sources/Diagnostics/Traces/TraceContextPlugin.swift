@@ -112,8 +112,8 @@ public struct TraceContextPlugin: Plugin {
             sent = span.context
         }
         var request = request
-        request.setValue(sent.traceparent, forHTTPHeaderField: "traceparent")
-        request.setValue(sent.tracestate, forHTTPHeaderField: "tracestate")
+        try request.setField("traceparent", to: sent.traceparent)
+        try request.setField("tracestate", to: sent.tracestate)
         return request
     }
 
@@ -124,10 +124,10 @@ public struct TraceContextPlugin: Plugin {
     }
 
     private func parent(of request: URLRequest, context: RequestContext) -> TraceContext {
-        if let text = request.value(forHTTPHeaderField: "traceparent"),
+        if let text = request.field("traceparent"),
             let sent = TraceContext(
                 traceparent: text,
-                tracestate: request.value(forHTTPHeaderField: "tracestate")
+                tracestate: request.field("tracestate")
             )
         {
             return sent

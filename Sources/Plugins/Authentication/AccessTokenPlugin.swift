@@ -93,7 +93,7 @@ private enum AuthorizationKey: CallOptionKey { static let defaultValue = Authori
 extension URLRequest {
     /// Whether the request has an `Authorization` field, in any letter case.
     var hasAuthorization: Bool {
-        allHTTPHeaderFields?.keys.contains { $0.isAuthorization } == true
+        field(HTTPHeaderName.authorization.rawValue) != nil
     }
 
     /// Replaces every field named `Authorization` (RFC 9110 §11.6.2), in any letter case.
@@ -101,19 +101,6 @@ extension URLRequest {
     /// - Throws: `InvalidRequest` for a value with a line break or NUL. Foundation ignores such a value silently, and
     ///   the call would be sent without credentials.
     mutating func setAuthorization(_ value: String) throws(InvalidRequest) {
-        let name = HTTPHeaderName.authorization.rawValue
-        guard !value.endsHeaderField else {
-            throw .invalidHeaderValue(name: name)
-        }
-        for key in allHTTPHeaderFields?.keys.filter(\.isAuthorization) ?? [] {
-            setValue(nil, forHTTPHeaderField: key)
-        }
-        setValue(value, forHTTPHeaderField: name)
-    }
-}
-
-extension String {
-    fileprivate var isAuthorization: Bool {
-        equalsIgnoringASCIICase(HTTPHeaderName.authorization.rawValue)
+        try setField(HTTPHeaderName.authorization.rawValue, to: value)
     }
 }

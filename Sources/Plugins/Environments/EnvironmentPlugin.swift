@@ -39,10 +39,8 @@ public struct EnvironmentPlugin: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let headers = store.environment(of: request.url)?.headers, !headers.isEmpty else { return request }
         var request = request
-        for (name, value) in headers.dictionary where request.value(forHTTPHeaderField: name) == nil {
-            // Foundation drops such a value without an error.
-            guard !value.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
-            request.setValue(value, forHTTPHeaderField: name)
+        for (name, value) in headers.dictionary where request.field(name) == nil {
+            try request.setField(name, to: value)
         }
         return request
     }

@@ -121,11 +121,7 @@ extension DefaultHeadersPlugin {
 
 extension URLRequest {
     fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, value: String?) throws {
-        guard let value, self.value(forHTTPHeaderField: name.rawValue) == nil else { return }
-        // Foundation drops such a value without an error.
-        guard !value.endsHeaderField else {
-            throw InvalidRequest.invalidHeaderValue(name: name.rawValue)
-        }
-        setValue(value, forHTTPHeaderField: name.rawValue)
+        guard let value, field(name.rawValue) == nil else { return }
+        try setField(name.rawValue, to: value)
     }
 }

@@ -77,9 +77,7 @@ public struct RequestSigningPlugin: Plugin {
         for field in fields {
             let name = field.name.rawValue
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
-            // Foundation drops such a value without an error.
-            guard !field.value.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
-            request.urlRequest.setValue(field.value, forHTTPHeaderField: name)
+            try request.urlRequest.setField(name, to: field.value)
         }
     }
 }

@@ -96,11 +96,11 @@ public struct RetryPlugin: Plugin {
     /// Adds the call's `idempotencyKey`, unless the request has one.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let name = HTTPHeaderName.idempotencyKey.rawValue
-        guard let key = context.options.idempotencyKey, !key.isEmpty, request.value(forHTTPHeaderField: name) == nil
-        else { return request }
-        guard !key.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
+        guard let key = context.options.idempotencyKey, !key.isEmpty, request.field(name) == nil else {
+            return request
+        }
         var request = request
-        request.setValue(key, forHTTPHeaderField: name)
+        try request.setField(name, to: key)
         return request
     }
 

@@ -8,17 +8,22 @@ import FoundationNetworking
 extension Call {
     /// Creates the transport's request after checking what closures and plugins have changed.
     ///
-    /// - Parameter body: The body; `nil` for that of the task. The bytes of the request take precedence.
+    /// - Parameters:
+    ///   - original: The request before plugins have changed it.
+    ///   - body: The body; `nil` for that of the task. The bytes of the request take precedence.
     func transportRequest(
         _ request: URLRequest,
+        changedFrom original: URLRequest,
         body: TransportRequest.Body? = nil,
         to target: ResolvedTarget
     ) throws -> TransportRequest {
         let endpoint = target.endpoint
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // A request that no closure or plugin has changed was checked by its endpoint.
-        if plugins.prepares || configuration.requestClosure != nil || endpoint.task.driver != nil {
-            try RequestCheck(of: request, hasBody: body.isBody).check(request)
+        let isChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
+        if plugins.prepares || !isChecked {
+            let check = RequestCheck(of: request, hasBody: body.isBody)
+            try check.check(request, changedFrom: isChecked ? original : nil)
         }
         let destination =
             if case .stream(let buffer) = kind { TransportRequest.Destination.stream(buffer: buffer) } else {

@@ -276,8 +276,11 @@ extension Call {
                 }
                 : original
             try checkCancellation()
-            guard let restriction else { return try transportRequest(request, body: body, to: target) }
-            var restricted = try transportRequest(restriction(request), body: body, to: target)
+            guard let restriction else {
+                return try transportRequest(request, changedFrom: original, body: body, to: target)
+            }
+            let allowed = restriction(request)
+            var restricted = try transportRequest(allowed, changedFrom: original, body: body, to: target)
             restricted.restriction = restriction
             return restricted
         } catch {

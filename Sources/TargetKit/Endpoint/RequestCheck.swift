@@ -21,14 +21,19 @@ struct RequestCheck {
         self.init(method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue), hasBody: hasBody)
     }
 
-    func check(_ request: URLRequest) throws(InvalidRequest) {
+    /// - Parameter original: A request that has been checked: what it has as well is not checked again.
+    func check(_ request: URLRequest, changedFrom original: URLRequest? = nil) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
-        try check(request.url, fields: request.allHTTPHeaderFields)
+        var fields = request.allHTTPHeaderFields
+        if let original, let checked = original.allHTTPHeaderFields, !checked.isEmpty {
+            fields = fields?.filter { checked[$0.key] != $0.value }
+        }
+        try check(request.url, isKnown: original.map { $0.url == request.url } ?? false, fields: fields)
     }
 
     /// Checks a request whose URL and fields the caller already has, since `URLRequest` copies them on each access.
-    func check(_ url: URL?, fields: [String: String]?) throws(InvalidRequest) {
-        guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
+    func check(_ url: URL?, isKnown: Bool = false, fields: [String: String]?) throws(InvalidRequest) {
+        guard let url, isKnown || url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || method.allowsBody else {
             throw .bodyNotAllowed(method: method.rawValue)

@@ -77,10 +77,19 @@ extension TargetType {
     /// The type and, for an enum, the case: `Catalog.search`. Associated values are left out, since they may be
     /// secrets.
     package var name: String {
+        let identifier = ObjectIdentifier(Self.self)
+        // A mirror takes longer than the rest of a line of the log.
+        if let name = namesOfTypes.withLock({ $0[identifier] }) { return name }
         let type = String(describing: Self.self)
         let mirror = Mirror(reflecting: self)
-        guard mirror.displayStyle == .enum else { return type }
+        guard mirror.displayStyle == .enum else {
+            namesOfTypes.withLock { $0[identifier] = type }
+            return type
+        }
         if let label = mirror.children.first?.label { return "\(type).\(label)" }
         return "\(type).\(self)"
     }
 }
+
+/// The names of the target types that are not enums.
+private let namesOfTypes = Locked<[ObjectIdentifier: String]>([:])
