@@ -21,6 +21,10 @@ public final class RequestHandle: Sendable {
         var cancelWait: (@Sendable () -> Void)?
         /// The number of tasks in each other that the call waits for.
         var tasks = 0
+        /// The number of the last task that was started.
+        var lastTask = 0
+        /// The number of the last task that finished.
+        var finishedTask = 0
         var interruption: Interruption?
         /// Whether what the call waits for is cancelled.
         var isEnding: Bool { interruption != nil && interruption != .shutDown }
@@ -95,9 +99,19 @@ public final class RequestHandle: Sendable {
 
     /// Runs work in a new task, which is cancelled with the call. Work within other work is cancelled together with it.
     func runInTask<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        let number = state.withLock { state in
+            state.lastTask += 1
+            return state.lastTask
+        }
         // Starting the task synchronously saves a thread hop.
-        let task = Task.startingNow(work)
-        let (isInterrupted, outer) = state.withLock { state in
+        let task = Task.startingNow { [state] in
+            let value = await work()
+            state.withLock { $0.finishedTask = number }
+            return value
+        }
+        let (isFinished, isInterrupted, outer) = state.withLock { state in
+            // Most hooks return without waiting, and need no cancellation.
+            if state.finishedTask == number { return (true, false, (@Sendable () -> Void)?.none) }
             let outer = state.tasks == 0 ? nil : state.cancelWait
             state.tasks += 1
             if !state.isEnding {
@@ -106,8 +120,9 @@ public final class RequestHandle: Sendable {
                     task.cancel()
                 }
             }
-            return (state.isEnding, outer)
+            return (false, state.isEnding, outer)
         }
+        if isFinished { return await task.value }
         if isInterrupted { task.cancel() }
         let value = await withTaskCancellationHandler {
             await task.value

@@ -17,6 +17,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
     // Both are in one allocation and accessed by pointer, which avoids the exclusivity checks of class properties.
     @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
+    @inlinable
     package init(_ value: Value) {
         storage = Storage.create(minimumCapacity: 1) { storage in
             storage.withUnsafeMutablePointerToElements { mutex in
@@ -38,7 +39,8 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+    @usableFromInline
+    final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
             withUnsafeMutablePointerToElements { mutex in
                 pthread_mutex_destroy(mutex)

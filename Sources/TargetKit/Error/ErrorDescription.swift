@@ -96,7 +96,7 @@ extension String {
     /// The text in one line, with characters that could change how a terminal shows it escaped: `\u{1B}`.
     package var inOneLine: String {
         // Most texts are printable ASCII.
-        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
+        if ContiguousText.read(self, body: { $0.allSatisfy { (0x20..<0x7F).contains($0) } }) { return self }
         guard unicodeScalars.contains(where: \.isEscaped) else { return self }
         var text = ""
         for scalar in unicodeScalars {

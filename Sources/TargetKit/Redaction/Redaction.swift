@@ -217,13 +217,19 @@ extension Redaction {
         return value.indices.contains { index in
             let byte = value[index]
             guard byte == UInt8(ascii: "%") else { return byte.startsSecret && byte != UInt8(ascii: ".") }
-            let escape = value[(index + 1)...].prefix(2).map(\.asciiLowercased)
-            return escapes.contains(escape)
+            guard index + 2 < value.count else { return false }
+            return escapes.contains(Self.pair(value[index + 1], value[index + 2]))
         }
     }
 
     /// `"`, `:`, `<`, `=` and `{`, and `%`, for text that is escaped twice
-    private static let escapes = ["22", "25", "3a", "3c", "3d", "7b"].map { Array($0.utf8) }
+    private static let escapes = ["22", "25", "3a", "3c", "3d", "7b"].map { text in
+        text.utf8.reduce(0) { $0 << 8 | UInt16($1) }
+    }
+
+    private static func pair(_ first: UInt8, _ second: UInt8) -> UInt16 {
+        UInt16(first.asciiLowercased) << 8 | UInt16(second.asciiLowercased)
+    }
 
     private static func decoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "+", with: " ")
@@ -232,9 +238,16 @@ extension Redaction {
 
     /// Appends a URL without its user, secret path parameters and JSON Web Tokens.
     private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
+        // What begins a JSON Web Token, an address's user, or a path parameter.
+        let isPlain = address.indices.allSatisfy { index in
+            switch address[index] {
+            case UInt8(ascii: "@"), UInt8(ascii: ";"): false
+            case UInt8(ascii: "e"): !address[index...].starts(with: "eyJ".utf8)
+            default: true
+            }
+        }
+        if isPlain { return copy.append(contentsOf: address) }
         var text = String(decoding: address, as: UTF8.self)
-        guard address.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }) || text.contains("eyJ")
-        else { return copy.append(contentsOf: address) }
         if usesRule { text = SecretFields.redacted(path: text) }
         guard let start = text.range(of: "//") else { return copy.append(contentsOf: text.utf8) }
         let authority = text[start.upperBound...].prefix { $0 != "/" }
