@@ -79,10 +79,13 @@ extension Call {
         let isStreamed = if case .stream = request.destination { true } else { false }
         let receive = reception.receive
         // The body of a stream arrives within the timeout, and pausing the call ends it.
-        let exchange = { @Sendable in
-            try await self.exchangeResult(of: request, to: target, receive: isStreamed ? receive : nil)
-        }
-        var result = reception.endsWhenPaused ? try await pausable(exchange) : try await exchange()
+        let receiveStream = isStreamed ? receive : nil
+        var result =
+            if reception.endsWhenPaused {
+                try await pausable { try await self.exchangeResult(of: request, to: target, receive: receiveStream) }
+            } else {
+                try await exchangeResult(of: request, to: target, receive: receiveStream)
+            }
         if !isStreamed, let receive {
             result = try await cancellable { [result] in try await receive(result) }
         }

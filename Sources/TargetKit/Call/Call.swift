@@ -275,7 +275,7 @@ extension Call {
                     try await plugins.prepare(original, context: context)
                 }
                 : original
-            try checkCancellation()
+            if plugins.prepares { try checkCancellation() }
             guard let restriction else {
                 return try transportRequest(request, changedFrom: original, body: body, to: target)
             }

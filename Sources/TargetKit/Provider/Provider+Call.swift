@@ -48,14 +48,13 @@ extension Provider {
         // The timeout of a stream covers its body.
         let timeout = call.kind.isStream ? nil : startTimeout(of: call)
         defer { timeout?.cancel() }
-        let result = await call.run {
+        return await call.run {
             ResolvedTarget(
                 endpoint: try endpoint(of: target, options: call.context.options),
                 stub: stubClosure(target),
                 timeout: options.isEmpty ? nil : options.timeout.exchange
             )
         }
-        return call.unlessInterrupted(result)
     }
 
     /// The endpoint of a target, with the header fields of the call's options.
