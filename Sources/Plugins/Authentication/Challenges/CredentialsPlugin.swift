@@ -33,7 +33,7 @@ public struct CredentialsPlugin: Plugin {
     public var place: PluginPlace { .missingCredentials }
 
     /// The hooks that it implements.
-    public var hooks: PluginHooks { [.prepare, .retry, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .retry] }
 
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
     private let challenges = Locked<[String: ServerChallenge]>([:])
@@ -120,11 +120,14 @@ private struct AnsweredCall: Sendable {
 extension CredentialsPlugin {
     private typealias Login = (user: String, password: String)
 
+    /// Asks the app, which may wait; most calls do not come here.
     private func login(for context: RequestContext) async throws -> Login? {
-        guard let credential = try await credential(context.target), let user = credential.user,
-            let password = credential.password
-        else { return nil }
-        return (user, password)
+        try await context.cancellable { [credential, target = context.target] in
+            guard let credential = try await credential(target), let user = credential.user,
+                let password = credential.password
+            else { return nil }
+            return (user, password)
+        }
     }
 
     /// The value of the field; without a known challenge by the `Basic` scheme.
