@@ -11,12 +11,14 @@ struct Counts {
         case contextSwitches = "context switches"
         case systemCalls = "system calls"
 
-        /// By how much a count may exceed the one that is kept, as a fraction: what depends on which thread comes first varies
-        /// from run to run.
+        /// By how much a count may exceed the one that is kept, as a fraction. Bytes that follow each other arrive in larger
+        /// or smaller pieces, and on a busy machine more threads sleep before there is something to do.
         func tolerance(of work: Work) -> Double {
-            switch self {
-            case .instructions, .allocations: 0.05
-            case .contextSwitches, .systemCalls: 0.25
+            switch (work, self) {
+            case (.streamed, .instructions), (.streamed, .allocations), (.uploaded, .instructions): 0.4
+            case (.streamed, _), (.uploaded, _): 1
+            case (_, .instructions), (_, .allocations): 0.05
+            case (_, .contextSwitches), (_, .systemCalls): 0.25
             }
         }
 

@@ -79,7 +79,9 @@ public struct ErrorHandlingPlugin: Plugin {
             context[lastAttempt] != context.attempt
         else { return result }
         for handler in handlers {
-            if case .fail(let other) = await decision(of: handler, about: error, context) { return .failure(other.handled) }
+            if case .fail(let other) = await decision(of: handler, about: error, context) {
+                return .failure(other.handled)
+            }
         }
         return result
     }

@@ -120,7 +120,6 @@ struct BodyChannelTests {
         for _ in 0..<2 { await #expect(throws: Broken.self) { try await next() } }
     }
 
-
     /// Receives bytes up to a limit.
     private final class Receiver: BodyReceiver {
         private let bytes = Locked<[UInt8]>([])
