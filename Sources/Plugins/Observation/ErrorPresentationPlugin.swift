@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 import TargetKit
 
 /// Shows failed calls to the person, for example in a toast.
@@ -35,9 +34,7 @@ public struct ErrorPresentationPlugin: Plugin {
         guard case .failure(let error) = call.result, error.stage != .cancelled, error.stage != .shutDown,
             context.options.showsErrors
         else { return }
-        DispatchQueue.main.async { [present] in
-            MainActor.assumeIsolated { present(error.text(.summary), error) }
-        }
+        MainActorQueue.async { [present] in present(error.text(.summary), error) }
     }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 import Foundation
 import TargetKit
 
@@ -47,10 +46,7 @@ public struct LoadingPlugin: Plugin {
         onChange: @escaping @MainActor @Sendable (_ isLoading: Bool) -> Void
     ) {
         indicator = LoadingIndicator(delay: delay, shortest: shortest, clock: clock) { isLoading in
-            // The main queue keeps the order of the changes, which tasks may not.
-            DispatchQueue.main.async {
-                MainActor.assumeIsolated { onChange(isLoading) }
-            }
+            MainActorQueue.async { onChange(isLoading) }
         }
     }
 

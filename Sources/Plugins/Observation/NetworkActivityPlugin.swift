@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Dispatch
 import Foundation
 import TargetKit
 
@@ -41,8 +40,7 @@ public struct NetworkActivityPlugin: Plugin {
     ///
     /// - Parameter onChange: Called with `began` and `ended` of each call, in that order, on the main actor.
     public init(_ onChange: @escaping @MainActor @Sendable (_ change: Change, _ target: any TargetType) -> Void) {
-        let changes = WaitingChanges { onChange($0.change, $0.target) }
-        callback = { changes.append((change: $0, target: $1)) }
+        callback = { change, target in MainActorQueue.async { onChange(change, target) } }
     }
 
     /// Reports that the call began, at its first attempt.
@@ -56,37 +54,5 @@ public struct NetworkActivityPlugin: Plugin {
     /// Reports that the call has ended, if it was sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         context[activity]?.end(.nothing)
-    }
-}
-
-/// The changes that wait for the main actor, in their order. It is woken once for those that come before it has time.
-private final class WaitingChanges: Sendable {
-    typealias Element = (change: NetworkActivityPlugin.Change, target: any TargetType)
-
-    private let elements = Locked<[Element]>([])
-    private let report: @MainActor @Sendable (Element) -> Void
-
-    init(_ report: @escaping @MainActor @Sendable (Element) -> Void) {
-        self.report = report
-    }
-
-    func append(_ element: Element) {
-        let isFirst = elements.withLock { elements in
-            elements.append(element)
-            return elements.count == 1
-        }
-        guard isFirst else { return }
-        DispatchQueue.main.async {
-            MainActor.assumeIsolated { self.reportAll() }
-        }
-    }
-
-    @MainActor
-    private func reportAll() {
-        let waiting = elements.withLock { elements in
-            defer { elements = [] }
-            return elements
-        }
-        for element in waiting { report(element) }
     }
 }
