@@ -76,19 +76,12 @@ extension Call {
         of target: ResolvedTarget,
         _ reception: Reception
     ) async throws -> Response {
-        let isStreamed = if case .stream = request.destination { true } else { false }
-        let receive = reception.receive
-        // The body of a stream arrives within the timeout, and pausing the call ends it.
-        let receiveStream = isStreamed ? receive : nil
-        var result =
-            if reception.endsWhenPaused {
-                try await pausable { try await self.exchangeResult(of: request, to: target, receive: receiveStream) }
+        let result =
+            if reception.endsWhenPaused || reception.receive != nil {
+                try await driverResult(of: request, to: target, reception)
             } else {
-                try await exchangeResult(of: request, to: target, receive: receiveStream)
+                try await exchangeResult(of: request, to: target)
             }
-        if !isStreamed, let receive {
-            result = try await cancellable { [result] in try await receive(result) }
-        }
         try checkCancellation()
         return try Response(
             result.response,
@@ -99,6 +92,23 @@ extension Call {
         )
         .filter(result.validation ?? reception.validation ?? context.target.validation)
     }
+
+    /// Sends a request of a driver, which reads the body or replaces the response.
+    private func driverResult(
+        of request: TransportRequest,
+        to target: ResolvedTarget,
+        _ reception: Reception
+    ) async throws -> ExchangeResult {
+        let isStreamed = if case .stream = request.destination { true } else { false }
+        let receive = reception.receive
+        // The body of a stream arrives within the timeout, and pausing the call ends it.
+        let exchange = { @Sendable in
+            try await self.exchangeResult(of: request, to: target, receive: isStreamed ? receive : nil)
+        }
+        let result = reception.endsWhenPaused ? try await pausable(exchange) : try await exchange()
+        guard !isStreamed, let receive else { return result }
+        return try await cancellable { try await receive(result) }
+    }
 }
 
 // MARK: - The network
@@ -108,7 +118,7 @@ extension Call {
     private func exchangeResult(
         of request: TransportRequest,
         to target: ResolvedTarget,
-        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> ExchangeResult {
         var request = request
         // A stub applies its delay and timeout itself.
