@@ -4,9 +4,9 @@ import Foundation
 
 /// Reads a body ahead on its own thread, so that a slow source does not delay other calls.
 final class CurlBodyPrefetcher: Sendable {
-    private static let pieceSize = 64 << 10
-    /// The number of waiting bytes at which the reader pauses.
-    private static let aheadLimit = 256 << 10
+    private static let pieceSize = 128 << 10
+    /// The number of waiting bytes at which the reader pauses: two of libcurl's buffers.
+    private static let aheadLimit = 2 * CurlOptions.largeUploadBuffer
 
     private struct State: Sendable {
         /// The number of times the body was restarted; pieces of earlier rounds are discarded.
@@ -24,6 +24,19 @@ final class CurlBodyPrefetcher: Sendable {
             pieces = []
             byteCount = 0
             end = nil
+        }
+
+        /// Copies what waits, as far as there is room, and returns the number of bytes.
+        mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            var count = 0
+            while count < buffer.count, let piece = pieces.first {
+                let part = piece.prefix(buffer.count - count)
+                part.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: $0) }
+                count += part.count
+                if part.count == piece.count { pieces.removeFirst() } else { pieces[0] = piece.dropFirst(part.count) }
+            }
+            byteCount -= count
+            return count
         }
 
         mutating func wakesReader() -> Bool {
@@ -50,15 +63,10 @@ final class CurlBodyPrefetcher: Sendable {
     /// Copies the available bytes; returns 0 at the end, and `nil` when there are none yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         let (result, wakes) = state.withLock { state -> (Result<Int?, any Error>, Bool) in
-            guard let piece = state.pieces.first else {
-                state.isLoopWaiting = state.end == nil
-                return (state.end.map { $0.map { 0 } } ?? .success(nil), false)
-            }
-            let count = min(piece.count, buffer.count)
-            piece.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
-            if count == piece.count { state.pieces.removeFirst() } else { state.pieces[0] = piece.dropFirst(count) }
-            state.byteCount -= count
-            return (.success(count), state.wakesReader())
+            let count = state.take(into: buffer)
+            if count > 0 { return (.success(count), state.wakesReader()) }
+            state.isLoopWaiting = state.end == nil
+            return (state.end.map { $0.map { 0 } } ?? .success(nil), false)
         }
         if wakes { awake.signal() }
         return try result.get()

@@ -45,6 +45,13 @@ struct CurlOptions {
     /// The size of libcurl's buffer for received bytes.
     var bufferSize = Self.smallBuffer
 
+    /// The size of libcurl's buffer for bytes to send.
+    var uploadBufferSize = Self.smallUploadBuffer
+
+    /// libcurl's own default.
+    static let smallUploadBuffer = 64 << 10
+    /// For a body that does not fit into that one: fewer writes for each gigabyte.
+    static let largeUploadBuffer = 512 << 10
     /// libcurl's own default.
     static let smallBuffer = 16 << 10
     /// For a body that is not collected in memory: fewer reads for each gigabyte.
@@ -146,6 +153,12 @@ extension CurlTransfer {
     private func setUpload(_ upload: CurlUpload, method: String) {
         setMode(.upload, method: method)
         ccurl_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1))
+        let isSmall = upload.length.map { $0 <= CurlOptions.smallUploadBuffer } ?? false
+        let bufferSize = isSmall ? CurlOptions.smallUploadBuffer : CurlOptions.largeUploadBuffer
+        if options.uploadBufferSize != bufferSize {
+            options.uploadBufferSize = bufferSize
+            set(CURLOPT_UPLOAD_BUFFERSIZE, value: bufferSize)
+        }
         self.upload = upload
     }
 
