@@ -52,7 +52,8 @@ public final class Table {
     }
 
     private func text(_ number: Double) -> String {
-        number == number.rounded() && abs(number) >= 10 ? String(Int(number)) : String(format: "%.2f", number)
+        number.isFinite && number == number.rounded() && abs(number) >= 10
+            ? String(Int(number)) : String(format: "%.2f", number)
     }
 
     private func printLine(_ columns: String...) {

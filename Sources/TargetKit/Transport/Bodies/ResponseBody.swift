@@ -16,16 +16,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
         fileprivate let body: ResponseBody
         fileprivate let number: Int
 
-        /// The next piece of decoded bytes, never empty; `nil` at the end.
-        ///
-        /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
-        ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
+        /// Returns the next piece, as ``next(isolation:)`` does, on no actor.
         public mutating func next() async throws -> Data? {
             try await next(isolation: nil)
         }
 
-        /// The next piece, read on the caller's actor, so that a piece that has already arrived does not need a change
-        /// of threads.
+        /// Returns the next piece of decoded bytes, never empty; `nil` at the end. Bytes that arrive together are one
+        /// piece.
+        ///
+        /// - Parameter actor: The caller's actor. A piece that has already arrived is returned without leaving it.
+        /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
+        ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {
