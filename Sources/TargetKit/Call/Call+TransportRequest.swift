@@ -20,10 +20,10 @@ extension Call {
         let endpoint = target.endpoint
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // A request that no closure or plugin has changed was checked by its endpoint.
-        let isChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
-        if plugins.prepares || !isChecked {
+        let isOriginalChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
+        if plugins.prepares || !isOriginalChecked {
             let check = RequestCheck(of: request, hasBody: body.isBody)
-            try check.check(request, changedFrom: isChecked ? original : nil)
+            try check.check(request, changedFrom: isOriginalChecked ? original : nil)
         }
         let destination =
             if case .stream(let buffer) = kind { TransportRequest.Destination.stream(buffer: buffer) } else {

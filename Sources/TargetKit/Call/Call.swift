@@ -103,7 +103,7 @@ final class Call: Sendable {
         while let delay = await delayBeforeRetry(&attempt, context: context) {
             failed.append(FailedAttempt(attempt.result, delay: delay))
             context.attempt += 1
-            handle.beginAttempt(context.attempt)
+            handle.attempt = context.attempt
             attempt = await self.attempt(original, to: target, nil, &context)
         }
         // The calls of a shared exchange each apply their own envelope.
@@ -269,20 +269,17 @@ extension Call {
         in context: RequestContext
     ) async throws -> TransportRequest {
         do {
-            let request =
-                plugins.prepares
-                ? try await cancellable(in: .prepare) { [plugins] in
+            var request = original
+            if plugins.prepares {
+                request = try await cancellable(in: .prepare) { [plugins] in
                     try await plugins.prepare(original, context: context)
                 }
-                : original
-            if plugins.prepares { try checkCancellation() }
-            guard let restriction else {
-                return try transportRequest(request, changedFrom: original, body: body, to: target)
+                try checkCancellation()
             }
-            let allowed = restriction(request)
-            var restricted = try transportRequest(allowed, changedFrom: original, body: body, to: target)
-            restricted.restriction = restriction
-            return restricted
+            if let restriction { request = restriction(request) }
+            var prepared = try transportRequest(request, changedFrom: original, body: body, to: target)
+            prepared.restriction = restriction
+            return prepared
         } catch {
             throw failure(error, at: .request, request: original)
         }
@@ -319,6 +316,7 @@ extension Call {
                 if delay > .zero {
                     try await cancellable { [clock = configuration.clock] in try await clock.wait(for: delay) }
                 }
+                handle.revokeCommit()
                 try checkCancellation()
                 return delay
             } catch {
@@ -331,7 +329,8 @@ extension Call {
     /// Maps an error with the target's ``ErrorMappingTarget``.
     func mapped(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         guard configuration.mapsErrors, let target = context.target as? any ErrorMappingTarget else { return result }
-        return target.mapped(result)
+        // The app's code may have cancelled the call, or have taken long.
+        return unlessInterrupted(target.mapped(result))
     }
 
     /// Passes the result through the plugins' `process`. A response that they replace is decoded again.

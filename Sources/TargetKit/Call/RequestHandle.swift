@@ -17,14 +17,14 @@ public final class RequestHandle: Sendable {
     struct State: Sendable {
         /// The task of the call, if it has one of its own.
         var task: (any CancellableTask)?
-        /// Cancels what the call waits for, if the call runs in its caller's task.
-        var cancelWait: (@Sendable () -> Void)?
-        /// The number of tasks in each other that the call waits for.
-        var tasks = 0
-        /// The number of the last task that was started.
-        var lastTask = 0
-        /// The number of the last task that finished.
-        var finishedTask = 0
+        /// Cancels the exchange, if the call runs in its caller's task.
+        var cancelExchange: (@Sendable () -> Void)?
+        /// The tasks that the call waits for, by identifier.
+        var waits: [Int: any CancellableTask] = [:]
+        /// The identifier of the last task that the call has started to wait for.
+        var lastTaskID = 0
+        /// The identifier of the last one that has finished.
+        var lastFinishedTaskID = 0
         var interruption: Interruption?
         /// Whether what the call waits for is cancelled.
         var isEnding: Bool { interruption != nil && interruption != .shutDown }
@@ -91,53 +91,45 @@ public final class RequestHandle: Sendable {
     public func onCancel(_ action: @escaping @Sendable () -> Void) {
         // The previous action is released outside the lock.
         let (isInterrupted, _) = state.withLock { state in
-            defer { if !state.isEnding { state.cancelWait = action } }
-            return (state.isEnding, state.cancelWait)
+            defer { if !state.isEnding { state.cancelExchange = action } }
+            return (state.isEnding, state.cancelExchange)
         }
         if isInterrupted { action() }
     }
 
     /// Runs work in a new task, which is cancelled with the call. Work within other work is cancelled together with it.
     func runInTask<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-        let number = state.withLock { state in
-            state.lastTask += 1
-            return state.lastTask
+        let id = state.withLock { state in
+            state.lastTaskID += 1
+            return state.lastTaskID
         }
         // Starting the task synchronously saves a thread hop.
         let task = Task.startingNow { [state] in
             let value = await work()
-            state.withLock { $0.finishedTask = number }
+            state.withLock { $0.lastFinishedTaskID = id }
             return value
         }
-        let (isFinished, isInterrupted, outer) = state.withLock { state in
-            // Most hooks return without waiting, and need no cancellation.
-            if state.finishedTask == number { return (true, false, (@Sendable () -> Void)?.none) }
-            let outer = state.tasks == 0 ? nil : state.cancelWait
-            state.tasks += 1
-            if !state.isEnding {
-                state.cancelWait = {
-                    outer?()
-                    task.cancel()
-                }
-            }
-            return (false, state.isEnding, outer)
-        }
-        if isFinished { return await task.value }
+        // Most hooks return without waiting, and need no cancellation.
+        guard let isInterrupted = addWait(for: task, id: id) else { return await task.value }
         if isInterrupted { task.cancel() }
         let value = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
-        // The action is released outside the lock.
-        _ = state.withLock { state in
-            defer {
-                state.tasks -= 1
-                if !state.isEnding { state.cancelWait = outer }
-            }
-            return state.cancelWait
-        }
+        // The task is released outside the lock.
+        _ = state.withLock { $0.waits.removeValue(forKey: id) }
         return value
+    }
+
+    /// Adds a task to those that are cancelled with the call, and returns whether the call is already ending; `nil` if
+    /// the task has finished.
+    private func addWait(for task: some CancellableTask, id: Int) -> Bool? {
+        state.withLock { state in
+            if state.lastFinishedTaskID == id { return nil }
+            state.waits[id] = task
+            return state.isEnding
+        }
     }
 
     /// Why the call is to end early, if it is.
@@ -157,11 +149,12 @@ public final class RequestHandle: Sendable {
                 return nil
             }
             if state.interruption == nil { state.interruption = reason }
-            let (task, cancelWait, paused) = (state.task, state.cancelWait, state.pause?.value.waiters ?? [])
-            state.cancelWait = nil
+            let (task, waits, paused) = (state.task, state.waits.values, state.pause?.value.waiters ?? [])
+            let cancelExchange = state.cancelExchange.take()
             if !paused.isEmpty { state.pause?.value.waiters = [] }
             return {
-                cancelWait?()
+                cancelExchange?()
+                for wait in waits { wait.cancel() }
                 task?.cancel()
                 for waiter in paused { waiter.resume() }
             }
@@ -188,12 +181,9 @@ public final class RequestHandle: Sendable {
     }
 
     /// The number of the call's last attempt, from 0.
-    var attempt: Int { state.withLock(\.attempt) }
-
-    /// Begins another attempt, which can be interrupted.
-    func beginAttempt(_ attempt: Int) {
-        state.withLock { $0.attempt = attempt }
-        revokeCommit()
+    var attempt: Int {
+        get { state.withLock(\.attempt) }
+        set { state.withLock { $0.attempt = newValue } }
     }
 
     /// When the call times out; `nil` without a limit for the whole call.
@@ -210,11 +200,11 @@ public final class RequestHandle: Sendable {
             state.outcome = outcome
             defer {
                 state.task = nil
-                state.cancelWait = nil
+                state.cancelExchange = nil
                 state.waiters = []
                 state.pause = nil
             }
-            return (state.waiters, state.pause?.value.waiters ?? [], (state.task, state.cancelWait))
+            return (state.waiters, state.pause?.value.waiters ?? [], (state.task, state.cancelExchange))
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
         for waiter in paused { waiter.resume() }
@@ -252,8 +242,8 @@ extension RequestHandle {
     /// keep the handle, and a plugin the context.
     func releaseAtEnd() {
         _ = state.withLock { state in
-            defer { (state.storage, state.task, state.cancelWait) = (nil, nil, nil) }
-            return (state.storage, state.task, state.cancelWait)
+            defer { (state.storage, state.task, state.cancelExchange) = (nil, nil, nil) }
+            return (state.storage, state.task, state.cancelExchange)
         }
     }
 }

@@ -21,19 +21,21 @@ struct RequestCheck {
         self.init(method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue), hasBody: hasBody)
     }
 
-    /// - Parameter original: A request that has been checked: what it has as well is not checked again.
+    /// Checks a request.
+    ///
+    /// - Parameter original: A request that has passed the check: a URL and header fields equal to its own are skipped.
     func check(_ request: URLRequest, changedFrom original: URLRequest? = nil) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
         var fields = request.allHTTPHeaderFields
         if let original, let checked = original.allHTTPHeaderFields, !checked.isEmpty {
             fields = fields?.filter { checked[$0.key] != $0.value }
         }
-        try check(request.url, isKnown: original.map { $0.url == request.url } ?? false, fields: fields)
+        try check(request.url, isURLChecked: original.map { $0.url == request.url } ?? false, fields: fields)
     }
 
     /// Checks a request whose URL and fields the caller already has, since `URLRequest` copies them on each access.
-    func check(_ url: URL?, isKnown: Bool = false, fields: [String: String]?) throws(InvalidRequest) {
-        guard let url, isKnown || url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
+    func check(_ url: URL?, isURLChecked: Bool = false, fields: [String: String]?) throws(InvalidRequest) {
+        guard let url, isURLChecked || url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || method.allowsBody else {
             throw .bodyNotAllowed(method: method.rawValue)

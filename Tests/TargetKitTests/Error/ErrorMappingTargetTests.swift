@@ -158,4 +158,25 @@ struct ErrorMappingTargetTests {
         #expect(error.appError == nil)
         #expect(target.asked.value == 0)
     }
+
+    @Test("A call that is cancelled while it is asked about reads cancelled")
+    func cancelledMeanwhile() async throws {
+        let scope = RequestScope()
+        let provider = Provider<Cancelling>(stubClosure: { _ in .immediate }, scope: scope)
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(Cancelling(scope: scope)) }
+        #expect(error?.stage == .cancelled)
+        #expect(error?.appError == nil)
+    }
+
+    struct Cancelling: ErrorMappingTarget {
+        let scope: RequestScope
+        var baseURL: URL { .example }
+        var path: RequestPath { "/cancelling" }
+        var validation: StatusValidation { .none }
+
+        func appError(for response: Response) -> (any Error)? {
+            scope.cancelAll()
+            return ShopError.soldOut
+        }
+    }
 }

@@ -117,6 +117,22 @@ struct PluginHooksTests {
         #expect(error?.stage == .cancelled)
     }
 
+    @Test("A hook that waits is cancelled with the call after a part of an earlier one has ended")
+    func cancelledAfterNested() async throws {
+        let (first, second) = (Gate(), Gate())
+        let provider = Provider<TestTarget>(
+            transport: Self.transport,
+            plugins: [Waiting(hooks: .prepare, gate: first), Waiting(hooks: .all, gate: second)]
+        )
+        let call = Task { try await provider.request(TestTarget(.example)) }
+        await first.waitForArrivals()
+        first.open()
+        await second.waitForArrivals()
+        provider.cancelAll()
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        #expect(error?.stage == .cancelled)
+    }
+
     private struct Waiting: Plugin {
         let hooks: PluginHooks
         let gate: Gate

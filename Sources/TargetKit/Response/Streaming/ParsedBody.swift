@@ -88,6 +88,7 @@ struct ParsedBody<Element>: Sendable {
     private let response: Response
     private var body: ResponseBody?
     private(set) var parser: any BodyParser<Element>
+    private var turn = ActorTurn()
 
     init(_ body: ResponseBody, of response: Response, by parser: any BodyParser<Element>) {
         self.response = response
@@ -97,6 +98,7 @@ struct ParsedBody<Element>: Sendable {
 
     /// The next element; `nil` at the end, and after a failure.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+        await turn.end(isolation: actor)
         do {
             while true {
                 if let element = try parser.next() { return element }

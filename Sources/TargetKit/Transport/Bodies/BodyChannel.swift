@@ -25,7 +25,7 @@ final class BodyChannel: Sendable {
         var receiver: (any BodyReceiver)?
         var drain: UnsafeContinuation<Void, any Error>?
 
-        /// Appends bytes that the reader gets together with those before them, up to the limit.
+        /// Appends bytes to the last unread piece, or as a new piece once that has reached the limit.
         mutating func append(_ bytes: some DataProtocol, limit: Int) {
             byteCount += bytes.count
             guard let last = pieces.indices.last, last >= first, pieces[last].count < limit else {
@@ -42,8 +42,8 @@ final class BodyChannel: Sendable {
             return waiters.removeFirst()
         }
 
-        /// Returns a reader that waits although there is a piece, and the piece.
-        mutating func takeArrival() -> (Waiter, Data)? {
+        /// Removes a waiting reader and the first piece for it; `nil` if either is missing.
+        mutating func takeDelivery() -> (Waiter, Data)? {
             guard !waiters.isEmpty, let piece = takeFirst() else { return nil }
             return (waiters.removeFirst(), piece)
         }
@@ -77,28 +77,28 @@ final class BodyChannel: Sendable {
     /// The number of bytes that the reader has received.
     var readByteCount: Int64 { state.withLock(\.readByteCount) }
 
-    /// Copies bytes; returns `false` when they have to be offered again later. A reader that waits gets them with
-    /// ``flush()``.
+    /// Copies bytes; returns `false` when they have to be offered again later. A waiting reader gets them at the next
+    /// ``flush()``, or earlier if the buffer is full.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.isEmpty { return true }
-        let (isTaken, arrival, receiver) = state.withLock { state -> (Bool, (Waiter, Data)?, (any BodyReceiver)?) in
+        let (isTaken, delivery, receiver) = state.withLock { state -> (Bool, (Waiter, Data)?, (any BodyReceiver)?) in
             if let receiver = state.receiver { return (false, nil, receiver) }
             // A reader that waits makes room.
-            let arrival = state.byteCount >= limit ? state.takeArrival() : nil
+            let delivery = state.byteCount >= limit ? state.takeDelivery() : nil
             state.isPaused = state.byteCount >= limit
-            guard !state.isPaused else { return (false, nil, nil) }
+            guard !state.isPaused else { return (false, delivery, nil) }
             state.append(bytes, limit: limit)
-            return (true, arrival, nil)
+            return (true, delivery, nil)
         }
         if let receiver { return receive(bytes, with: receiver) }
-        if let (waiter, piece) = arrival { waiter.resume(returning: piece) }
+        if let (waiter, piece) = delivery { waiter.resume(returning: piece) }
         return isTaken
     }
 
-    /// Passes what was received to a reader that waits. The sender calls it after bytes that arrived together: waking
-    /// the reader for each of them takes longer than reading them.
+    /// Passes received bytes to a waiting reader; called once for bytes that arrived together. Waking the reader for
+    /// each 16 KiB takes 150,000 context switches for 1 GB instead of 8,000 (`Benchmarks`, `counts`).
     func flush() {
-        if let (waiter, piece) = state.withLock({ $0.takeArrival() }) { waiter.resume(returning: piece) }
+        if let (waiter, piece) = state.withLock({ $0.takeDelivery() }) { waiter.resume(returning: piece) }
     }
 
     /// Appends a piece regardless of the limit; returns `false`, once, when the sender should pause.
@@ -117,17 +117,17 @@ final class BodyChannel: Sendable {
 
     /// Ends the body, with an error if it is incomplete.
     func finish(_ result: Result<Void, any Error>) {
-        let (arrival, waiters, drain, _) = state.withLock { state in
+        let (delivery, waiters, drain, _) = state.withLock { state in
             state.end = result
-            let arrival = state.takeArrival()
+            let delivery = state.takeDelivery()
             defer {
                 state.waiters = []
                 state.drain = nil
                 state.receiver = nil
             }
-            return (arrival, state.waiters, state.drain, state.receiver)
+            return (delivery, state.waiters, state.drain, state.receiver)
         }
-        if let (waiter, piece) = arrival { waiter.resume(returning: piece) }
+        if let (waiter, piece) = delivery { waiter.resume(returning: piece) }
         for waiter in waiters { waiter.resume(with: result.map { nil }) }
         drain?.resume(with: result)
     }

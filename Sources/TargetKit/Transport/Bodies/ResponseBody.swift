@@ -15,6 +15,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let body: ResponseBody
         fileprivate let number: Int
+        private var turn = ActorTurn()
+
+        fileprivate init(body: ResponseBody, number: Int) {
+            self.body = body
+            self.number = number
+        }
 
         /// Returns the next piece, as ``next(isolation:)`` does, on no actor.
         public mutating func next() async throws -> Data? {
@@ -28,6 +34,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
         ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            await turn.end(isolation: actor)
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {
                 let piece = try await body.read(actor)

@@ -179,4 +179,29 @@ struct BodyChannelTests {
         }
         await #expect(throws: Broken.self) { try await drain.value }
     }
+
+    @MainActor
+    @Test("A reader that always finds a piece gives its actor turns", arguments: [true, false])
+    func turns(isOfLines: Bool) async throws {
+        let channel = BodyChannel(limit: 1)
+        for _ in 0..<100 { _ = channel.keep(Data("a line\n".utf8)) }
+        channel.finish(.success(()))
+        let body = ResponseBody(from: channel, cancel: {})
+        var hasHadTurn = false
+        let other = Task { hasHadTurn = true }
+        /// The time that a view takes for a piece.
+        func show() {
+            let start = ContinuousClock.now
+            while start.duration(to: .now) < .milliseconds(10) {}
+        }
+        if isOfLines {
+            var lines = ResponseStream(statusCode: 200, body: body).lines().makeAsyncIterator()
+            while !hasHadTurn, try await lines.next(isolation: MainActor.shared) != nil { show() }
+        } else {
+            var pieces = body.makeAsyncIterator()
+            while !hasHadTurn, try await pieces.next(isolation: MainActor.shared) != nil { show() }
+        }
+        #expect(hasHadTurn)
+        await other.value
+    }
 }
