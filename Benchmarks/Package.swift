@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "Allocations"),
         // The peers in C: what libcurl does without TargetKit around it.
         .target(name: "CurlMulti", linkerSettings: [.linkedLibrary("curl")]),
-        // Servers that need no thought: one answers everything, one never answers.
+        // Minimal servers: one answers everything, one never answers.
         .target(name: "Loopback"),
         .executableTarget(
             name: "encoding",

@@ -48,7 +48,7 @@ static long long body_length(const char *bytes, size_t count, size_t *head_end) 
 }
 
 /// How many zeros the request's path asks for: `GET /1000`; -1 when it names no number.
-static long long wanted_length(const char *head) {
+static long long requested_length(const char *head) {
     return strncmp(head, "GET /", 5) == 0 && head[5] >= '0' && head[5] <= '9' ? atoll(head + 5) : -1;
 }
 
@@ -63,7 +63,7 @@ static int send_all(int connection, const char *bytes, size_t count) {
 }
 
 /// Sends the head and `length` zeros, or a short text when no length was wanted.
-static int answer(int connection, long long length) {
+static int respond(int connection, long long length) {
     static const char zeros[1 << 18];
     static const char text[] = "ok\n";
     char head[256];
@@ -91,7 +91,7 @@ static void serve_requests(int connection, char *buffer, size_t capacity) {
             if (received <= 0) return;
             count += (size_t)received;
         }
-        long long wanted = wanted_length(buffer);
+        long long requested = requested_length(buffer);
         long long left = length - (long long)(count - head_end);
         while (left > 0) {
             ssize_t received = recv(connection, buffer, capacity, 0);
@@ -99,7 +99,7 @@ static void serve_requests(int connection, char *buffer, size_t capacity) {
             left -= received;
         }
         count = 0;
-        if (answer(connection, wanted) != 0) return;
+        if (respond(connection, requested) != 0) return;
     }
 }
 
@@ -112,7 +112,7 @@ static void *serve_connection(void *argument) {
     return NULL;
 }
 
-static void *serve_everything(void *listener) {
+static void *serve(void *listener) {
     int connection;
     while ((connection = accept((int)(intptr_t)listener, NULL, NULL)) >= 0) {
         pthread_t thread;
@@ -126,7 +126,7 @@ static void *serve_everything(void *listener) {
 static void *serve_silence(void *argument);
 
 int loopback_start_server(void) {
-    return start(serve_everything);
+    return start(serve);
 }
 
 int loopback_start_silence(void) {

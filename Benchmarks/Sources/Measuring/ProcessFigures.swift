@@ -21,7 +21,7 @@ public enum ProcessFigures {
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
     }
 
-    /// How often a thread of the process went to sleep. Switches for what else the machine does are not counted.
+    /// The number of voluntary context switches of all threads (getrusage(2), `ru_nvcsw`).
     public static var contextSwitches: Int {
         var usage = rusage()
         #if canImport(Glibc)

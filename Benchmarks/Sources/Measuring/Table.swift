@@ -16,11 +16,17 @@ public final class Table {
 
     /// A table with its head printed.
     ///
-    /// - Parameter arguments: With `--check` among them, a missed goal ends the program with status 1.
-    public init(_ title: String, arguments: [String] = CommandLine.arguments) {
+    /// - Parameters:
+    ///   - columns: The heads of the columns whose meaning differs from table to table.
+    ///   - arguments: With `--check` among them, a missed goal ends the program with status 1.
+    public init(
+        _ title: String,
+        columns: (peer: String, figure: String) = ("peer", "figure"),
+        arguments: [String] = CommandLine.arguments
+    ) {
         isChecking = arguments.contains("--check")
         print("\(title)\n")
-        printLine("what", "measured", "peer", "figure", "goal", "")
+        printLine("what", "measured", columns.peer, columns.figure, "goal", "")
         print(String(repeating: "-", count: 120))
     }
 

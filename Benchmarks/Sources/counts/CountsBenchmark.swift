@@ -4,18 +4,18 @@ import Foundation
 import Loopback
 import Measuring
 
-/// What a request takes, in instructions, allocations, context switches and system calls, against the counts that
-/// `Benchmarks/counts.tsv` keeps: `counts [--check | --write] [WORK…]`.
+/// The cost of a request in instructions, allocations, context switches and system calls, compared with the baseline in
+/// `Benchmarks/counts.tsv`: `counts [--check | --write] [WORKLOAD…]`.
 @main
 struct CountsBenchmark {
     static func main() throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.first {
-        case "work":
+        case "run":
             // An asynchronous `main` ends the first thread, which valgrind 3.19 does not survive.
             let end = DispatchSemaphore(value: 0)
             Task.detached {
-                do { try await work(Array(arguments.dropFirst())) } catch { fatalError("\(error)") }
+                do { try await run(Array(arguments.dropFirst())) } catch { fatalError("\(error)") }
                 end.signal()
             }
             end.wait()
@@ -24,20 +24,20 @@ struct CountsBenchmark {
         }
     }
 
-    /// Does one kind of work, and prints its allocations and context switches: what an instrument runs.
-    private static func work(_ arguments: [String]) async throws {
-        guard arguments.count == 3, let work = Work(rawValue: arguments[0]), let amount = Int(arguments[1]),
+    /// Runs a workload, and prints its allocations and context switches: what an instrument runs.
+    private static func run(_ arguments: [String]) async throws {
+        guard arguments.count == 3, let workload = Workload(rawValue: arguments[0]), let count = Int(arguments[1]),
             let server = URL(string: arguments[2])
-        else { throw Instrument.Failure(description: "counts work WORK AMOUNT SERVER") }
+        else { throw CountsError(description: "counts run WORKLOAD COUNT SERVER") }
         // What the first call of a process sets up is no request's.
-        try await work.run(1, server: server)
+        try await workload.run(1, server: server)
         let allocations = allocations_count()
         let switches = ProcessFigures.contextSwitches
-        try await work.run(amount, server: server)
+        try await workload.run(count, server: server)
         print(allocations_count() - allocations, ProcessFigures.contextSwitches - switches)
     }
 
-    /// A process of its own, so that what the server does is not counted. It ends with the one that reads its port.
+    /// A process of its own, so that the server's work is not counted. It ends with the one that reads its port.
     private static func serve() {
         print("http://127.0.0.1:\(loopback_start_server())")
         fflush(nil)
@@ -46,7 +46,7 @@ struct CountsBenchmark {
 
     private static func compare(_ arguments: [String]) throws {
         let names = arguments.filter { !$0.hasPrefix("-") }
-        let works = names.isEmpty ? Work.allCases : try names.map(work(named:))
+        let workloads = names.isEmpty ? Workload.allCases : try names.map(workload(named:))
         let server = Process()
         let (port, end) = (Pipe(), Pipe())
         server.executableURL = Instrument.path(of: CommandLine.arguments[0])
@@ -57,41 +57,46 @@ struct CountsBenchmark {
         defer { try? end.fileHandleForWriting.close() }
         let address = String(decoding: port.fileHandleForReading.availableData, as: UTF8.self)
         guard let url = URL(string: address.filter { $0 != "\n" }) else {
-            throw Instrument.Failure(description: "the server said “\(address)”")
+            throw CountsError(description: "the server printed “\(address)”")
         }
-        var kept = try KeptCounts(
-            URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../counts.tsv")
-        )
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../counts.tsv")
+        var baseline = try Baseline(file)
         let folder = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let instrument = try Instrument(server: url, in: folder)
-        let table = Table("Counts per request, by those in Benchmarks/counts.tsv")
-        for work in works {
-            let counts = try instrument.counts(of: work)
-            for figure in Counts.Figure.allCases { add(figure, of: work, counts, kept[work], to: table) }
-            kept[work].values.merge(counts.values) { $1 }
+        let title = "Counts per request, compared with Benchmarks/counts.tsv"
+        let table = Table(title, columns: (peer: "baseline", figure: "ratio"))
+        for workload in workloads {
+            let counts = try instrument.counts(of: workload)
+            for metric in Metric.allCases { add(metric, of: workload, counts, baseline[workload], to: table) }
+            baseline[workload].merge(counts) { $1 }
         }
-        if arguments.contains("--write") { try kept.write() }
+        if arguments.contains("--write") { try baseline.write() }
         table.finish()
     }
 
-    private static func work(named name: String) throws -> Work {
-        if let work = Work(rawValue: name) { return work }
-        let names = Work.allCases.map(\.rawValue).joined(separator: "”, “")
-        throw Instrument.Failure(description: "There is no “\(name)”; there are “\(names)”.")
+    private static func workload(named name: String) throws -> Workload {
+        if let workload = Workload(rawValue: name) { return workload }
+        let names = Workload.allCases.map(\.rawValue).joined(separator: "”, “")
+        throw CountsError(description: "There is no “\(name)”; there are “\(names)”.")
     }
 
-    private static func add(_ figure: Counts.Figure, of work: Work, _ counts: Counts, _ kept: Counts, to table: Table) {
-        let what = "\(work.rawValue): \(figure.rawValue)"
-        guard let count = counts[figure] else {
-            // A check that did not look has not passed.
+    private static func add(
+        _ metric: Metric,
+        of workload: Workload,
+        _ counts: Counts,
+        _ baseline: Counts,
+        to table: Table
+    ) {
+        let what = "\(workload.rawValue): \(metric.rawValue)"
+        guard let count = counts[metric] else {
+            // A metric that could not be counted fails the check.
             return table.add(what, "no tool", figure: .infinity, goal: .atMost(0))
         }
-        guard let limit = kept[figure] else { return table.add(what, countText(count), figure: 1) }
-        let tolerance = 1 + figure.tolerance(of: work)
-        let isNoise = abs(count - limit) <= figure.slack
-        let ratio = isNoise ? 1 : count / limit
-        table.add(what, countText(count), countText(limit), figure: ratio, goal: .atMost(tolerance))
+        guard let accepted = baseline[metric] else { return table.add(what, countText(count), "none", figure: 1) }
+        let ratio = abs(count - accepted) <= metric.slack ? 1 : count / accepted
+        let limit = 1 + metric.tolerance(of: workload)
+        table.add(what, countText(count), countText(accepted), figure: ratio, goal: .atMost(limit))
     }
 }

@@ -50,7 +50,7 @@ extension Contender {
     ) -> Contender {
         let target = Ping(baseURL: server)
         return Contender(name, calls: calls) { inFlight, calls in
-            try await send(calls, inFlight) { keep(try await provider.request(target).data.count) }
+            try await makeCalls(calls, inFlight: inFlight) { keep(try await provider.request(target).data.count) }
         }
     }
 
@@ -83,14 +83,14 @@ extension Contender {
     static func rawSession(_ server: URL) -> Contender {
         let session = RawSession()
         return Contender("raw URLSession", calls: 1000) { inFlight, calls in
-            try await send(calls, inFlight) { keep(try await session.data(from: server).count) }
+            try await makeCalls(calls, inFlight: inFlight) { keep(try await session.data(from: server).count) }
         }
     }
 
     static func asyncHTTPClient(_ server: URL, _ client: HTTPClient) -> Contender {
         let text = text(of: server)
         return Contender("async-http-client") { inFlight, calls in
-            try await send(calls, inFlight) {
+            try await makeCalls(calls, inFlight: inFlight) {
                 let response = try await client.execute(HTTPClientRequest(url: text), timeout: .seconds(60))
                 guard response.status == .ok else { throw URLError(.badServerResponse) }
                 keep(try await response.body.collect(upTo: 1 << 20))

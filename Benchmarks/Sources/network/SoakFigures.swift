@@ -23,7 +23,7 @@ struct SoakFigures {
         var memory = 0
         var files = 0
         for part in 0..<10 {
-            try await send(20_000, 64) { keep(try await provider.request(target)) }
+            try await makeCalls(20_000, inFlight: 64) { keep(try await provider.request(target)) }
             if part > 0 { continue }
             memory = ProcessFigures.residentBytes
             files = ProcessFigures.openFiles.count
@@ -98,7 +98,7 @@ private final class CancelRaces: Sendable {
 
     func run(inFlight: Int) async throws {
         let time = try await ContinuousClock().measure {
-            try await send(4096, inFlight) { keep(try await self.provider.request(self.target)) }
+            try await makeCalls(4096, inFlight: inFlight) { keep(try await self.provider.request(self.target)) }
         }
         // Up to twice the time that a call takes, with as many beside it.
         let longest = UInt64(time.inSeconds / 4096 * Double(inFlight) * 2e9)

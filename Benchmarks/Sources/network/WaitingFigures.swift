@@ -14,7 +14,7 @@ struct WaitingFigures {
     func add(to table: Table) async throws {
         let provider = Provider<Ping>(transport: CurlTransport())
         let target = Ping(baseURL: server)
-        try await send(10_000, 100) { keep(try await provider.request(target)) }
+        try await makeCalls(10_000, inFlight: 100) { keep(try await provider.request(target)) }
         let resident = ProcessFigures.residentBytes
         ProcessFigures.resetPeak()
         var perSecond = Self.counts.map { _ in [Double]() }
@@ -22,7 +22,7 @@ struct WaitingFigures {
             for (index, count) in Self.counts.enumerated() {
                 let calls = max(20_000, 2 * count)
                 let time = try await ContinuousClock().measure {
-                    try await send(calls, count) { keep(try await provider.request(target)) }
+                    try await makeCalls(calls, inFlight: count) { keep(try await provider.request(target)) }
                 }
                 perSecond[index].append(Double(calls) / time.inSeconds)
             }

@@ -124,10 +124,10 @@ public struct TraceContextPlugin: Plugin {
     }
 
     private func parent(of request: URLRequest, context: RequestContext) -> TraceContext {
-        if let text = request.field("traceparent"),
+        if let text = request.value(forHTTPHeaderField: "traceparent"),
             let sent = TraceContext(
                 traceparent: text,
-                tracestate: request.field("tracestate")
+                tracestate: request.value(forHTTPHeaderField: "tracestate")
             )
         {
             return sent

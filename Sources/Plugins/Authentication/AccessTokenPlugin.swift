@@ -42,7 +42,7 @@ public struct AccessTokenPlugin: Plugin {
             let value = try Self.fieldValue(token, scheme: scheme)
         else { return request }
         var request = request
-        try request.setAuthorization(value)
+        try request.setField(.authorization, to: value)
         return request
     }
 
@@ -93,14 +93,6 @@ private enum AuthorizationKey: CallOptionKey { static let defaultValue = Authori
 extension URLRequest {
     /// Whether the request has an `Authorization` field, in any letter case.
     var hasAuthorization: Bool {
-        field(HTTPHeaderName.authorization.rawValue) != nil
-    }
-
-    /// Replaces every field named `Authorization` (RFC 9110 §11.6.2), in any letter case.
-    ///
-    /// - Throws: `InvalidRequest` for a value with a line break or NUL. Foundation ignores such a value silently, and
-    ///   the call would be sent without credentials.
-    mutating func setAuthorization(_ value: String) throws(InvalidRequest) {
-        try setField(HTTPHeaderName.authorization.rawValue, to: value)
+        value(forHTTPHeaderField: HTTPHeaderName.authorization.rawValue) != nil
     }
 }

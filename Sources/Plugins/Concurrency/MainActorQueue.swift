@@ -2,9 +2,10 @@
 import Dispatch
 import TargetKit
 
-/// Runs the closures of plugins on the main actor, in their order.
+/// Runs plugins' closures on the main actor, in the order in which they are added.
 ///
-/// The main thread is woken once for those that come before it has time: waking it takes longer than most closures.
+/// Closures added before the first one runs share a wake-up of the main thread, which takes two system calls (`Benchmarks`,
+/// `counts`). They may run before other blocks that were added to the main queue between them.
 enum MainActorQueue {
     private static let waiting = Locked<[@MainActor @Sendable () -> Void]>([])
 
@@ -22,10 +23,10 @@ enum MainActorQueue {
 
     @MainActor
     private static func runAll() {
-        let works = waiting.withLock { waiting in
+        let closures = waiting.withLock { waiting in
             defer { waiting = [] }
             return waiting
         }
-        for work in works { work() }
+        for closure in closures { closure() }
     }
 }

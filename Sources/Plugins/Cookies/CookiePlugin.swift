@@ -47,7 +47,7 @@ public struct CookiePlugin: Plugin {
 
     /// Adds the cookies for the request's URL.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard request.field("Cookie") == nil else {
+        guard request.value(forHTTPHeaderField: "Cookie") == nil else {
             context[added] = nil
             return request
         }
@@ -81,7 +81,7 @@ public struct CookiePlugin: Plugin {
             context[self.added] = added
             return request
         }
-        let field = request.urlRequest.field("Cookie")
+        let field = request.urlRequest.value(forHTTPHeaderField: "Cookie")
         guard field == nil || field == added?.field else { return request }
         var request = request
         request.urlRequest.setValue(request.urlRequest.url.flatMap(store.header), forHTTPHeaderField: "Cookie")

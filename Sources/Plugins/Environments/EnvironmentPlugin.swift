@@ -39,8 +39,8 @@ public struct EnvironmentPlugin: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let headers = store.environment(of: request.url)?.headers, !headers.isEmpty else { return request }
         var request = request
-        for (name, value) in headers.dictionary where request.field(name) == nil {
-            try request.setField(name, to: value)
+        for (name, value) in headers.dictionary where request.value(forHTTPHeaderField: name) == nil {
+            try request.setField(HTTPHeaderName(rawValue: name), to: value)
         }
         return request
     }

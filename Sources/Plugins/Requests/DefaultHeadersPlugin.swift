@@ -121,7 +121,7 @@ extension DefaultHeadersPlugin {
 
 extension URLRequest {
     fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, value: String?) throws {
-        guard let value, field(name.rawValue) == nil else { return }
-        try setField(name.rawValue, to: value)
+        guard let value, self.value(forHTTPHeaderField: name.rawValue) == nil else { return }
+        try setField(name, to: value)
     }
 }

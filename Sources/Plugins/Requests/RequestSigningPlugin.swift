@@ -77,7 +77,7 @@ public struct RequestSigningPlugin: Plugin {
         for field in fields {
             let name = field.name.rawValue
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
-            try request.urlRequest.setField(name, to: field.value)
+            try request.urlRequest.setField(field.name, to: field.value)
         }
     }
 }

@@ -61,7 +61,7 @@ public struct ErrorHandlingPlugin: Plugin {
         context[lastAttempt] = context.attempt
         let isRepeatable = retriesNonIdempotentCalls || context.isRepeatable
         for handler in handlers {
-            switch await decision(of: handler, about: error, context) {
+            switch await context.cancellable({ await handler(error, context) }) {
             case .retry(let delay) where isRepeatable: return .retry(after: delay)
             case .fail(let other): return .fail(other.handled)
             case .doNotRetry, .retry: continue
@@ -79,21 +79,11 @@ public struct ErrorHandlingPlugin: Plugin {
             context[lastAttempt] != context.attempt
         else { return result }
         for handler in handlers {
-            if case .fail(let other) = await decision(of: handler, about: error, context) {
+            if case .fail(let other) = await context.cancellable({ await handler(error, context) }) {
                 return .failure(other.handled)
             }
         }
         return result
-    }
-
-    /// Asks a handler, which may wait; calls that succeed do not come here.
-    private func decision(
-        of handler: @escaping Handler,
-        about error: TargetKitError,
-        _ context: RequestContext
-    ) async -> RetryDecision {
-        // The handler does not throw.
-        (try? await context.cancellable { await handler(error, context) }) ?? .doNotRetry
     }
 }
 

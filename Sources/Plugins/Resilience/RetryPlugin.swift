@@ -95,12 +95,11 @@ public struct RetryPlugin: Plugin {
 
     /// Adds the call's `idempotencyKey`, unless the request has one.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        let name = HTTPHeaderName.idempotencyKey.rawValue
-        guard let key = context.options.idempotencyKey, !key.isEmpty, request.field(name) == nil else {
-            return request
-        }
+        guard let key = context.options.idempotencyKey, !key.isEmpty,
+            request.value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) == nil
+        else { return request }
         var request = request
-        try request.setField(name, to: key)
+        try request.setField(.idempotencyKey, to: key)
         return request
     }
 

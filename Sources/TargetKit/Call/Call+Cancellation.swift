@@ -13,24 +13,15 @@ extension Call {
     }
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
-    func cancellable<Value: Sendable>(
+    func cancellable<Value: Sendable, Failure: Error>(
         in hook: PluginHooks? = nil,
-        work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
+        work: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         if hook != nil, let clock = configuration.countingClock {
             return try await trackedByTestClock(hook: { await Result.of(work) }, on: clock).get()
         }
         guard needsTask(in: hook) else { return try await work() }
         return try await context.cancellable(work)
-    }
-
-    /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
-    func cancellable<Value: Sendable>(
-        in hook: PluginHooks,
-        work: @escaping @Sendable () async -> Value
-    ) async -> Value {
-        if let clock = configuration.countingClock { return await trackedByTestClock(hook: work, on: clock) }
-        return needsTask(in: hook) ? await handle.runInTask(work) : await work()
     }
 
     private func needsTask(in hook: PluginHooks?) -> Bool {

@@ -276,10 +276,13 @@ extension Call {
                 }
                 try checkCancellation()
             }
-            if let restriction { request = restriction(request) }
-            var prepared = try transportRequest(request, changedFrom: original, body: body, to: target)
-            prepared.restriction = restriction
-            return prepared
+            guard let restriction else {
+                return try transportRequest(request, changedFrom: original, body: body, to: target)
+            }
+            let allowed = restriction(request)
+            var restricted = try transportRequest(allowed, changedFrom: original, body: body, to: target)
+            restricted.restriction = restriction
+            return restricted
         } catch {
             throw failure(error, at: .request, request: original)
         }

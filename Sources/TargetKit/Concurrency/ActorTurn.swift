@@ -8,15 +8,13 @@ struct ActorTurn: Sendable {
 
     private var start: ContinuousClock.Instant?
 
-    /// Suspends the task if its turn has been longer than the limit. Has no effect without an actor.
-    mutating func end(isolation actor: isolated (any Actor)?) async {
-        if actor == nil { return }
+    /// Whether the reader has to suspend: its turn has been longer than the limit. The next turn then begins. Always
+    /// `false` without an actor.
+    mutating func isOver(on actor: (any Actor)?) -> Bool {
+        if actor == nil { return false }
         let now = ContinuousClock.now
-        guard let start, start.duration(to: now) >= Self.limit else {
-            start = start ?? now
-            return
-        }
-        await Task.yield()
-        self.start = .now
+        let isOver = start.map { $0.duration(to: now) >= Self.limit } ?? false
+        if isOver || start == nil { start = now }
+        return isOver
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-extension Result where Failure == any Error {
+extension Result {
     /// The result of work that may throw.
-    static func of(_ work: () async throws -> Success) async -> Self {
-        do { return .success(try await work()) } catch { return .failure(error) }
+    static func of(_ work: () async throws(Failure) -> Success) async -> Self {
+        do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
     }
 }

@@ -116,7 +116,7 @@ extension URLRequest {
     }
 
     private mutating func setContentTypeIfAbsent(_ type: String) {
-        guard field("Content-Type") == nil else { return }
+        guard value(forHTTPHeaderField: "Content-Type") == nil else { return }
         setValue(type, forHTTPHeaderField: "Content-Type")
     }
 }

@@ -6,24 +6,14 @@ import FoundationNetworking
 #endif
 
 extension URLRequest {
-    /// The value of a header field, whatever the case of its name.
-    package func field(_ name: String) -> String? {
-        #if canImport(FoundationNetworking)
-        // A tenth of the time of `value(forHTTPHeaderField:)`.
-        guard let fields = allHTTPHeaderFields, !fields.isEmpty else { return nil }
-        return fields[name] ?? fields.first { $0.key.equalsIgnoringASCIICase(name) }?.value
-        #else
-        return value(forHTTPHeaderField: name)
-        #endif
-    }
-
-    /// Sets or removes a header field, in the place of those whose names differ only in case.
+    /// Sets or removes a header field. Fields whose names differ only in case are removed.
     ///
-    /// - Throws: An error for a value with a line break, which Foundation drops without an error.
-    package mutating func setField(_ name: String, to value: String?) throws(InvalidRequest) {
+    /// - Throws: An error for a value with a line break or NUL, which Foundation drops silently.
+    package mutating func setField(_ name: HTTPHeaderName, to value: String?) throws(InvalidRequest) {
+        let name = name.rawValue
         if let value, value.endsHeaderField { throw .invalidHeaderValue(name: name) }
         #if canImport(FoundationNetworking)
-        // A fifth of the time of `setValue(_:forHTTPHeaderField:)`.
+        // `setValue(_:forHTTPHeaderField:)` takes twice as long (1.4 µs and 0.7 µs).
         var fields = allHTTPHeaderFields ?? [:]
         for written in fields.keys where written != name && written.equalsIgnoringASCIICase(name) {
             fields[written] = nil

@@ -147,9 +147,9 @@ public struct RequestContext: Sendable {
     /// A plugin needs it only if its ``Plugin/hooks`` do not contain ``PluginHooks/waiting``.
     ///
     /// - Throws: The error of the closure, which gets a `CancellationError` from what it waits for.
-    public func cancellable<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
+    public func cancellable<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         try await handle.runInTask { await Result.of(work) }.get()
     }
 

@@ -78,7 +78,7 @@ extension TargetType {
     /// secrets.
     package var name: String {
         let identifier = ObjectIdentifier(Self.self)
-        // A mirror takes longer than the rest of a line of the log.
+        // A mirror takes 13,000 instructions, a third of what a log adds to a call (`Benchmarks`, `counts`).
         if let name = namesOfTypes.withLock({ $0[identifier] }) { return name }
         let type = String(describing: Self.self)
         let mirror = Mirror(reflecting: self)

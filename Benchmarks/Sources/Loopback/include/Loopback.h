@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Two servers that need no thought, on a port of the system's choice on loopback. They serve as long as the process runs.
+/// Two minimal servers, on a port of the system's choice on loopback. They serve as long as the process runs.
 
 /// A server that takes request bodies of any size, and answers each request with a 200 of a few bytes, `GET /1000` with 1,000
 /// zeros. Returns its port; 0 when it could not start.

@@ -57,7 +57,8 @@ public struct CredentialsPlugin: Plugin {
             let login = try await login(for: context)
         else { return request }
         var request = request
-        try request.setAuthorization(answer(to: server, request: request, login: login, context: context))
+        let answer = try answer(to: server, request: request, login: login, context: context)
+        try request.setField(.authorization, to: answer)
         return request
     }
 
@@ -120,7 +121,7 @@ private struct AnsweredCall: Sendable {
 extension CredentialsPlugin {
     private typealias Login = (user: String, password: String)
 
-    /// Asks the app, which may wait; most calls do not come here.
+    /// Asks the app.
     private func login(for context: RequestContext) async throws -> Login? {
         try await context.cancellable { [credential, target = context.target] in
             guard let credential = try await credential(target), let user = credential.user,

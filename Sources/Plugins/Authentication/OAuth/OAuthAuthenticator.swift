@@ -73,7 +73,7 @@ public struct OAuthAuthenticator: Authenticator {
     ///
     /// - Throws: `InvalidRequest` for a token with a line break.
     public func apply(_ credential: OAuthCredential, to request: inout URLRequest) throws {
-        try request.setAuthorization("Bearer " + credential.accessToken)
+        try request.setField(.authorization, to: "Bearer " + credential.accessToken)
     }
 
     /// Whether the token has expired or is about to. A token without a refresh token is used until it expires.

@@ -98,7 +98,7 @@ struct ParsedBody<Element>: Sendable {
 
     /// The next element; `nil` at the end, and after a failure.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-        await turn.end(isolation: actor)
+        if turn.isOver(on: actor) { await Task.yield() }
         do {
             while true {
                 if let element = try parser.next() { return element }

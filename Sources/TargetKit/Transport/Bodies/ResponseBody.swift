@@ -34,7 +34,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
         ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            await turn.end(isolation: actor)
+            if turn.isOver(on: actor) { await Task.yield() }
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {
                 let piece = try await body.read(actor)

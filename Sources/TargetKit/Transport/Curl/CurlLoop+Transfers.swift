@@ -83,7 +83,7 @@ extension CurlLoop {
 
     private func noteGoAways() {
         for goAway in goAways.take() {
-            for case let transfer? in transfers where transfer.pending != nil { transfer.note(goAway) }
+            for case let transfer? in transfers where transfer.current != nil { transfer.note(goAway) }
         }
     }
 
@@ -120,7 +120,7 @@ extension CurlLoop {
 
     func endAll(with failure: CurlFailure) {
         for pending in queue.removeAll() { pending.fail(with: failure) }
-        for case let transfer? in transfers where transfer.pending != nil {
+        for case let transfer? in transfers where transfer.current != nil {
             interrupt(transfer, with: .failure(failure))
         }
     }
@@ -129,7 +129,7 @@ extension CurlLoop {
     /// before the request has been sent.
     func endTimedOut() {
         clock.clearAlarm()
-        for case let transfer? in transfers where transfer.pending != nil {
+        for case let transfer? in transfers where transfer.current != nil {
             if transfer.canEndEarly() {
                 let outcome = Result { try transfer.outcome(CURLE_OK) }
                 if transfer.isBodyUnsent { interrupt(transfer, with: outcome) } else { remove(transfer, with: outcome) }

@@ -148,7 +148,7 @@ final class CurlLoop {
     private func transfer(of call: CurlCall) -> CurlTransfer? {
         let slot = call.slot.load(ordering: .relaxed)
         guard transfers.indices.contains(slot), let transfer = transfers[slot] else { return nil }
-        return transfer.pending?.call === call ? transfer : nil
+        return transfer.current?.call === call ? transfer : nil
     }
 
     private func runTimers() {

@@ -54,21 +54,6 @@ enum CurlBodyWriter {
     }
 }
 
-/// The streamed bodies that have received bytes in a round of the loop. Their readers get them at its end: libcurl
-/// passes on 16 KiB at a time of what it has read at once.
-final class CurlArrivals {
-    private var channels: [BodyChannel] = []
-
-    func note(_ channel: BodyChannel) {
-        if channels.last !== channel { channels.append(channel) }
-    }
-
-    func flush() {
-        for channel in channels { channel.flush() }
-        channels.removeAll(keepingCapacity: true)
-    }
-}
-
 /// Writes a response's body to a file on a queue of its own, so that a slow disk delays only its own call.
 final class CurlFileWriter: Sendable {
     /// The number of bytes that may wait to be written. It is large enough that a busy disk does not pause libcurl,

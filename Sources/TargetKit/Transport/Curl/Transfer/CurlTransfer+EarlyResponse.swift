@@ -62,7 +62,7 @@ extension CurlTransfer {
 
     /// Whether part of the request's body has not been sent.
     var isBodyUnsent: Bool {
-        guard let call = pending?.call, call.hasBody else { return false }
+        guard let call = current?.call, call.hasBody else { return false }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
         if case .data(let data) = call.body { return sent < Int64(data.count) }
         guard let upload else { return false }
@@ -101,7 +101,7 @@ extension CurlTransfer {
     func describingUnsentBody(_ failure: CurlFailure) -> CurlFailure {
         guard isResponseEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
-        let length: Int64? = if case .data(let data)? = pending?.call.body { Int64(data.count) } else { upload?.length }
+        let length: Int64? = if case .data(let data)? = current?.call.body { Int64(data.count) } else { upload?.length }
         let part = length.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
         var failure = failure
         failure.message += "; the server had answered with status \(head.statusCode) when \(part) of the body were sent"

@@ -18,7 +18,7 @@ extension CurlTransfer {
             osError: Int32(number(CURLINFO_OS_ERRNO))
         )
         if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
-            failure.underlying = TLSPolicy.PinMismatch(host: pending?.call.url.host ?? "")
+            failure.underlying = TLSPolicy.PinMismatch(host: current?.call.url.host ?? "")
         }
         if let specific = specificFailure(result, message: message) {
             failure.code = specific.code
@@ -35,7 +35,7 @@ extension CurlTransfer {
             if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
             return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
-        case CURLE_OUT_OF_MEMORY where options.fieldSize + (pending?.call.address.text.utf8.count ?? 0) > 1_000_000:
+        case CURLE_OUT_OF_MEMORY where options.fieldSize + (current?.call.address.text.utf8.count ?? 0) > 1_000_000:
             return .quotable(
                 .badURL,
                 message: "the URL and header fields of the request are over the 1 MiB that libcurl sends"
@@ -49,7 +49,7 @@ extension CurlTransfer {
             return .bytesAfterCoding
         case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy did not open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
-            let port = pending?.call.url.port ?? 443
+            let port = current?.call.url.port ?? 443
             return .quotable(.secureConnectionFailed, message: "the server does not speak TLS on port \(port)")
         default: return nil
         }

@@ -123,7 +123,7 @@ extension CurlTransfer {
     func refused(_ result: CURLcode) -> CurlPendingCall? {
         guard result != CURLE_OK || !head.isComplete, isRefused(result) else { return nil }
         mustBeDiscarded = true
-        return pending
+        return current
     }
 
     /// Whether the server has refused the request.

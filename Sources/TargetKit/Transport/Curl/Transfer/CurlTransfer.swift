@@ -20,7 +20,7 @@ final class CurlTransfer {
     private var setUpFailure: CurlFailure?
 
     /// The current exchange; `nil` while the handle is idle.
-    @exclusivity(unchecked) private(set) var pending: CurlPendingCall?
+    @exclusivity(unchecked) private(set) var current: CurlPendingCall?
     /// The host whose connections carry the call.
     @exclusivity(unchecked) private(set) var host: CurlConnectionQueue.Host?
     /// The socket of the connection, known once libcurl has waited for it.
@@ -94,7 +94,7 @@ final class CurlTransfer {
 
     /// When the transfer times out: by its deadline, or by the idle timeout.
     var due: UInt64 {
-        if let deadline = pending?.deadline { return deadline }
+        if let deadline = current?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
         // Before the request is sent it waits for a connection, which has a timeout of its own.
         let isWaiting = CurlLibrary.reportsSending && sendCount == 0
@@ -102,7 +102,7 @@ final class CurlTransfer {
     }
 
     /// The failure to report when the transfer times out.
-    var timeoutFailure: CurlFailure { pending?.deadline == nil ? .idle : .timedOut }
+    var timeoutFailure: CurlFailure { current?.deadline == nil ? .idle : .timedOut }
 
     /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It is not idle
     /// while the body's reader or source is slow. Over HTTP/2 data may arrive at any time.
@@ -123,7 +123,7 @@ final class CurlTransfer {
         bodyWriter = CurlBodyWriter(pending.call, commandQueue: commandQueue)
         lastActivity = clock.now
         progress = pending.call.progress.map { CurlProgress(hasBody: pending.call.hasBody, report: $0) }
-        self.pending = pending
+        current = pending
         self.host = host
         sendCount = 0
         stream = nil
@@ -137,7 +137,7 @@ final class CurlTransfer {
 
     /// Ends the call, and stores its completion.
     func end(with outcome: Result<TransportResponse, any Error>) {
-        completion = pending.map { pending in
+        completion = current.map { pending in
             pending.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
             var completion = CurlCompletion(pending: pending, outcome: outcome, channel: nil, queue: progress?.queue)
             switch bodyWriter {
@@ -147,7 +147,7 @@ final class CurlTransfer {
             }
             return completion
         }
-        pending = nil
+        current = nil
         noteConnected()
         host = nil
         noteResumed()
@@ -187,7 +187,7 @@ final class CurlTransfer {
 
     /// The length of the request's body; `nil` while it is unknown.
     private var bodyLength: Int64? {
-        if case .data(let data)? = pending?.call.body { return Int64(data.count) }
+        if case .data(let data)? = current?.call.body { return Int64(data.count) }
         return upload?.length ?? upload?.countedLength
     }
 }
@@ -206,7 +206,7 @@ extension CurlTransfer {
             return false
         }
         if !head.isComplete { readToStreamEnd() }
-        if let call = pending?.call, let interim = head.takeInterim(),
+        if let call = current?.call, let interim = head.takeInterim(),
             let error = call.interimResponse?(interim, call.url)
         {
             failure = error
@@ -226,7 +226,7 @@ extension CurlTransfer {
 
     /// Returns the response to the caller when the body is streamed.
     private func deliverHead() {
-        guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let pending else { return }
+        guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let pending = current else { return }
         isHeadDelivered = true
         let body = ResponseBody(from: channel, canDrain: true) { [commandQueue, call = pending.call] in
             commandQueue.post(.resume(call))

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import Loopback
 import Measuring
 import TargetKit
 import Workloads
 
-/// What is counted: one kind of call, as often as it is asked for.
-enum Work: String, CaseIterable {
+/// One kind of call, made as often as asked for.
+enum Workload: String, CaseIterable {
     case stubbed
     case stubbedWithPlugins = "stubbed, 4 plugins"
     case stubbedByClosure = "stubbed, by closure"
@@ -16,11 +15,11 @@ enum Work: String, CaseIterable {
     case streamed = "1 GB streamed"
     case uploaded = "256 MB from a file"
 
-    /// A thousandth of the work of one request, where one is too much to be counted whole under an emulator.
+    /// A thousandth of a request, where a whole one takes too long under an instrument.
     private static let streamedBytes = 1_000_000
     private static let uploadedBytes = 256_000
 
-    /// How many make up what the table names.
+    /// The number of counted parts in one request.
     var partsPerRequest: Int {
         switch self {
         case .streamed, .uploaded: 1000
@@ -28,21 +27,30 @@ enum Work: String, CaseIterable {
         }
     }
 
-    /// How much is done where the processor itself does it, and the smaller and the larger amount under an instrument.
-    var amounts: (whole: Int, instrumented: (Int, Int)) {
+    /// The number of parts in a run without an instrument.
+    var count: Int {
         switch self {
-        case .stubbed, .stubbedWithPlugins, .stubbedByClosure: (20_000, (500, 2500))
-        case .oneAtATime, .inFlight, .inFlightWithPlugins: (12_800, (640, 3200))
-        case .streamed, .uploaded: (1000, (20, 120))
+        case .stubbed, .stubbedWithPlugins, .stubbedByClosure: 20_000
+        case .oneAtATime, .inFlight, .inFlightWithPlugins: 12_800
+        case .streamed, .uploaded: 1000
         }
     }
 
-    /// Does the work: `count` calls, or one call of `count` parts.
+    /// The numbers of parts in two runs under an instrument.
+    var instrumentedCounts: (short: Int, long: Int) {
+        switch self {
+        case .stubbed, .stubbedWithPlugins, .stubbedByClosure: (500, 2500)
+        case .oneAtATime, .inFlight, .inFlightWithPlugins: (640, 3200)
+        case .streamed, .uploaded: (20, 120)
+        }
+    }
+
+    /// Makes `count` calls, or one call of `count` parts.
     func run(_ count: Int, server: URL) async throws {
         switch self {
-        case .stubbed: try await Self.request(count, Self.stubbed([]), server)
-        case .stubbedWithPlugins: try await Self.request(count, Self.stubbed(PluginSet.withLogger), server)
-        case .stubbedByClosure: try await Self.requestByClosure(count, Self.stubbed([]), server)
+        case .stubbed: try await Self.request(count, Self.stubbedProvider([]), server)
+        case .stubbedWithPlugins: try await Self.request(count, Self.stubbedProvider(PluginSet.withLogger), server)
+        case .stubbedByClosure: try await Self.requestByClosure(count, Self.stubbedProvider([]), server)
         case .oneAtATime: try await Self.ping(count, inFlight: 1, server)
         case .inFlight: try await Self.ping(count, inFlight: 64, server)
         case .inFlightWithPlugins: try await Self.ping(count, inFlight: 64, plugins: PluginSet.withLogger, server)
@@ -51,7 +59,7 @@ enum Work: String, CaseIterable {
         }
     }
 
-    private static func stubbed(_ plugins: [any Plugin]) -> Provider<Search> {
+    private static func stubbedProvider(_ plugins: [any Plugin]) -> Provider<Search> {
         Provider(stubClosure: { _ in .immediate }, plugins: plugins)
     }
 
@@ -77,7 +85,7 @@ enum Work: String, CaseIterable {
     private static func ping(_ count: Int, inFlight: Int, plugins: [any Plugin] = [], _ server: URL) async throws {
         let provider = Provider<Ping>(transport: CurlTransport(), plugins: plugins)
         let target = Ping(baseURL: server)
-        try await send(count, inFlight) { keep(try await provider.request(target).data.count) }
+        try await makeCalls(count, inFlight: inFlight) { keep(try await provider.request(target).data.count) }
     }
 
     private static func stream(_ size: Int, _ server: URL) async throws {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+/// The streamed bodies that received bytes in this round of the loop. Their readers are woken once, at its end, and not for
+/// each 16 KiB that libcurl passes on.
+final class CurlArrivals {
+    private var channels: [BodyChannel] = []
+
+    func note(_ channel: BodyChannel) {
+        if channels.last !== channel { channels.append(channel) }
+    }
+
+    func flush() {
+        for channel in channels { channel.flush() }
+        channels.removeAll(keepingCapacity: true)
+    }
+}
+#endif
