@@ -91,16 +91,18 @@ extension RedactedError {
     /// What replaces a value; `nil` when it is safe as it is.
     private static func redacted(_ value: Any, depth: Int) -> Any? {
         switch value {
+        // First, because they are the usual values, and the other casts convert them to objects of Foundation.
+        case let text as String:
+            let safe = RedactedURL.inside(text)
+            return safe == text ? nil : safe
+        case let url as URL:
+            let safe = url.redacted
+            return safe == url ? nil : safe
         case is any Numeric, is Bool, is NSNumber, is Date: return nil
         #if canImport(Security)
         // The server's certificates. `URLError.failureURLPeerTrust` reads them without a check of their type.
         case _ where CFGetTypeID(value as AnyObject) == SecTrustGetTypeID(): return nil
         #endif
-        case let url as URL:
-            return url.redacted == url ? nil : url.redacted
-        case let text as String:
-            let safe = RedactedURL.inside(text)
-            return safe == text ? nil : safe
         case let error as any Error: return nested(error, depth: depth)
         case let info as [String: Any]: return redacted(info, depth: depth)
         case let values as [Any]:

@@ -31,6 +31,19 @@ extension StringProtocol {
         }
     }
 
+    /// Whether the bytes of `text` are among the bytes of this text. The searches of Foundation and the standard library
+    /// are generic, and take most of the time in which a failed call's error is redacted.
+    func containsBytes(of text: StaticString) -> Bool {
+        ContiguousText.read(self) { bytes in
+            text.withUTF8Buffer { part in
+                guard bytes.count >= part.count else { return false }
+                return (0...bytes.count - part.count).contains { start in
+                    part.indices.allSatisfy { bytes[start + $0] == part[$0] }
+                }
+            }
+        }
+    }
+
     /// Hashes the bytes, with ASCII letters in lowercase.
     func hashIgnoringASCIICase(into hasher: inout Hasher) {
         // Eight bytes at a time: combining eight costs as much as combining one.

@@ -71,9 +71,15 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     }
 
     package init(_ text: String) {
+        // Most URLs of APIs contain nothing to redact.
+        guard text.utf8.contains(where: "@;?#".utf8.contains) || text.containsBytes(of: "eyJ") else {
+            description = text
+            return
+        }
         var text = text[...]
-        if let end = text.firstIndex(where: { $0 == "?" || $0 == "#" }) { text = text[..<end] }
-        if text.utf8.contains(UInt8(ascii: ";")) || text.contains("eyJ") {
+        // By bytes, because a `?` and a combining mark after it are one character.
+        if let end = text.utf8.firstIndex(where: "?#".utf8.contains) { text = text[..<end] }
+        if text.utf8.contains(UInt8(ascii: ";")) || text.containsBytes(of: "eyJ") {
             text = SecretFields.redacted(path: String(text))[...]
         }
         // A text without white space, JSON for example, can have several URLs.
@@ -85,14 +91,15 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
 
     /// The text after `://`, without the user and the password.
     private static func withoutUser(_ text: String) -> Substring {
-        guard let at = text.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return text[...] }
-        return text[text.index(after: at)...]
+        let authority = text.utf8.prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return text[...] }
+        return text[text.utf8.index(after: at)...]
     }
 
     /// The text with each URL in it redacted.
     static func inside(_ text: String) -> String {
-        guard text.contains("://") else { return text }
-        return words(of: text) { $0.contains("://") ? RedactedURL($0).description : $0 }
+        guard text.containsBytes(of: "://") else { return text }
+        return words(of: text) { $0.containsBytes(of: "://") ? RedactedURL($0).description : $0 }
     }
 
     /// The text with each URL reference in it redacted, including relative ones.

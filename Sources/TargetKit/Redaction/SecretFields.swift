@@ -53,7 +53,7 @@ package enum SecretFields {
     /// The path, with the values of secret path parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens
     /// redacted.
     package static func redacted(path: String) -> String {
-        guard path.contains("eyJ") else { return redacted(parametersOf: path) }
+        guard path.containsBytes(of: "eyJ") else { return redacted(parametersOf: path) }
         return path.split(separator: "/", omittingEmptySubsequences: false)
             .map { isJWT($0.utf8) ? HeaderRedaction.placeholder : redacted(parametersOf: String($0)) }
             .joined(separator: "/")
