@@ -30,15 +30,18 @@ extension Call {
                 endpoint.task.destination
             }
         return TransportRequest(
-            of: context,
-            urlRequest: request,
-            givenHeaders: endpoint.headers,
-            body: body,
-            destination: destination,
-            timeout: try exchangeTimeout(of: request, to: target),
-            // Of several requests, each is identified by itself.
-            transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
-            progress: progress
+            TransportRequest.Fields(
+                urlRequest: request,
+                body: body,
+                destination: destination,
+                timeout: try exchangeTimeout(of: request, to: target),
+                progress: progress,
+                target: context.target,
+                secretHeaders: context.secretHeaders,
+                // Of several requests, each is identified by itself.
+                transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
+                givenHeaders: endpoint.headers
+            )
         )
     }
 

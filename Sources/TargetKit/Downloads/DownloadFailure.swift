@@ -11,7 +11,7 @@ package enum DownloadFailure: Error, Sendable, Hashable {
 }
 
 extension DownloadFailure: ErrorWithKind, ReflectsDescription {
-    package var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind? {
         switch self {
         case .fileExists: .conflict
         case .mustRestart, .isIncomplete: .connectionLost

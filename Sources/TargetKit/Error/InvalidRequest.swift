@@ -99,3 +99,9 @@ extension InvalidRequest: ReflectsDescription {
         }
     }
 }
+
+extension InvalidRequest: ErrorWithKind {
+    package var kind: TargetKitError.Kind? {
+        if case .unreadableFile = self { .unreadableFile } else { nil }
+    }
+}

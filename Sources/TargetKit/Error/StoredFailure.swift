@@ -37,7 +37,7 @@ package struct StoredFailure: Error, Sendable, Hashable, Codable {
 }
 
 extension StoredFailure: ErrorWithKind, DeveloperError, LocalizedError, RedactedDescription {
-    package var kind: TargetKitError.Kind { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
+    package var kind: TargetKitError.Kind? { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
 
     package var statusCode: Int? { status }
 

@@ -84,9 +84,9 @@ extension TargetKitError.Kind {
     fileprivate init?(_ error: any Error) {
         switch error {
         case let error as URLError: self.init(error.code)
-        case let error as any ErrorWithKind: self = error.kind
-        case InvalidRequest.unreadableFile, is FileBodySource.Failure: self = .unreadableFile
-        case let error as MultipartError where error.filePath != nil: self = .unreadableFile
+        case let error as any ErrorWithKind:
+            guard let kind = error.kind else { return nil }
+            self = kind
         default:
             let error = error as NSError
             switch (error.domain, error.code) {
@@ -151,7 +151,8 @@ package enum FailureMark {
 
 /// An error that determines the ``TargetKitError/kind`` of a failure that it underlies.
 package protocol ErrorWithKind: Error {
-    var kind: TargetKitError.Kind { get }
+    /// The kind; `nil` if the error determines none.
+    var kind: TargetKitError.Kind? { get }
 
     /// The status code that selects among the sentences of the kind. Default: `nil`.
     var statusCode: Int? { get }
@@ -160,6 +161,3 @@ package protocol ErrorWithKind: Error {
 extension ErrorWithKind {
     package var statusCode: Int? { nil }
 }
-
-/// An error whose text is for the developer; the person reads the sentences of its kind instead.
-package protocol DeveloperError: Error {}

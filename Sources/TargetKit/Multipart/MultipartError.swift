@@ -41,12 +41,6 @@ public struct MultipartError: Error, Sendable, Hashable {
     /// The part's name; `nil` if the error is about the whole form.
     public let partName: String?
 
-    /// The path of the invalid file; `nil` if the error is not about a file.
-    package var filePath: String? {
-        guard case .file(let failure) = reason else { return nil }
-        return failure.path
-    }
-
     init(reason: Reason, position: Position? = nil) {
         self.reason = reason
         partIndex = position?.index
@@ -63,6 +57,12 @@ extension MultipartError: RedactedDescription {
     package var redactedDescription: String {
         guard let partIndex, let partName else { return "multipart form: \(reason)" }
         return "multipart form, part \(partIndex + 1) \(partName.debugDescription): \(reason)"
+    }
+}
+
+extension MultipartError: ErrorWithKind {
+    package var kind: TargetKitError.Kind? {
+        if case .file = reason { .unreadableFile } else { nil }
     }
 }
 

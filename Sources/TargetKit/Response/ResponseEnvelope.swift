@@ -110,3 +110,14 @@ extension TargetKitError {
         }
     }
 }
+
+extension CallOptions {
+    /// The structure around the server's values; default `nil`: none. A call fails with stage `.envelope` if its
+    /// envelope reports a failure. Values are decoded from the envelope's payload.
+    public var envelope: (any ResponseEnvelope)? {
+        get { self[EnvelopeKey.self] }
+        set { self[EnvelopeKey.self] = newValue }
+    }
+}
+
+private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }

@@ -132,13 +132,6 @@ extension CallOptions {
         set { self[DecoderKey.self] = newValue }
     }
 
-    /// The structure around the server's values; default `nil`: none. A call fails with stage `.envelope` if its
-    /// envelope reports a failure. Values are decoded from the envelope's payload.
-    public var envelope: (any ResponseEnvelope)? {
-        get { self[EnvelopeKey.self] }
-        set { self[EnvelopeKey.self] = newValue }
-    }
-
     /// Whether the call follows redirects, by the provider's ``RedirectPolicy``; default `true`. If `false`, a redirect
     /// is the response.
     public var followsRedirects: Bool {
@@ -169,7 +162,6 @@ private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue: Durati
 private enum CallTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
 private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? = nil }
-private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
 private enum TransferIDKey: CallOptionKey { static let defaultValue: String? = nil }
 private enum FollowsRedirectsKey: CallOptionKey { static let defaultValue = true }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }

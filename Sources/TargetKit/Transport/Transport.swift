@@ -81,15 +81,3 @@ extension Transport {
         try await handle.runInTask { await Result.of { try await send(request) } }.get()
     }
 }
-
-/// The default transport: libcurl on Linux, URLSession on Apple platforms.
-public enum SystemTransport {
-    /// The instance that providers share by default, with its kept-alive connections.
-    public static var shared: any Transport {
-        #if canImport(CTargetKitCurl)
-        CurlTransport.shared
-        #else
-        URLSessionTransport.shared
-        #endif
-    }
-}

@@ -33,7 +33,7 @@ public struct TransportRequest: Sendable {
         case stream(buffer: Int)
     }
 
-    private struct Fields: Sendable {
+    struct Fields: Sendable {
         var urlRequest: URLRequest
         var body: Body
         var destination: Destination
@@ -136,35 +136,14 @@ public struct TransportRequest: Sendable {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        fields = Boxed(
+        self.init(
             Fields(urlRequest: urlRequest, body: body, destination: destination, timeout: timeout, progress: progress)
         )
     }
 
     /// Creates the request of a call.
-    init(
-        of context: RequestContext,
-        urlRequest: URLRequest,
-        givenHeaders: HTTPHeaders,
-        body: Body,
-        destination: Destination,
-        timeout: Duration?,
-        transferID: String?,
-        progress: (@Sendable (TransferProgress) -> Void)?
-    ) {
-        fields = Boxed(
-            Fields(
-                urlRequest: urlRequest,
-                body: body,
-                destination: destination,
-                timeout: timeout,
-                progress: progress,
-                target: context.target,
-                secretHeaders: context.secretHeaders,
-                transferID: transferID,
-                givenHeaders: givenHeaders
-            )
-        )
+    init(_ fields: Fields) {
+        self.fields = Boxed(fields)
     }
 }
 

@@ -120,3 +120,7 @@ extension FileBodySource.Failure: ReflectsDescription {
         }
     }
 }
+
+extension FileBodySource.Failure: ErrorWithKind {
+    package var kind: TargetKitError.Kind? { .unreadableFile }
+}

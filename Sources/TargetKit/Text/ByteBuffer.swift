@@ -125,22 +125,4 @@ enum NumberText {
             return count
         }
     }
-
-    /// The shortest text that reads back to the same number.
-    ///
-    /// - Throws: ``ParameterEncodingError`` for NaN and infinity, which neither JSON (RFC 8259 §6) nor forms can
-    ///   represent.
-    static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) throws -> Substring {
-        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
-        let text = value.description
-        return text.hasSuffix(".0") ? text.dropLast(2) : text[...]
-    }
-
-    /// All of a decimal's digits.
-    ///
-    /// - Throws: ``ParameterEncodingError`` for NaN.
-    static func text(_ value: Decimal) throws -> String {
-        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
-        return value.description
-    }
 }

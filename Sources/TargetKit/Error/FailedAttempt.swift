@@ -40,13 +40,4 @@ extension Result<Response, TargetKitError> {
         error.previousAttempts = attempts + error.previousAttempts
         return .failure(error)
     }
-
-    /// This result, whose error says whether another call can continue the transfer.
-    func afterTransfer(_ state: TransferState?) -> Self {
-        mapError { error in
-            var error = error
-            error.isContinuable = state?.isRepeatable == true
-            return error
-        }
-    }
 }
