@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The header fields whose values are secrets, and the text that replaces these.
+/// The header fields with secret values, and the text that replaces the values.
 public struct HeaderRedaction: Sendable, Hashable {
     /// The names of the fields with secret values.
     public var secretNames: Set<HTTPHeaderName>
@@ -22,25 +22,26 @@ public struct HeaderRedaction: Sendable, Hashable {
     /// The text that replaces a secret.
     package static let placeholder = "<redacted>"
 
-    /// Whether the field's value is a secret: the field is in ``secretNames``, or its name says so.
+    /// Whether the field's value is secret, because the field is in ``secretNames`` or by its name.
     package func isSecret(_ name: HTTPHeaderName) -> Bool {
         secretNames.contains(name) || SecretFields.isSecret(name.rawValue)
     }
 
-    /// The value for a text that people read: the placeholder if the field is secret, and without the queries of URLs.
+    /// The value for logs and descriptions: the placeholder if the field is secret; otherwise the value without the
+    /// queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
         if isSecret(name) { return Self.placeholder }
         if name == "Upload-Metadata" { return Redaction().metadata(value) }
         return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 
-    /// Whether the field's value is a URL reference or has some, which can be relative (RFC 9110 §10, RFC 8288).
+    /// Whether the field's value contains URL references, which can be relative (RFC 9110 §10, RFC 8288).
     package static func hasURL(_ name: HTTPHeaderName) -> Bool {
         name == .location || name == "Content-Location" || name == "Link" || name == "Referer" || name == "Refresh"
     }
 }
 
-/// A type whose `dump` shows the description only, because its properties can hold secrets.
+/// A type whose `dump` shows only the description, because its properties can contain secrets.
 package protocol ReflectsDescription: CustomStringConvertible, CustomReflectable {}
 
 extension ReflectsDescription {
@@ -48,7 +49,7 @@ extension ReflectsDescription {
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted
+/// A value whose secrets are omitted from its textual forms. Interpolation, `debugPrint` and `dump` show the redacted
 /// description.
 package protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
     /// The value on one line, without its secrets.
@@ -62,7 +63,7 @@ extension RedactedDescription {
     public var debugDescription: String { redactedDescription }
 }
 
-/// A URL for a text that people read: without user, password, query and fragment, which may be secrets.
+/// A URL for logs and descriptions, without user, password, query and fragment, which may be secrets.
 package struct RedactedURL: Sendable, CustomStringConvertible {
     package let description: String
 
@@ -76,7 +77,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
         if text.utf8.contains(UInt8(ascii: ";")) || text.contains("eyJ") {
             text = SecretFields.redacted(path: String(text))[...]
         }
-        // A text without white space, JSON for example, can have several URLs.
+        // Text without white space, such as JSON, can contain several URLs.
         let start = text.hasPrefix("//") ? "//" + Self.withoutUser(String(text.dropFirst(2))) : text
         description = start.components(separatedBy: "://").enumerated()
             .map { index, part in index == 0 ? part : "://" + Self.withoutUser(part) }
@@ -116,7 +117,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
 }
 
 extension URL {
-    /// The URL with potential secrets removed, for values that appear in texts.
+    /// The URL with potential secrets removed, for logs and descriptions.
     package var redacted: URL {
         let text = RedactedURL(self).description
         return text == absoluteString ? self : URL(string: text) ?? URL(fileURLWithPath: "/")
