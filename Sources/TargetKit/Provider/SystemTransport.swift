@@ -2,7 +2,7 @@
 
 /// The default transport: libcurl on Linux, URLSession on Apple platforms.
 public enum SystemTransport {
-    /// The instance that providers share by default, with its kept-alive connections.
+    /// The instance that providers share by default, with its persistent connections.
     public static var shared: any Transport {
         #if canImport(CTargetKitCurl)
         CurlTransport.shared

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A type whose `dump` shows the description only, because its properties can hold secrets.
+/// A type whose `dump` shows only the description, because its properties can contain secrets.
 package protocol ReflectsDescription: CustomStringConvertible, CustomReflectable {}
 
 extension ReflectsDescription {
@@ -8,7 +8,7 @@ extension ReflectsDescription {
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted
+/// A value whose secrets are omitted from its textual forms. Interpolation, `debugPrint` and `dump` show the redacted
 /// description.
 package protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
     /// The value on one line, without its secrets.
@@ -22,5 +22,5 @@ extension RedactedDescription {
     public var debugDescription: String { redactedDescription }
 }
 
-/// An error whose text is for the developer; the person reads the sentences of its kind instead.
+/// An error whose text is for the developer; the user reads the sentences of its kind.
 package protocol DeveloperError: Error {}

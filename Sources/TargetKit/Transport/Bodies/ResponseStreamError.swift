@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The reason why the lines or events of a body cannot be read: the `underlying` error of stage `.decoding`.
+/// The reason why the lines or events of a body can't be read, the `underlying` error of stage `.decoding`.
 package enum ResponseStreamError: Error, Sendable {
-    /// The line with a number, from 1, exceeds the limit in bytes.
+    /// A line, numbered from 1, exceeds the limit in bytes.
     case lineTooLong(number: Int, limit: Int)
-    /// The data of an event exceed the limit in bytes.
+    /// An event's data exceeds the limit in bytes.
     case eventTooLarge(limit: Int)
-    /// The line with a number, from 1, could not be decoded; with the decoder's error.
+    /// A line, numbered from 1, couldn't be decoded; with the decoder's error.
     case undecodableLine(number: Int, any Error)
     /// The response is not an event stream; with its `Content-Type`.
     case notAnEventStream(contentType: String?)
-    /// The body can be read only once, and another loop reads it or has read it.
+    /// The body can be read only once, and another loop is reading it or read it.
     case alreadyRead
 }
 
@@ -24,7 +24,7 @@ extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescripti
         case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
         case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
         case .notAnEventStream(nil): "the response has no Content-Type, which should be text/event-stream"
-        case .alreadyRead: "the body can be read once, and another loop reads it or has read it"
+        case .alreadyRead: "the body can be read only once, and another loop is reading it or read it"
         }
     }
 
