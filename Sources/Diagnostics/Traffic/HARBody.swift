@@ -54,14 +54,14 @@ struct HARBody {
         let format = BodyFormat(of: data, contentType: contentType)
         // Parts and columns have to be read as a whole.
         guard format != .multipart, type != "text/csv" else { return nil }
-        if content.redaction.isNone { return Self.text(data.prefix(limit + 4)).map { $0.cut(to: limit) } }
+        if content.redaction.isNone { return Self.text(data.prefix(limit + 4), isCut: true).map { $0.cut(to: limit) } }
         if format == .form, let form = String(data: data, encoding: .utf8) {
             return Self.text(Data(content.redaction.form(form, limit: limit).bytes)).map {
                 ($0.cut(to: limit).text, true)
             }
         }
         let (bytes, isCut) = TextRedactor.redacted(data, by: content.redaction, limit: limit)
-        return Self.text(Data(bytes)).map { ($0, isCut) }
+        return Self.text(Data(bytes), isCut: isCut).map { ($0, isCut) }
     }
 
     /// The text of bytes in another charset than UTF-8; `nil` if the type names no text.
@@ -72,13 +72,13 @@ struct HARBody {
         return content.redaction.isNone ? text : TextRedactor.redacted(text, by: content.redaction)
     }
 
-    /// The text of bytes that are UTF-8 without control characters. The end may be within a character.
-    private static func text(_ bytes: Data) -> String? {
+    /// The text of bytes that are UTF-8 without control characters. If they are cut, the end may be within a character.
+    private static func text(_ bytes: Data, isCut: Bool = false) -> String? {
         let isBinary = bytes.contains {
             ($0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0C && $0 != 0x0D) || $0 == 0x7F
         }
         if isBinary { return nil }
-        for missing in 0...min(3, bytes.count) {
+        for missing in 0...(isCut ? min(3, bytes.count) : 0) {
             if let text = String(data: bytes.dropLast(missing), encoding: .utf8) { return text }
         }
         return nil

@@ -17,6 +17,11 @@ struct HARContent: Sendable {
     /// The URL without secrets; empty if there is none.
     var url: String { (request?.url).map { redaction.url($0.absoluteString) } ?? "" }
 
+    /// A content type without secrets, or a default.
+    func mediaType(_ contentType: String?, default type: String) -> String {
+        contentType.map { redaction.header($0, name: "Content-Type") } ?? type
+    }
+
     /// The fields without secrets.
     func fields(_ headers: HTTPHeaders) -> [HARField] {
         headers.map { field in
@@ -112,14 +117,15 @@ struct HARRequestPart: Encodable {
         headers = content.fields(HTTPHeaders(fields))
         queryString = Self.items(of: content.url)
         let type = content.request?.value(forHTTPHeaderField: "Content-Type")
-        func described(_ comment: String) -> PostData { PostData(mimeType: type ?? "", text: "", comment: comment) }
+        let mediaType = content.mediaType(type, default: "")
+        func described(_ comment: String) -> PostData { PostData(mimeType: mediaType, text: "", comment: comment) }
         switch content.body {
         case .none:
             postData = nil
             bodySize = 0
         case .data(let data):
             let body = HARBody(data, contentType: type, of: content, isRequest: true)
-            postData = data.isEmpty ? nil : PostData(mimeType: type ?? "", text: body.text ?? "", comment: body.comment)
+            postData = data.isEmpty ? nil : PostData(mimeType: mediaType, text: body.text ?? "", comment: body.comment)
             bodySize = Int64(data.count)
         case .file(let file):
             postData = described("The body is read from a file.")
@@ -171,7 +177,10 @@ struct HARResponsePart: Encodable {
         headers = response.map { request.fields($0.headers) } ?? []
         redirectURL = response?.headers[.location].map { request.redaction.url($0) } ?? ""
         let type = response?.headers[.contentType]
-        var content = Content(size: response?.size ?? (response == nil ? 0 : -1), mimeType: type ?? "x-unknown")
+        var content = Content(
+            size: response?.size ?? (response == nil ? 0 : -1),
+            mimeType: request.mediaType(type, default: "x-unknown")
+        )
         content.comment = response?.comment
         if let data = response?.data {
             let body = HARBody(data, contentType: type, of: request, isRequest: false)

@@ -143,17 +143,18 @@ extension HARPlugin {
         let attempt = current(of: context)
         let (start, earlier) = attempt.begin(context, at: elapsedTime.current, isSent: true)
         if let earlier { output(earlier) }
-        let end = { (response: HARResponse?, error: (any Error)?) in
+        let end = { (response: TransportResponse?, error: (any Error)?) in
             let time = elapsedTime.current
             var entry = entry(start, .network, until: time, request: request.urlRequest, body: request.body)
-            entry.response = response
+            entry.response = response.map { HARResponse($0) }
+            if response?.isSample == true { entry.source = .stub }
             entry.isBackground = attempt.isBackground
             if let error { entry.fail(TargetKitError(exchange: error, request: request.urlRequest)) }
             if let complete = attempt.end(entry, at: time) { output(complete) }
         }
         do {
             let response = try await next(request)
-            end(HARResponse(response), nil)
+            end(response, nil)
             return response
         } catch {
             end(nil, error)
