@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The open file of an archive. Each change replaces the end of the file in one write, so the file is complete after it.
+/// The open file of an archive. Each change replaces the end of the file in one write, so the file is always complete.
 ///
 /// It is used by one queue.
 final class HARArchive: Sendable {

@@ -28,8 +28,8 @@ public struct HAREntry: Sendable {
         case none
     }
 
-    /// The identifier: the call, the attempt and the number of the entry within the attempt, for example `12.0.1`. It
-    /// is unique in this process.
+    /// The identifier: that of the process, the call, the attempt and the number of the entry within the attempt, for
+    /// example `1x3k9f2-12.0.1`.
     public let id: String
     /// The call; for an exchange that calls share, the exchange.
     public let call: RequestContext.ID
@@ -94,8 +94,11 @@ extension HAREntry {
         let context: RequestContext
     }
 
+    /// Identifies the process, because an archive is continued by others.
+    private static let process = String(UInt32.random(in: .min ... .max), radix: 36)
+
     init(_ start: Start, source: Source, duration: Duration, names: Names, content: HARContent) {
-        id = "\(start.context.id).\(start.attempt.number).\(start.number)"
+        id = "\(Self.process)-\(start.context.id).\(start.attempt.number).\(start.number)"
         call = start.context.id
         attempt = start.attempt.number
         hop = start.hop

@@ -11,8 +11,8 @@ import TargetKit
 /// let maps = Provider<Maps>(plugins: [HARPlugin(to: file, provider: "maps")])
 /// ```
 ///
-/// An existing archive of a `HARFile` is continued, for example by the next launch after a crash. Any other file is left
-/// as it is, and nothing is recorded. When the size limit is reached, `traffic.har` is renamed to `traffic.1.har`,
+/// An existing archive of a `HARFile` is continued, for example by the next launch after a crash. Any other file is
+/// left as it is, and nothing is recorded. When the size limit is reached, `traffic.har` is renamed to `traffic.1.har`,
 /// replacing the one before, and a new file is started. Only its owner can read the file.
 ///
 /// In one process, all `HARFile`s with the same path write to it together. A second process records nothing while the

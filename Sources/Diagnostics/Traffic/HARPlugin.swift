@@ -7,7 +7,7 @@ import TargetKitPlugins
 import FoundationNetworking
 #endif
 
-/// Records calls as an HTTP Archive (HAR 1.2), which browsers and proxies open, and from which a ``TimelinePage`` is made.
+/// Records calls as an HTTP Archive (HAR 1.2) for browsers, proxies and a ``TimelinePage``.
 ///
 /// ```swift
 /// let traffic = HARPlugin(file: folder.appending(path: "traffic.har"))
@@ -17,13 +17,13 @@ import FoundationNetworking
 /// ```
 ///
 /// Each attempt, each redirect and each response of a cache or a stub is an entry, with the transport's timings, the
-/// sizes, and the bodies up to a limit. Secrets are redacted as a `NetworkLoggerPlugin` redacts them; bodies that aren't
-/// text are left out, except images, sound, video and fonts. Still, an archive contains what users read and write: record
-/// one to find a mistake, not always.
+/// sizes, and the bodies up to a limit. Secrets are redacted by the rules of `Redaction`. Bodies that aren't text are left
+/// out, except images, sound, video, fonts and PDF. An archive still contains what users read and write, so record one
+/// to find a problem, and not always.
 ///
-/// An entry is reported when its attempt has ended, before the caller gets the result. The entry of a stream is reported
-/// with its head, and again when it has ended, without its body. A call that shares an exchange has an entry of its own
-/// with the source `shared`.
+/// An entry is reported when its attempt has ended, before the caller gets the result. The entry of a stream is
+/// reported with its head, and again when it has ended, without its body. A call that shares an exchange has an entry of
+/// its own with the source `shared`.
 public struct HARPlugin: Plugin {
     private let elapsedTime: ElapsedTime
     private let now: @Sendable () -> Date
