@@ -6,7 +6,7 @@ extension TimelinePage {
         function pick(index, opens) {
           if (!rows.length) return;
           picked = Math.max(0, Math.min(rows.length - 1, index));
-          const height = rowHeight(), top = picked * height;
+          const top = picked * height;
           if (top < scroller.scrollTop) scroller.scrollTop = top;
           if (top + height > scroller.scrollTop + scroller.clientHeight) {
             scroller.scrollTop = top + height - scroller.clientHeight;
@@ -68,7 +68,7 @@ extension TimelinePage {
           else if (event.key === "c") pin();
           else if (event.target.tagName === "BUTTON" || event.target === content) return;
           else if (event.key in moves) {
-            const step = moves[event.key](Math.max(1, Math.floor(scroller.clientHeight / rowHeight()) - 1));
+            const step = moves[event.key](Math.max(1, Math.floor(scroller.clientHeight / height) - 1));
             pick(picked === null ? (step > 0 ? 0 : rows.length - 1) : picked + step, false);
           } else if (event.key === "Enter" && picked !== null) {
             const row = rows[picked];
@@ -155,7 +155,7 @@ extension TimelinePage {
           for (const id of ["text", "status", "host", "source"]) byId(id).addEventListener("input", update);
           scroller.addEventListener("scroll", schedule, { passive: true });
           new ResizeObserver(schedule).observe(scroller);
-          matchMedia("(prefers-color-scheme: dark)").addEventListener("change", schedule);
+          isDark.addEventListener("change", schedule);
           addEventListener("keydown", key);
           byId("close").addEventListener("click", () => { hide(); scroller.focus(); });
           byId("pin").addEventListener("click", pin);
@@ -166,15 +166,15 @@ extension TimelinePage {
             if (row.group !== undefined) toggle(row.group); else show();
             schedule();
           });
-          byId("overview").addEventListener("click", event => {
-            const all = timeRange(calls), share = (event.offsetX - 10) / (event.target.clientWidth - 20);
+          overview.addEventListener("click", event => {
+            const share = (event.offsetX - 10) / (event.target.clientWidth - 20);
             const time = all.start + share * (all.end - all.start);
             let nearest = -1, distance = Infinity;
             rows.forEach((row, index) => {
               const gap = row.call ? Math.abs(row.call.start - time) : Infinity;
               if (gap < distance) [nearest, distance] = [index, gap];
             });
-            if (nearest >= 0) scroller.scrollTop = nearest * rowHeight() - scroller.clientHeight / 2;
+            if (nearest >= 0) scroller.scrollTop = nearest * height - scroller.clientHeight / 2;
           });
           if (document.body.dataset.events) listen(document.body.dataset.events);
         }

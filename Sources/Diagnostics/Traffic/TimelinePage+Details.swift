@@ -37,9 +37,14 @@ extension TimelinePage {
           return result;
         }
 
+        // The layout of more text takes seconds.
+        const bodyLimit = 200000, lineLimit = 4000;
+
         function shownBody(text, type) {
           const isJSON = /json/i.test(type) || /^\s*[[{]/.test(text);
-          return isJSON && text.length < 300000 ? indented(text) : text;
+          const shown = isJSON && text.length < bodyLimit ? indented(text) : text;
+          // Deep nesting makes much of little.
+          return (shown.length > bodyLimit * 2 ? text : shown).slice(0, bodyLimit * 2);
         }
 
         const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -54,14 +59,16 @@ extension TimelinePage {
             box.append(image);
           } else if (value) {
             const pre = element("pre"), shown = shownBody(value, mime);
-            const theirs = other && new Set(shownBody(text(other.text), text(other.mimeType)).split("\n"));
-            if (theirs) {
-              for (const line of shown.split("\n")) {
+            const lines = shown.split("\n");
+            if (other && lines.length < lineLimit) {
+              const theirs = new Set(shownBody(text(other.text), text(other.mimeType)).split("\n"));
+              for (const line of lines) {
                 pre.append(element("span", theirs.has(line) ? "" : "differs", line), "\n");
               }
             } else pre.textContent = shown;
             box.append(pre);
           }
+          if (value.length > bodyLimit * 2) box.append(element("p", "note", "The page shows the beginning of the body."));
           if (content.comment) box.append(element("p", "note", text(content.comment)));
           else if (!value) box.append(element("p", "note", "No body."));
           container.append(box);

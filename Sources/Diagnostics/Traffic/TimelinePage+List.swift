@@ -6,7 +6,9 @@ extension TimelinePage {
         const scroller = byId("list"), space = byId("space"), axis = byId("axis");
         const collapsed = new Set(), pool = [];
         let rows = [], rowOf = new Map(), picked = null, pinned = null, first = 0, last = 0, scheduled = false;
-        let range = { start: 0, end: 1 };
+        // The times of the rows in view, and of all calls.
+        let range = { start: 0, end: 1 }, all = range, version = 0, height = 30;
+        const isDark = matchMedia("(prefers-color-scheme: dark)");
 
         const rowHeight = () => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
 
@@ -30,7 +32,9 @@ extension TimelinePage {
             const group = groups.get(call.group);
             if (group) group.push(call); else groups.set(call.group, [call]);
           }
+          all = timeRange(calls);
           rows = [];
+          rows.version = version += 1;
           rowOf = new Map();
           const names = [...groups.keys()].sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
           for (const name of names) {
@@ -62,7 +66,7 @@ extension TimelinePage {
 
         /** Fills the rows in view. There are only as many elements as fit. */
         function draw() {
-          const height = rowHeight();
+          height = rowHeight();
           space.style.height = rows.length * height + "px";
           first = Math.max(0, Math.floor(scroller.scrollTop / height) - 4);
           last = Math.min(rows.length, Math.ceil((scroller.scrollTop + scroller.clientHeight) / height) + 4);
@@ -72,14 +76,14 @@ extension TimelinePage {
           pool.forEach((node, index) => {
             const row = rows[first + index];
             node.hidden = first + index >= last;
-            if (!node.hidden) fill(node, row, first + index, height);
+            if (!node.hidden) fill(node, row, first + index);
           });
           if (picked !== null) scroller.setAttribute("aria-activedescendant", "row" + picked);
           else scroller.removeAttribute("aria-activedescendant");
           drawOverview();
         }
 
-        function fill(node, row, index, height) {
+        function fill(node, row, index) {
           node.id = "row" + index;
           node.dataset.row = index;
           node.setAttribute("role", "option");
@@ -146,7 +150,7 @@ extension TimelinePage {
         }
 
         function drawAxis() {
-          const all = timeRange(calls), width = range.end - range.start;
+          const width = range.end - range.start;
           const ticks = Math.max(1, Math.min(6, Math.floor(axis.clientWidth / 84)));
           const shares = Array.from({ length: ticks }, (_, index) => index / ticks);
           axis.replaceChildren(...shares.map(share => {
@@ -156,31 +160,37 @@ extension TimelinePage {
           }));
         }
 
-        /** All calls by time, and the time in view. */
+        const overview = byId("overview"), drawn = document.createElement("canvas");
+        let drawnFor = null;
+
+        /** All calls by time, drawn again only when they have changed, and the time in view. */
         function drawOverview() {
-          const canvas = byId("overview"), scale = devicePixelRatio || 1;
-          const width = canvas.clientWidth, height = canvas.clientHeight;
-          if (canvas.width !== width * scale || canvas.height !== height * scale) {
-            canvas.width = width * scale;
-            canvas.height = height * scale;
+          const scale = devicePixelRatio || 1, width = overview.clientWidth, height = overview.clientHeight;
+          const key = [rows.version, width, height, scale, isDark.matches].join();
+          if (drawnFor !== key) {
+            drawnFor = key;
+            overview.width = drawn.width = width * scale;
+            overview.height = drawn.height = height * scale;
+            drawBars(drawn.getContext("2d"), width, height, scale);
           }
-          const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
-          const color = name => style.getPropertyValue("--" + name);
-          const all = timeRange(calls), length = all.end - all.start;
-          const x = time => (time - all.start) / length * (width - 20) + 10;
-          context.setTransform(scale, 0, 0, scale, 0, 0);
-          context.clearRect(0, 0, width, height);
-          context.fillStyle = color("pick");
-          context.fillRect(x(range.start), 0, Math.max(3, x(range.end) - x(range.start)), height);
+          const context = overview.getContext("2d"), length = all.end - all.start;
+          const x = time => ((time - all.start) / length * (width - 20) + 10) * scale;
+          context.clearRect(0, 0, overview.width, overview.height);
+          context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--pick");
+          context.fillRect(x(range.start), 0, Math.max(3, x(range.end) - x(range.start)), overview.height);
+          if (drawn.width && drawn.height) context.drawImage(drawn, 0, 0);
+        }
+
+        function drawBars(context, width, height, scale) {
+          const style = getComputedStyle(document.documentElement), length = all.end - all.start, colors = {};
           const lanes = Math.max(1, Math.floor((height - 6) / 3));
-          const colors = {};
+          context.scale(scale, scale);
           for (const row of rows) {
             if (!row.call) continue;
-            const call = row.call;
-            const name = call.kind === "none" ? "plugin" : call.kind;
-            context.fillStyle = colors[name] = colors[name] || color(name);
-            const lane = 3 + call.index % lanes * 3;
-            context.fillRect(x(call.start), lane, Math.max(2, call.time / length * (width - 20)), 2);
+            const call = row.call, name = call.kind === "none" ? "plugin" : call.kind;
+            context.fillStyle = colors[name] = colors[name] || style.getPropertyValue("--" + name);
+            const left = (call.start - all.start) / length * (width - 20) + 10, lane = 3 + call.index % lanes * 3;
+            context.fillRect(left, lane, Math.max(2, call.time / length * (width - 20)), 2);
           }
         }
         """#
