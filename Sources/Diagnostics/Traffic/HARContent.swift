@@ -170,6 +170,13 @@ struct HARResponsePart: Encodable {
     private let redirectURL: String
     private let headersSize = -1
     private let bodySize: Int64
+    // Chrome shows it as the size.
+    private let transferSize: Int64
+
+    private enum CodingKeys: String, CodingKey {
+        case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize
+        case transferSize = "_transferSize"
+    }
 
     init(_ response: HARResponse?, _ request: HARContent) {
         status = response?.statusCode ?? 0
@@ -192,5 +199,6 @@ struct HARResponsePart: Encodable {
         }
         self.content = content
         bodySize = response.map { $0.isTransferred ? $0.metrics?.bytesReceived ?? $0.size ?? -1 : 0 } ?? -1
+        transferSize = bodySize
     }
 }

@@ -24,6 +24,9 @@ extension HAREntry: Encodable {
         case isRefresh = "_isRefresh"
         case isBackground = "_isBackground"
         case isOpen = "_isOpen"
+        // Fields of Chrome, which shows the hits of caches by them.
+        case fromCache = "_fromCache"
+        case resourceType = "_resourceType"
     }
 
     private enum WaitKey: String, CodingKey {
@@ -64,6 +67,8 @@ extension HAREntry: Encodable {
         try waits.encode(wait.milliseconds, forKey: .plugins)
         try waits.encodeIfPresent(retryWait?.milliseconds, forKey: .retry)
         try values.encode(isRefresh, forKey: .isRefresh)
+        try values.encode("fetch", forKey: .resourceType)
+        if source == .cache { try values.encode("memory", forKey: .fromCache) }
         if isBackground { try values.encode(true, forKey: .isBackground) }
         if isOpen { try values.encode(true, forKey: .isOpen) }
     }

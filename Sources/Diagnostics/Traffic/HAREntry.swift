@@ -36,7 +36,7 @@ public struct HAREntry: Sendable {
     /// The number of the attempt, from 0.
     public let attempt: Int
     /// The number of redirects before the request.
-    public let hop: Int
+    public internal(set) var hop: Int
     /// When the request was ready to be sent, before plugins made it wait.
     public let startedDate: Date
     /// The time from ``startedDate`` to the end of the response; for a stream that is still open, to its head.

@@ -177,6 +177,10 @@ extension HARPlugin {
         }
         guard var entry = last else { return }
         if let response {
+            entry.hop = max(entry.hop, response.redirects.count)
+            for (hop, redirect) in attempt.unsent(of: response.redirects) {
+                output(stored(redirect, hop: hop, in: attempt, context, at: time))
+            }
             entry.response?.origin = response.origin
             entry.isOpen = response.isStream && error == nil
         }
@@ -264,6 +268,24 @@ extension HARPlugin {
         let body = context.bodyOutsideRequest ?? response.request?.recordedBody
         var entry = entry(start, source, until: time, request: response.request, body: body)
         entry.response = HARResponse(response, isTransferred: source == .stub)
+        return entry
+    }
+
+    /// The entry of a redirect that a cache has stored.
+    private func stored(
+        _ redirect: Redirect,
+        hop: Int,
+        in attempt: TrafficAttempt,
+        _ context: RequestContext,
+        at time: Duration
+    ) -> HAREntry {
+        let start = attempt.begin(context, at: time, isSent: false).start
+        let request = URLRequest(url: redirect.from)
+        var entry = entry(start, .cache, until: start.time, request: request, body: nil)
+        entry.hop = hop
+        let location: HTTPHeaders = ["Location": redirect.to.absoluteString]
+        let response = Response(statusCode: redirect.statusCode, headers: location)
+        entry.response = HARResponse(response, isTransferred: false)
         return entry
     }
 

@@ -114,6 +114,7 @@ extension TimelinePage {
         }
 
         function mark(call) {
+          if (call.isCancelled) return "cancelled";
           const status = call.status ? String(call.status) : call.isFailed ? "failed" : "–";
           return (call.isFailed ? "✕ " : "") + status;
         }
@@ -134,7 +135,8 @@ extension TimelinePage {
           if (call.retryWait) place("retrying", call.start - call.retryWait, call.retryWait);
           let start = call.start;
           for (const [kind, time] of call.phases) {
-            if (time > 0 || kind === "wait") place(kind, start, time);
+            // A shorter wait is the plugins' own work.
+            if (kind === "wait" || time > (kind === "blocked" ? 1 : 0)) place(kind, start, time);
             start += time;
           }
           return node;

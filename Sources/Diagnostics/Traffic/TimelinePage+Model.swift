@@ -70,8 +70,9 @@ extension TimelinePage {
           const source = sources.includes(raw._source) ? raw._source
             : raw._fromCache ? "cache" : "network";
           const attempt = part(raw._attempt), hop = part(raw._hop);
-          const isFailed = failure !== "" || status >= 400 || status === 0 && raw._isOpen !== true;
-          const kind = isFailed ? "failed" : source !== "network" ? source
+          const isCancelled = failure === "cancelled";
+          const isFailed = !isCancelled && (failure !== "" || status >= 400 || status === 0 && raw._isOpen !== true);
+          const kind = isFailed ? "failed" : isCancelled ? "none" : source !== "network" ? source
             : raw._isRefresh === true ? "refresh" : attempt > 0 ? "retry" : "network";
           const sign = [...new Set([
             signs[source], raw._isRefresh === true ? signs.refresh : "", attempt > 0 ? signs.retry : "",
@@ -93,7 +94,7 @@ extension TimelinePage {
           const target = text(raw._target), method = text(request.method) || "GET";
           return {
             raw, index, host, path, status, failure, source, attempt, kind, sign, tags, phases, target, method,
-            isFailed, isRefresh: raw._isRefresh === true,
+            isFailed, isCancelled, isRefresh: raw._isRefresh === true,
             start: Number.isFinite(start) ? start : 0,
             time: Math.max(part(raw.time), phases.reduce((sum, phase) => sum + phase[1], 0)),
             retryWait: part(waits.retry),

@@ -11,6 +11,8 @@ final class TrafficAttempt: Sendable {
         var hop = 0
         /// Whether the response of the present hop leads to another request.
         var isRedirected = false
+        /// The URLs whose responses led to others.
+        var redirectingURLs: [String] = []
         /// When the last exchange ended; at first, when the attempt started.
         var lastEnd: Duration
         /// The last entry, until the result of the attempt is known.
@@ -96,7 +98,10 @@ final class TrafficAttempt: Sendable {
         state.withLock { state in
             state.inFlightCount -= 1
             state.lastEnd = time
-            if entry.hop == state.hop, entry.isRedirect { state.isRedirected = true }
+            if entry.hop == state.hop, entry.isRedirect {
+                state.isRedirected = true
+                state.redirectingURLs.append(entry.content.request?.url?.absoluteString ?? "")
+            }
             // A hedged request can end after its attempt, or after the response to the other one.
             if state.end != nil || isBackground || entry.failure == .cancelled && state.pending != nil { return entry }
             defer { state.pending = entry }
@@ -111,6 +116,13 @@ final class TrafficAttempt: Sendable {
             state.end = time
             return state.pending
         }
+    }
+
+    /// The redirects that did not come from the transport, such as those that a cache has stored, with their positions.
+    func unsent(of redirects: [Redirect]) -> [(hop: Int, redirect: Redirect)] {
+        let known = state.withLock(\.redirectingURLs)
+        let unknown = redirects.enumerated().filter { !known.contains($0.element.from.absoluteString) }
+        return unknown.prefix(max(0, redirects.count - known.count)).map { (hop: $0.offset, redirect: $0.element) }
     }
 
     /// The last entry that was reported for the attempt.

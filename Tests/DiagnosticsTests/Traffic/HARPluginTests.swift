@@ -151,6 +151,78 @@ struct HARPluginTests {
         #expect(archive[3]["_origin"].string == "cache, revalidated")
     }
 
+    @Test("A redirect that a cache has stored is an entry, before the response")
+    func storedRedirect() async throws {
+        let server = try TestServer(routes: [
+            .get("/a"): .init(status: 301, headers: ["Location": "/b", "Cache-Control": "max-age=600"]),
+            .get("/b"): .json("{}"),
+        ])
+        let provider = Provider<PluginTarget>(plugins: [ResponseCachePlugin(ResponseCache()), traffic()])
+        for _ in 0..<2 { _ = try await provider.request(PluginTarget(baseURL: server.baseURL, path: "/a")) }
+        let archive = try archive()
+        #expect(archive.map { $0["response"]["status"].int } == [301, 200, 301, 200])
+        #expect(archive.map { $0["_hop"].int } == [0, 1, 0, 1])
+        #expect(archive.map { $0["_source"].string } == ["network", "network", "cache", "network"])
+        #expect(archive[2]["response"]["redirectURL"].string?.hasSuffix("/b") == true)
+        #expect(Set(archive.map { $0["_id"].string }).count == 4)
+    }
+
+    @Test("A response that a cache refreshes after its call has an entry for each of the two")
+    func background() async throws {
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=0, stale-while-revalidate=600"]
+        let server = try TestServer(routes: [.get("/things"): .init(headers: headers, body: Data("tea".utf8))])
+        let provider = Provider<PluginTarget>(plugins: [ResponseCachePlugin(ResponseCache()), traffic()])
+        for _ in 0..<2 { _ = try await provider.request(PluginTarget(baseURL: server.baseURL)) }
+        await entries.waitForCount(3)
+        let archive = try archive()
+        #expect(
+            archive.map { $0["_source"].string }.sorted { ($0 ?? "") < ($1 ?? "") } == ["cache", "network", "network"]
+        )
+        #expect(archive.compactMap { $0["_isBackground"].bool } == [true])
+        #expect(Set(archive.map { $0["_id"].string }).count == 3)
+    }
+
+    @Test("Both requests of a hedged call are entries, and the slower one is cancelled")
+    func hedging() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let transport = ScriptedTransport { _, index in
+            if index == 0 { try await gate.waitUnlessCancelled() }
+            return .status(200)
+        }
+        let provider = Provider<PluginTarget>(
+            transport: transport.transport,
+            plugins: [HedgingPlugin(after: .seconds(1), clock: clock), traffic()]
+        )
+        _ = await clock.stepping { await provider.result(PluginTarget()) }
+        await entries.waitForCount(2)
+        #expect(Set(entries.elements.map(\.failure)) == [nil, .cancelled])
+        #expect(entries.elements.map(\.hop) == [0, 0])
+    }
+
+    @Test("An archive has each member that HAR 1.2 requires, however the call ends", arguments: CallEnding.allCases)
+    func members(_ ending: CallEnding) async throws {
+        _ = await ending.run(through: traffic())
+        for entry in try archive() {
+            let (request, response) = (entry["request"], entry["response"])
+            for text in [
+                entry["startedDateTime"], request["method"], request["url"], request["httpVersion"],
+                response["statusText"], response["httpVersion"], response["redirectURL"],
+                response["content"]["mimeType"],
+            ] { #expect(text.string != nil) }
+            for number in [
+                entry["time"], request["headersSize"], request["bodySize"], response["status"],
+                response["headersSize"], response["bodySize"], response["content"]["size"],
+            ] { #expect(number.double != nil) }
+            for list in [
+                request["cookies"], request["headers"], request["queryString"], response["cookies"],
+                response["headers"],
+            ] { #expect(list.array != nil) }
+            #expect(entry["cache"].object != nil)
+            for time in ["send", "wait", "receive"] { #expect(entry["timings"][time].double ?? -1 >= 0) }
+        }
+    }
+
     @Test(
         "Every call has an entry, however it ends, and its failure is that of the caller",
         arguments: CallEnding.allCases
