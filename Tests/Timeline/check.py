@@ -144,14 +144,13 @@ def check_hostile(browser, folder):
     page = Page(browser, folder + "/hostile.html")
     expect(page.count(), "15", "requests")
     browser.press("Home")
-    for _ in range(17):
+    browser.press("ArrowDown")
+    browser.press("Enter")
+    browser.press("c")
+    # The details follow, each beside those of the first request.
+    for _ in range(20):
         browser.press("ArrowDown")
-        browser.press("Enter")
-        if not page.is_open():
-            continue
-        browser.press("c")
-        browser.press("c")
-    browser.click(".row:not(.group)", 0)
+    expect(page.is_open(), True, "details")
     expect(browser.value("window.pwned"), None, "script of a server")
     expect(browser.dialogs, 0, "dialogs")
     expect(browser.value("document.querySelectorAll('svg, iframe, a, #content img[onerror], script').length"), 2,
@@ -159,38 +158,39 @@ def check_hostile(browser, folder):
     page.check_quiet()
 
 
-FRAMES = """new Promise(done => {
-    const list = document.getElementById('list'), times = [], works = [];
-    let last = performance.now(), count = 0;
-    new PerformanceObserver(entries => works.push(...entries.getEntries().map(entry => entry.duration)))
-        .observe({ type: 'longtask' });
-    requestAnimationFrame(function frame(now) {
-        times.push(now - last);
-        last = now;
-        count += 1;
-        if (count <= 60) list.scrollTop = count * 1543 % (list.scrollHeight - list.clientHeight);
-        else if (count <= 90) {
-            const text = document.getElementById('text');
-            text.value = 'teas page'.slice(0, count % 10);
-            text.dispatchEvent(new Event('input', { bubbles: true }));
-        } else {
-            times.sort((one, other) => one - other);
-            return setTimeout(() => done({ median: times[45], high: times[85], highest: times[90],
-                                           longTasks: works.length, longest: Math.max(0, ...works) }), 50);
-        }
-        requestAnimationFrame(frame);
-    });
-})"""
-
-
 def check_speed(browser, folder):
-    """5,000 requests stay under 100 ms a frame. On a busy machine one frame in 20 may take longer."""
+    """5,000 requests stay under 100 ms a frame, in processor time, since other programs may keep the machine busy."""
     page = Page(browser, folder + "/large.html")
     expect(page.count(), "5000", "requests")
-    frames = browser.value(FRAMES)
-    print("  " + ", ".join(f"{name} {value:.0f}" for name, value in frames.items()) + " (ms)")
-    if frames["high"] >= 100:
-        raise AssertionError(f"a frame takes {frames['high']:.0f} ms")
+    browser.call("Performance.enable", timeDomain="threadTicks")
+
+    def processor_time():
+        metrics = browser.call("Performance.getMetrics")["metrics"]
+        return 1000 * next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
+
+    def longest(step):
+        times = []
+        for count in range(14):
+            begin = processor_time()
+            browser.value(step.replace("COUNT", str(count)))
+            # Two frames, of which the second one has nothing to do.
+            browser.settle()
+            times.append(processor_time() - begin)
+        return max(times[2:])
+
+    for name, step in [
+        ("scrolling", "document.getElementById('list').scrollTop = COUNT * 5003 % 140000"),
+        ("filtering", """(text => {
+            text.value = 'teas page'.slice(0, COUNT % 10);
+            text.dispatchEvent(new Event('input', { bubbles: true }));
+        })(document.getElementById('text'))"""),
+        ("moving", "dispatchEvent(new KeyboardEvent('keydown', { key: COUNT % 2 ? 'End' : 'PageUp' }))"),
+    ]:
+        time_of_frame = longest(step)
+        print(f"  {name}: at most {time_of_frame:.0f} ms a frame")
+        if time_of_frame >= 100:
+            raise AssertionError(f"{name} takes {time_of_frame:.0f} ms")
+    browser.call("Performance.disable")
     rows = browser.value("document.querySelectorAll('.row').length")
     if rows > 60:
         raise AssertionError(f"{rows} rows are elements")
