@@ -108,7 +108,10 @@ let package = Package(
         ),
         .testTarget(
             name: "DiagnosticsTests",
-            dependencies: ["TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures"]
+            dependencies: [
+                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
+                "Fixtures",
+            ]
         ),
         .testTarget(
             name: "MoyaTests",

@@ -219,8 +219,11 @@ extension CurrentCredential {
 }
 
 /// The refreshes that a task is part of.
-enum RefreshTask {
+package enum RefreshTask {
     /// By the identity of the ``CurrentCredential``, the number of its refresh: a task that began in a refresh may
     /// outlive it.
     @TaskLocal static var current: [ObjectIdentifier: Int] = [:]
+
+    /// Whether a refresh runs the code, for example to send the request for a new token.
+    package static var isCurrent: Bool { !current.isEmpty }
 }

@@ -167,8 +167,8 @@ public struct Response: Sendable {
         storage === other.storage
     }
 
-    /// Whether the response is a stub's sample.
-    var isSample: Bool { fields.isSample }
+    /// Whether a stub has answered: a target's sample response, or a `StubTransport`.
+    public var isSample: Bool { fields.isSample }
 
     /// The body of a stream; `nil` for other responses.
     var body: ResponseBody? { fields.body }

@@ -48,8 +48,8 @@ public struct TransportResponse: Sendable {
         get { fields.value.request }
         set { fields.value.request = newValue }
     }
-    /// Whether it is a stub's sample response.
-    var isSample: Bool {
+    /// Whether a `StubTransport` has answered.
+    public internal(set) var isSample: Bool {
         get { fields.value.isSample }
         set { fields.value.isSample = newValue }
     }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Foundation
+import TargetKit
+
+/// An HTTP Archive (HAR 1.2) that is complete after each entry: a program that crashes leaves a readable file.
+///
+/// ```swift
+/// let file = HARFile(folder.appending(path: "traffic.har")) { problem in log(problem) }
+/// let shop = Provider<Shop>(plugins: [HARPlugin(to: file, provider: "shop")])
+/// let maps = Provider<Maps>(plugins: [HARPlugin(to: file, provider: "maps")])
+/// ```
+///
+/// An existing archive of a `HARFile` is continued, for example by the next launch after a crash. Any other file is
+/// left as it is, and nothing is recorded. When the size limit is reached, `traffic.har` is renamed to `traffic.1.har`,
+/// replacing the one before, and a new file is started. Only its owner can read the file.
+///
+/// In one process, all `HARFile`s with the same path write to it together. A second process records nothing while the
+/// first one has the file.
+///
+/// Entries are encoded and written on a private queue, so the last milliseconds before a crash can be missing. Entries
+/// that can't be written, for example because the disk is full, are dropped, as are entries that arrive while 1,000
+/// are waiting. The number of those before an entry is its field `_dropped`. No call fails because of the file.
+public final class HARFile: Sendable {
+    private let writer: HARWriter
+
+    /// Creates a file, which is opened with the first entry.
+    ///
+    /// - Parameters:
+    ///   - file: A file URL. Folders that don't exist are created.
+    ///   - sizeLimit: The size in bytes at which a new file is started; default 64 MiB. Of several with one path, the
+    ///     first one decides.
+    ///   - onFailure: Called once for each series of failures with a sentence that says why nothing is recorded, on any
+    ///     thread; default `nil`: a line on standard error.
+    public init(_ file: URL, sizeLimit: Int = 64 << 20, onFailure: (@Sendable (_ problem: String) -> Void)? = nil) {
+        writer = HARWriter.shared(file, sizeLimit: sizeLimit) { problem in
+            if let onFailure { return onFailure(problem) }
+            try? FileHandle.standardError.write(contentsOf: Data("HARFile: \(problem)\n".utf8))
+        }
+    }
+
+    /// The files with the entries, oldest first: at most two.
+    public var files: [URL] { writer.files }
+
+    /// Writes an entry after those before it, or replaces an earlier one that it updates, and returns at once.
+    public func append(_ entry: HAREntry) {
+        writer.append(entry)
+    }
+
+    /// Waits until the entries so far are in the file.
+    public func flush() async {
+        await writer.flush()
+    }
+}
+
+/// Writes the entries of all ``HARFile``s with one path.
+final class HARWriter: Sendable {
+    private struct Known: Sendable {
+        weak var writer: HARWriter?
+    }
+
+    private struct State: Sendable {
+        var waitingCount = 0
+        var droppedCount = 0
+        var archive: HARArchive?
+        /// Whether the present series of failures has been reported.
+        var hasFailed = false
+    }
+
+    private static let known = Locked<[String: Known]>([:])
+    private static let waitingLimit = 1_000
+
+    private let file: URL
+    private let sizeLimit: Int
+    private let report: @Sendable (String) -> Void
+    private let queue = DispatchQueue(label: "TargetKit.HARFile", qos: .utility)
+    private let state = Locked(State())
+
+    /// The writer of a path, which its files share.
+    static func shared(_ file: URL, sizeLimit: Int, report: @escaping @Sendable (String) -> Void) -> HARWriter {
+        let path = file.standardizedFileURL.resolvingSymlinksInPath().path
+        return known.withLock { known in
+            if let writer = known[path]?.writer { return writer }
+            known = known.filter { $0.value.writer != nil }
+            let writer = HARWriter(file, sizeLimit: sizeLimit, report: report)
+            known[path] = Known(writer: writer)
+            return writer
+        }
+    }
+
+    private init(_ file: URL, sizeLimit: Int, report: @escaping @Sendable (String) -> Void) {
+        self.file = file
+        self.sizeLimit = max(sizeLimit, 1024)
+        self.report = report
+    }
+
+    var files: [URL] { [rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
+
+    private var rotated: URL {
+        let name = file.deletingPathExtension().lastPathComponent + ".1"
+        let type = file.pathExtension
+        return file.deletingLastPathComponent().appendingPathComponent(type.isEmpty ? name : "\(name).\(type)")
+    }
+
+    func append(_ entry: HAREntry) {
+        let isAccepted = state.withLock { state in
+            guard state.waitingCount < Self.waitingLimit else {
+                state.droppedCount += 1
+                return false
+            }
+            state.waitingCount += 1
+            return true
+        }
+        guard isAccepted else { return }
+        queue.async { [self] in
+            let droppedCount = state.withLock { state in
+                state.waitingCount -= 1
+                return state.droppedCount
+            }
+            do throws(HARArchive.Failure) {
+                try write(entry, droppedCount: droppedCount)
+                state.withLock { state in
+                    state.droppedCount -= droppedCount
+                    state.hasFailed = false
+                }
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    func flush() async {
+        await queue.run {}
+    }
+
+    private func write(_ entry: HAREntry, droppedCount: Int) throws(HARArchive.Failure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard var bytes = try? encoder.encode(entry) else { return }
+        if droppedCount > 0 {
+            bytes.removeLast()
+            bytes += Data(",\"_dropped\":\(droppedCount)}".utf8)
+        }
+        let archive = try openedArchive(for: bytes.count)
+        if entry.isUpdate {
+            try archive.replace(bytes, id: entry.id, isOpen: entry.isOpen)
+        } else {
+            try archive.append(bytes, id: entry.id, isOpen: entry.isOpen)
+        }
+    }
+
+    /// The open file; a new one when the present one is full, or has been moved or removed.
+    private func openedArchive(for byteCount: Int) throws(HARArchive.Failure) -> HARArchive {
+        if let archive = state.withLock(\.archive), archive.isAt(file) {
+            guard archive.size + byteCount > sizeLimit, !archive.isEmpty else { return archive }
+            // Without room for the older entries, for example because a folder has that name, the file grows on.
+            guard rename(file.path, rotated.path) == 0 else { return archive }
+        }
+        state.withLock { $0.archive = nil }
+        var archive = try HARArchive(file)
+        if archive.size + byteCount > sizeLimit, !archive.isEmpty, rename(file.path, rotated.path) == 0 {
+            archive = try HARArchive(file)
+        }
+        state.withLock { [archive] in $0.archive = archive }
+        return archive
+    }
+
+    private func fail(_ failure: HARArchive.Failure) {
+        let isFirst = state.withLock { state in
+            defer { state.hasFailed = true }
+            state.droppedCount += 1
+            return !state.hasFailed
+        }
+        if isFirst { report("\(file.path) can't be written: \(failure.reason)") }
+    }
+}

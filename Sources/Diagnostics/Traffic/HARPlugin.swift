@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Records calls as an HTTP Archive (HAR 1.2) for browsers, proxies and a ``TimelinePage``.
+///
+/// ```swift
+/// let traffic = HARPlugin(file: folder.appending(path: "traffic.har"))
+/// let provider = Provider<Orders>(plugins: [traffic])
+/// await traffic.flush()
+/// try TimelinePage(har: Data(contentsOf: traffic.files[0])).write(to: folder.appending(path: "traffic.html"))
+/// ```
+///
+/// Each attempt, each redirect and each response of a cache or a stub is an entry, with the transport's timings, the
+/// sizes, and the bodies up to a limit. Secrets are redacted by the rules of `Redaction`. Bodies that aren't text are left
+/// out, except images, sound, video, fonts and PDF. An archive still contains what users read and write, so record one
+/// to find a problem, and not always.
+///
+/// An entry is reported when its attempt has ended, before the caller gets the result. The entry of a stream is
+/// reported with its head, and again when it has ended, without its body. A call that shares an exchange has an entry of
+/// its own with the source `shared`.
+public struct HARPlugin: Plugin {
+    private let elapsedTime: ElapsedTime
+    private let now: @Sendable () -> Date
+    private let redaction: Redaction
+    private let bodyLimit: Int
+    private let provider: String?
+    private let output: @Sendable (HAREntry) -> Void
+    private let file: HARFile?
+    private let attempt = PluginStorage<TrafficAttempt>()
+    private let scopes = ScopeNumbers()
+
+    /// `PluginPlace.observation`: the request is recorded as it is sent.
+    public var place: PluginPlace { .observation }
+
+    /// The hooks that it implements.
+    public var hooks: PluginHooks { [.willSend, .exchange, .didReceive, .process, .didFinish] }
+
+    /// Creates a plugin that records into a file.
+    ///
+    /// - Parameters:
+    ///   - file: A file URL, for a ``HARFile`` with the default settings.
+    ///   - bodyLimit: The number of bytes of each body that are recorded; default 64 KiB. With 0, no body is.
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    ///   - provider: The name of the provider in the archive; default `nil`: the type of the target.
+    public init(file: URL, bodyLimit: Int = 65_536, redaction: Redaction = Redaction(), provider: String? = nil) {
+        self.init(to: HARFile(file), bodyLimit: bodyLimit, redaction: redaction, provider: provider)
+    }
+
+    /// Creates a plugin that records into a file.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - bodyLimit: The number of bytes of each body that are recorded; default 64 KiB. With 0, no body is.
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    ///   - provider: The name of the provider in the archive; default `nil`: the type of the target.
+    public init(
+        to file: HARFile,
+        bodyLimit: Int = 65_536,
+        redaction: Redaction = Redaction(),
+        provider: String? = nil
+    ) {
+        self.init(
+            Settings(redaction: redaction, bodyLimit: bodyLimit, provider: provider, file: file),
+            output: file.append
+        )
+    }
+
+    /// Creates a plugin that reports entries, for example to a page that is open.
+    ///
+    /// - Parameters:
+    ///   - bodyLimit: The number of bytes of each body that are encoded; default 64 KiB. With 0, no body is.
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    ///   - provider: The name of the provider in the entries; default `nil`: the type of the target.
+    ///   - output: Receives each entry, on any thread, and should return quickly. An entry keeps its bodies.
+    public init(
+        bodyLimit: Int = 65_536,
+        redaction: Redaction = Redaction(),
+        provider: String? = nil,
+        output: @escaping @Sendable (_ entry: HAREntry) -> Void
+    ) {
+        self.init(Settings(redaction: redaction, bodyLimit: bodyLimit, provider: provider), output: output)
+    }
+
+    /// The settings of a plugin.
+    package struct Settings: Sendable {
+        var redaction = Redaction()
+        var bodyLimit = 65_536
+        var provider: String?
+        var file: HARFile?
+        var clock: any Clock<Duration> = ContinuousClock()
+        var now: @Sendable () -> Date = { Date() }
+
+        /// Creates settings with the clocks of a test.
+        package init(clock: any Clock<Duration>, now: @escaping @Sendable () -> Date) {
+            (self.clock, self.now) = (clock, now)
+        }
+
+        fileprivate init(redaction: Redaction, bodyLimit: Int, provider: String?, file: HARFile? = nil) {
+            (self.redaction, self.bodyLimit, self.provider, self.file) = (redaction, bodyLimit, provider, file)
+        }
+    }
+
+    package init(_ settings: Settings, output: @escaping @Sendable (HAREntry) -> Void) {
+        elapsedTime = ElapsedTime(settings.clock)
+        now = settings.now
+        redaction = settings.redaction
+        bodyLimit = min(max(settings.bodyLimit, 0), 1 << 30)
+        provider = settings.provider
+        file = settings.file
+        self.output = output
+    }
+
+    /// The files with the entries, oldest first; empty for a plugin that reports to a closure. See ``HARFile/files``.
+    public var files: [URL] { file?.files ?? [] }
+
+    /// Waits until the entries so far are in the file.
+    public func flush() async {
+        await file?.flush()
+    }
+}
+
+// MARK: - The hooks
+
+extension HARPlugin {
+    /// Starts an attempt.
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        let last = context[attempt].flatMap { $0.call == context.id ? $0 : nil }
+        context[attempt] = TrafficAttempt(context, after: last, date: now(), time: elapsedTime.current)
+    }
+
+    /// Records an exchange with the server.
+    public func exchange(
+        _ request: TransportRequest,
+        context: RequestContext,
+        next: Exchange
+    ) async throws -> TransportResponse {
+        let attempt = current(of: context)
+        let (start, earlier) = attempt.begin(context, at: elapsedTime.current, isSent: true)
+        if let earlier { output(earlier) }
+        let end = { (response: TransportResponse?, error: (any Error)?) in
+            let time = elapsedTime.current
+            var entry = entry(start, .network, until: time, request: request.urlRequest, body: request.body)
+            entry.response = response.map { HARResponse($0) }
+            if response?.isSample == true { entry.source = .stub }
+            entry.isBackground = attempt.isBackground
+            if let error { entry.fail(TargetKitError(exchange: error, request: request.urlRequest)) }
+            if let complete = attempt.end(entry, at: time) { output(complete) }
+        }
+        do {
+            let response = try await next(request)
+            end(response, nil)
+            return response
+        } catch {
+            end(nil, error)
+            throw error
+        }
+    }
+
+    /// Ends the attempt.
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        guard let attempt = context[attempt], attempt.call == context.id else { return }
+        let (response, error) = result.parts
+        let time = elapsedTime.current
+        var last = attempt.finish(at: time)
+        if let response, last == nil || response.origin.isCache {
+            if let last { output(last) }
+            last = answered(response, in: attempt, context, at: time)
+        } else if last == nil {
+            let start = attempt.begin(context, at: time, isSent: false).start
+            last = entry(start, .none, until: time, request: error?.request, body: error?.request?.recordedBody)
+        }
+        guard var entry = last else { return }
+        if let response {
+            entry.hop = max(entry.hop, response.redirects.count)
+            for (hop, redirect) in attempt.unsent(of: response.redirects) {
+                output(stored(redirect, hop: hop, in: attempt, context, at: time))
+            }
+            entry.response?.origin = response.origin
+            entry.isOpen = response.isStream && error == nil
+        }
+        if let error { entry.fail(error) }
+        attempt.reported = entry
+        output(entry)
+    }
+
+    /// Records a failure that follows the response, such as a body that could not be decoded.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        guard case .failure(let error) = result, let attempt = context[attempt], attempt.call == context.id,
+            var entry = attempt.reported, entry.failure == nil
+        else { return result }
+        entry.fail(error)
+        entry.isOpen = false
+        update(entry, of: attempt)
+        return result
+    }
+
+    /// Records the end of a stream, and a call that was not sent itself.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        let (response, error) = call.result.parts
+        guard let attempt = context[attempt], attempt.call == context.id else {
+            return recordUnsent(response, error, of: call, context)
+        }
+        guard var entry = attempt.reported, entry.isOpen else { return }
+        entry.isOpen = false
+        entry.receiving = max(.zero, elapsedTime.current - (attempt.end ?? attempt.start))
+        entry.duration += entry.receiving
+        entry.response?.size = call.streamedByteCount
+        if let error { entry.fail(error) }
+        update(entry, of: attempt)
+    }
+}
+
+// MARK: - Entries
+
+extension HARPlugin {
+    /// The attempt of an exchange. An exchange in the background has no `willSend`.
+    private func current(of context: RequestContext) -> TrafficAttempt {
+        if let attempt = context[attempt], attempt.call == context.id { return attempt }
+        let attempt = TrafficAttempt(context, date: now(), time: elapsedTime.current, isBackground: true)
+        context[self.attempt] = attempt
+        return attempt
+    }
+
+    private func entry(
+        _ start: HAREntry.Start,
+        _ source: HAREntry.Source,
+        until end: Duration,
+        request: URLRequest?,
+        body: TransportRequest.Body?
+    ) -> HAREntry {
+        let context = start.context
+        return HAREntry(
+            start,
+            source: source,
+            duration: max(.zero, end - start.time),
+            names: HAREntry.Names(
+                provider: provider,
+                scope: scopes.name(of: context.scope),
+                context: context
+            ),
+            content: HARContent(
+                request: request,
+                body: body ?? .none,
+                redaction: redaction.adding(context.secretHeaders),
+                bodyLimit: bodyLimit
+            )
+        )
+    }
+
+    /// The entry of a response that did not come from the transport.
+    private func answered(
+        _ response: Response,
+        in attempt: TrafficAttempt,
+        _ context: RequestContext,
+        at time: Duration
+    ) -> HAREntry {
+        let start = attempt.begin(context, at: time, isSent: false).start
+        let source: HAREntry.Source = response.origin.isCache ? .cache : response.isSample ? .stub : .plugin
+        let body = context.bodyOutsideRequest ?? response.request?.recordedBody
+        var entry = entry(start, source, until: time, request: response.request, body: body)
+        entry.response = HARResponse(response, isTransferred: source == .stub)
+        return entry
+    }
+
+    /// The entry of a redirect that a cache has stored.
+    private func stored(
+        _ redirect: Redirect,
+        hop: Int,
+        in attempt: TrafficAttempt,
+        _ context: RequestContext,
+        at time: Duration
+    ) -> HAREntry {
+        let start = attempt.begin(context, at: time, isSent: false).start
+        let request = URLRequest(url: redirect.from)
+        var entry = entry(start, .cache, until: start.time, request: request, body: nil)
+        entry.hop = hop
+        let location: HTTPHeaders = ["Location": redirect.to.absoluteString]
+        let response = Response(statusCode: redirect.statusCode, headers: location)
+        entry.response = HARResponse(response, isTransferred: false)
+        return entry
+    }
+
+    /// Records a call that has waited for the exchange of another one, or that failed before it was sent.
+    private func recordUnsent(
+        _ response: Response?,
+        _ error: TargetKitError?,
+        of call: FinishedCall,
+        _ context: RequestContext
+    ) {
+        let end = elapsedTime.current
+        let start = max(.zero, end - call.duration)
+        let date = now().addingTimeInterval(-call.duration.milliseconds / 1000)
+        let attempt = TrafficAttempt(context, date: date, time: start)
+        let begin = attempt.begin(context, at: end, isSent: false).start
+        let request = response?.request ?? error?.request
+        let isShared = context.options.sharesInFlight && (response != nil || error?.stage == .transport)
+        var entry = entry(begin, isShared ? .shared : .none, until: end, request: request, body: request?.recordedBody)
+        entry.response = response.map { HARResponse($0, isTransferred: false) }
+        if let error { entry.fail(error) }
+        output(entry)
+    }
+
+    private func update(_ entry: HAREntry, of attempt: TrafficAttempt) {
+        var entry = entry
+        entry.isUpdate = true
+        attempt.reported = entry
+        output(entry)
+    }
+}
+
+extension URLRequest {
+    /// The body in the request.
+    fileprivate var recordedBody: TransportRequest.Body { httpBody.map(TransportRequest.Body.data) ?? .none }
+}
+
+extension TargetKitError {
+    /// The failure of an exchange.
+    fileprivate init(exchange error: any Error, request: URLRequest) {
+        if let error = error as? TargetKitError {
+            self = error
+        } else {
+            let isCancellation = error is CancellationError || (error as? URLError)?.code == .cancelled
+            self.init(stage: isCancellation ? .cancelled : .transport, request: request, underlying: error)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A page that shows calls as a waterfall, by scope and provider: retries, refreshes, waits, cache hits and failures. It
+/// has a filter, shows the header fields and the bodies of each request, and compares two requests side by side.
+///
+/// ```swift
+/// let page = try TimelinePage(har: Data(contentsOf: folder.appending(path: "traffic.har")))
+/// try page.write(to: folder.appending(path: "traffic.html"))
+/// ```
+///
+/// The page is one HTML file that loads nothing, so it can be attached to a bug report. It contains what the archive
+/// contains. Texts of servers are shown as text, and a content security policy allows only the page's own script.
+///
+/// It also shows archives of browsers and proxies. `/` filters, the arrow keys move, Enter opens, `c` compares, and
+/// Escape closes.
+public struct TimelinePage: Sendable {
+    /// The document, in UTF-8.
+    public let html: String
+
+    /// Creates a page that shows an archive.
+    ///
+    /// - Parameters:
+    ///   - har: An HTTP Archive (HAR 1.2), for example of a ``HARFile``.
+    ///   - title: The title; default: `Traffic`.
+    /// - Throws: A `DecodingError` if the data isn't JSON with the array `log.entries`.
+    public init(har: Data, title: String = "Traffic") throws {
+        let mark = Data([0xEF, 0xBB, 0xBF])
+        let har = har.starts(with: mark) ? har.dropFirst(mark.count) : har
+        let archive: JSONValue
+        do {
+            archive = try JSONValue(parsing: Data(har))
+        } catch {
+            throw Self.invalid("the archive isn't JSON", error)
+        }
+        guard archive["log"]["entries"].array != nil else {
+            throw Self.invalid("the JSON isn't an HTTP Archive: it has no array `log.entries`")
+        }
+        // No `</script>` in a text can end the element.
+        let escaped = har.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
+            .joined(separator: Array(#"\u003c"#.utf8))
+        html = Self.document(title: title, har: String(decoding: Array(escaped), as: UTF8.self), events: nil)
+    }
+
+    private init(html: String) {
+        self.html = html
+    }
+
+    /// Creates a page that shows entries as they are recorded.
+    ///
+    /// - Parameters:
+    ///   - events: The URL of an event stream whose events are encoded entries (``HAREntry/serverSentEvent``), of type
+    ///     `message`. It can be relative to the page. A stream of another origin needs
+    ///     `Access-Control-Allow-Origin`. When the page connects again, the stream can send all entries once more: one
+    ///     that the page has is replaced.
+    ///   - title: The title; default: `Traffic`.
+    public static func live(events: URL, title: String = "Traffic") -> TimelinePage {
+        TimelinePage(html: document(title: title, har: #"{"log":{"entries":[]}}"#, events: events))
+    }
+
+    /// Writes the page to a file that only its owner can read, replacing one that exists.
+    ///
+    /// - Parameter file: A file URL.
+    /// - Throws: An error if the file can't be written.
+    public func write(to file: URL) throws {
+        try AtomicFile(file).write(Data(html.utf8))
+    }
+
+    private static func invalid(_ problem: String, _ error: (any Error)? = nil) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: problem, underlyingError: error))
+    }
+
+    private static func document(title: String, har: String, events: URL?) -> String {
+        let script = [modelScript, listScript, detailsScript, controlScript].joined(separator: "\n")
+        let policy = [
+            "default-src 'none'", "img-src data:", "style-src '\(digest(of: style))'",
+            "script-src '\(digest(of: script))'",
+            "connect-src \(events.map(origin) ?? "'none'")", "base-uri 'none'", "form-action 'none'",
+        ].joined(separator: "; ")
+        let address = events.map { " data-events=\"\(escaped($0.absoluteString))\"" } ?? ""
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="\(policy)">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(escaped(title))</title>
+            <style>\(style)</style>
+            </head>
+            <body\(address)>
+            \(markup)
+            <script type="application/json" id="har">\(har)</script>
+            <script>\(script)</script>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// The source that a content security policy allows (CSP 3 §2.3.1).
+    private static func digest(of text: String) -> String {
+        "sha256-" + Data(MessageDigest.sha256.bytes(of: Array(text.utf8))).base64EncodedString()
+    }
+
+    /// The origin of a URL for a policy; that of the page if the URL is relative.
+    private static func origin(of url: URL) -> String {
+        guard let scheme = url.scheme, let host = url.host(percentEncoded: true) else { return "'self'" }
+        let source = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
+        let isPlain = source.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "/"): true
+            default: false
+            }
+        }
+        return isPlain ? "'self' \(source)" : "'self'"
+    }
+
+    /// Text for an element or an attribute.
+    private static func escaped(_ text: String) -> String {
+        text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+            .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+    }
+}
+
+extension HAREntry {
+    /// The entry as a server-sent event, for a page of ``TimelinePage/live(events:title:)``: the field `data` and an
+    /// empty line.
+    public var serverSentEvent: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(self)).map { Data("data: ".utf8) + $0 + Data("\n\n".utf8) } ?? Data()
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+/// The exchanges of one attempt.
+final class TrafficAttempt: Sendable {
+    private struct State: Sendable {
+        var nextNumber = 0
+        var inFlightCount = 0
+        var hop = 0
+        /// Whether the response of the present hop leads to another request.
+        var isRedirected = false
+        /// The URLs whose responses led to others.
+        var redirectingURLs: [String] = []
+        /// When the last exchange ended; at first, when the attempt started.
+        var lastEnd: Duration
+        /// The last entry, until the result of the attempt is known.
+        var pending: HAREntry?
+        /// The entry that the result of the attempt, or the end of its stream, can change.
+        var reported: HAREntry?
+        /// The end of the attempt.
+        var end: Duration?
+    }
+
+    let call: RequestContext.ID
+    let number: Int
+    let date: Date
+    let start: Duration
+    let isRefresh = RefreshTask.isCurrent
+    /// Whether it is an exchange that continues after its call.
+    let isBackground: Bool
+    /// The time since the last attempt of the call; `nil` if it is the first one.
+    let retryWait: Duration?
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - last: The last attempt of the call, or the last request of the attempt.
+    ///   - time: The time of the start, by the clock that also measures the exchanges.
+    init(
+        _ context: RequestContext,
+        after last: TrafficAttempt? = nil,
+        date: Date,
+        time: Duration,
+        isBackground: Bool = false
+    ) {
+        call = context.id
+        number = context.attempt
+        self.date = date
+        start = time
+        self.isBackground = isBackground
+        let lastEnd = last.flatMap { $0.number < context.attempt ? $0.end : nil }
+        retryWait = lastEnd.map { time - $0 }
+        // A driver sends several requests in one attempt.
+        let nextNumber = last?.number == context.attempt ? last?.state.withLock(\.nextNumber) ?? 0 : 0
+        state = Locked(State(nextNumber: nextNumber, lastEnd: time))
+    }
+
+    var end: Duration? { state.withLock(\.end) }
+
+    /// Starts an entry, and returns the earlier one, whose attempt goes on.
+    ///
+    /// - Parameter isSent: Whether the request is sent, or else answered without the transport.
+    func begin(
+        _ context: RequestContext,
+        at time: Duration,
+        isSent: Bool
+    ) -> (start: HAREntry.Start, earlier: HAREntry?) {
+        state.withLock { state in
+            if state.isRedirected {
+                state.hop += 1
+                state.isRedirected = false
+            }
+            defer {
+                state.nextNumber += 1
+                if isSent { state.inFlightCount += 1 }
+                state.pending = nil
+            }
+            // A hedged request is sent beside another one.
+            let wait = state.inFlightCount > 0 || !isSent ? .zero : max(.zero, time - state.lastEnd)
+            let begin = isSent ? time - wait : state.lastEnd
+            let offset = begin - start
+            let start = HAREntry.Start(
+                attempt: self,
+                number: state.nextNumber,
+                hop: state.hop,
+                time: begin,
+                wait: wait,
+                date: date.addingTimeInterval(offset.milliseconds / 1000),
+                context: context
+            )
+            return (start, state.pending)
+        }
+    }
+
+    /// Records an entry whose exchange has ended, and returns the one that is complete, if any.
+    func end(_ entry: HAREntry, at time: Duration) -> HAREntry? {
+        state.withLock { state in
+            state.inFlightCount -= 1
+            state.lastEnd = time
+            if entry.hop == state.hop, entry.isRedirect {
+                state.isRedirected = true
+                state.redirectingURLs.append(entry.content.request?.url?.absoluteString ?? "")
+            }
+            // A hedged request can end after its attempt, or after the response to the other one.
+            if state.end != nil || isBackground || entry.failure == .cancelled && state.pending != nil { return entry }
+            defer { state.pending = entry }
+            return state.pending
+        }
+    }
+
+    /// Ends the attempt, and returns its last entry.
+    func finish(at time: Duration) -> HAREntry? {
+        state.withLock { state in
+            defer { state.pending = nil }
+            state.end = time
+            return state.pending
+        }
+    }
+
+    /// The redirects that did not come from the transport, such as those that a cache has stored, with their positions.
+    func unsent(of redirects: [Redirect]) -> [(hop: Int, redirect: Redirect)] {
+        let known = state.withLock(\.redirectingURLs)
+        let unknown = redirects.enumerated().filter { !known.contains($0.element.from.absoluteString) }
+        return unknown.prefix(max(0, redirects.count - known.count)).map { (hop: $0.offset, redirect: $0.element) }
+    }
+
+    /// The last entry that was reported for the attempt.
+    var reported: HAREntry? {
+        get { state.withLock(\.reported) }
+        set { state.withLock { $0.reported = newValue } }
+    }
+}
+
+/// The numbers of scopes, in the order of their first calls.
+final class ScopeNumbers: Sendable {
+    private struct Known: Sendable {
+        weak var scope: RequestScope?
+        let number: Int
+    }
+
+    private struct State: Sendable {
+        var known: [Known] = []
+        var last = 0
+    }
+
+    private let state = Locked(State())
+
+    /// The number of a scope after those of its parents, for example `1.2`.
+    func name(of scope: RequestScope) -> String {
+        var (names, next) = (["\(number(of: scope))"], scope.parent)
+        while let parent = next {
+            names.append("\(number(of: parent))")
+            next = parent.parent
+        }
+        return names.reversed().joined(separator: ".")
+    }
+
+    private func number(of scope: RequestScope) -> Int {
+        state.withLock { state in
+            if let known = state.known.first(where: { $0.scope === scope }) { return known.number }
+            state.known.removeAll { $0.scope == nil }
+            state.last += 1
+            state.known.append(Known(scope: scope, number: state.last))
+            return state.last
+        }
+    }
+}
