@@ -49,7 +49,8 @@ public struct OpenAPIContract: Sendable {
         let found = try check.differences(status: response.statusCode, headers: response.headers, body: body)
         guard !found.isEmpty else { return }
         let count = Plural.of(found.count, noun: "difference")
-        let lines = found.prefix(50).map { "\n  " + $0 } + (found.count > 50 ? ["\n  … and \(found.count - 50) more"] : [])
+        let rest = found.count > 50 ? ["\n  … and \(found.count - 50) more"] : []
+        let lines = found.prefix(50).map { "\n  " + $0 } + rest
         throw ExpectationFailure(
             "\(operation.name), status \(response.statusCode): \(count) from the document:" + lines.joined()
         )

@@ -12,9 +12,8 @@ struct OpenAPIResponseCheck {
     /// - Throws: An error if a reference of the document leads nowhere.
     func differences(status: Int, headers: HTTPHeaders, body: Data) throws -> [String] {
         guard let responses = operation.node["responses"] else { return ["the operation has no responses"] }
-        let range = "\(status / 100)XX"
-        guard let node = responses["\(status)"] ?? responses[range] ?? responses[range.lowercased()] ?? responses["default"]
-        else {
+        let keys = ["\(status)", "\(status / 100)XX", "\(status / 100)xx", "default"]
+        guard let node = keys.lazy.compactMap({ responses[$0] }).first else {
             let names = responses.members.map(\.key).joined(separator: ", ").excerpt(200)
             return ["the operation has no response \(status); it has \(names.isEmpty ? "none" : names)"]
         }

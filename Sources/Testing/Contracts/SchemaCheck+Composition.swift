@@ -94,7 +94,8 @@ extension SchemaCheck {
             return NamedSchema(node: node, isReference: true)
         }
         let branch = branches.first { branch in
-            guard let pointer = branch.value["$ref"].string.flatMap({ JSONPointer(reference: $0) }) else { return false }
+            let pointer = branch.value["$ref"].string.flatMap { JSONPointer(reference: $0) }
+            guard let pointer else { return false }
             return target.map { $0.pointer == pointer } ?? (pointer.tokens.last == name)
         }
         return branch.map { NamedSchema(node: $0, isReference: false) }

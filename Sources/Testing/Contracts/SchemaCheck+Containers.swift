@@ -32,8 +32,8 @@ extension SchemaCheck {
     private mutating func containsProblems(_ elements: [JSONValue], in schema: Keywords) -> [SchemaProblem] {
         guard let contained = schema.node("contains") else { return [] }
         var count = 0
-        for (index, element) in elements.enumerated() where problems(of: element, at: "\(index)", in: contained).isEmpty {
-            count += 1
+        for (index, element) in elements.enumerated() {
+            if problems(of: element, at: "\(index)", in: contained).isEmpty { count += 1 }
         }
         let least = schema.count("minContains") ?? 1
         let most = schema.count("maxContains") ?? .max
@@ -145,7 +145,8 @@ extension SchemaCheck {
         var found: [SchemaProblem] = []
         for (key, node) in schema.node("dependentRequired")?.members ?? [] where object[key] != nil {
             for name in (node.value.array ?? []).compactMap(\.string) where object[name] == nil {
-                found.append(problem("\(name) is missing, but required beside \(key)", at: node.pointer, showsValue: false))
+                let text = "\(name) is missing, but required beside \(key)"
+                found.append(problem(text, at: node.pointer, showsValue: false))
             }
         }
         for (key, node) in schema.node("dependentSchemas")?.members ?? [] where object[key] != nil {

@@ -83,7 +83,8 @@ extension SchemaCheck {
         case "int64": fits = number.int64 != nil
         default: fits = true
         }
-        return fits ? [] : [problem("expected the format \(schema["format"]?.string ?? "")", at: schema.pointer("format"))]
+        if fits { return [] }
+        return [problem("expected the format \(schema["format"]?.string ?? "")", at: schema.pointer("format"))]
     }
 }
 
@@ -134,10 +135,12 @@ extension SchemaCheck {
         var found: [SchemaProblem] = []
         let count = text.unicodeScalars.count
         if let least = schema.count("minLength"), count < least {
-            found.append(problem("expected \(Plural.of(least, noun: "character")) or more", at: schema.pointer("minLength")))
+            let text = "expected \(Plural.of(least, noun: "character")) or more"
+            found.append(problem(text, at: schema.pointer("minLength")))
         }
         if let most = schema.count("maxLength"), count > most {
-            found.append(problem("expected at most \(Plural.of(most, noun: "character"))", at: schema.pointer("maxLength")))
+            let text = "expected at most \(Plural.of(most, noun: "character"))"
+            found.append(problem(text, at: schema.pointer("maxLength")))
         }
         if let pattern = schema["pattern"]?.string {
             switch patterns.matches(pattern, in: text) {

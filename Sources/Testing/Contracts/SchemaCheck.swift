@@ -4,11 +4,9 @@ import TargetKit
 /// Checks a JSON value against a schema of an OpenAPI document: JSON Schema 2020-12 for version 3.1, and the schema
 /// object of version 3.0.
 struct SchemaCheck {
-    /// The deepest nesting of schemas that is checked, since each level takes space on the thread's stack.
-    static let maximumDepth = 200
-    /// The number of schemas that are checked at most. A schema of alternatives in alternatives can double the work at
-    /// each level of the value.
-    static let maximumSteps = 1_000_000
+    /// The deepest nesting of schemas that is checked: in a debug build, each level takes up to 5 KB of the thread's
+    /// stack, which may be 512 KB.
+    static let maximumDepth = 90
 
     let document: OpenAPIDocument
     var patterns = SchemaPatterns()
@@ -16,6 +14,7 @@ struct SchemaCheck {
     /// The references that are being checked at the current place.
     private var entered: Set<JSONPointer> = []
     private var depth = 0
+    /// The number of schemas that may still be checked.
     private var steps = 0
     private var limit: String?
 
@@ -25,18 +24,31 @@ struct SchemaCheck {
 
     /// The differences of a whole value from a schema.
     mutating func differences(of value: JSONValue, from schema: OpenAPINode) -> [SchemaProblem] {
+        steps = Self.steps(for: value)
         let found = problems(of: value, in: schema)
         guard let limit else { return found }
         return found + [SchemaProblem(place: JSONPointer(), keyword: schema.pointer, text: limit, showsValue: false)]
+    }
+
+    /// The number of schemas that are checked at most: 50 for each value, and some more. Alternatives in alternatives
+    /// can double the work at each level of the value.
+    private static func steps(for value: JSONValue) -> Int {
+        var steps = 20_000
+        var rest = [value]
+        while let value = rest.popLast() {
+            steps += 50
+            rest += value.array ?? value.object?.values ?? []
+        }
+        return steps
     }
 
     /// The differences of the value at the current place. A redacted value fits every schema.
     mutating func problems(of value: JSONValue, in schema: OpenAPINode) -> [SchemaProblem] {
         if value.string == HeaderRedaction.placeholder { return [] }
         guard depth < Self.maximumDepth else { return give(up: "it is nested too deeply to be checked completely") }
-        guard steps < Self.maximumSteps else { return give(up: "it has too many alternatives to be checked completely") }
+        guard steps > 0 else { return give(up: "its schema has too many alternatives to be checked completely") }
         depth += 1
-        steps += 1
+        steps -= 1
         defer { depth -= 1 }
         switch schema.value {
         case .object(let object): return problems(of: value, in: Keywords(object, node: schema))

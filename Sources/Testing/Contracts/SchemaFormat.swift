@@ -93,7 +93,8 @@ extension SchemaFormat {
         for (index, byte) in rest.enumerated() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard index + 2 < rest.count, rest[index + 1...index + 2].allSatisfy(isHexadecimal) else { return false }
+                let digits = rest.dropFirst(index + 1).prefix(2)
+                guard digits.count == 2, digits.allSatisfy(isHexadecimal) else { return false }
             case 0x30...0x39, UInt8(ascii: "#"), UInt8(ascii: "["), UInt8(ascii: "]"): break
             default: guard isLetter(byte) || "-._~!$&'()*+,;=:@/?".utf8.contains(byte) else { return false }
             }
@@ -114,8 +115,9 @@ extension SchemaFormat {
         } else {
             host = host.drop { $0 != ":" }
         }
-        return host.isEmpty || host.first == ":" && host.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
-            && !authority.prefix { $0 != "[" }.contains("]")
+        return host.isEmpty
+            || host.first == ":" && host.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+                && !authority.prefix { $0 != "[" }.contains("]")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
