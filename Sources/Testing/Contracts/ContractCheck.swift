@@ -37,11 +37,7 @@ struct ContractCheck<Target: TargetType> {
         }
     }
 
-    private func text(_ error: any Error) -> String {
-        let text = "\(error)"
-        let prefix = target.innermost.name + ": "
-        return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-    }
+    private func text(_ error: any Error) -> String { ContractProblems.text(error, of: target) }
 }
 
 /// A sample that is a response.

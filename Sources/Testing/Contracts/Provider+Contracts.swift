@@ -38,16 +38,12 @@ extension Provider {
     ) async throws {
         let cassette = cassette.map { Cassette($0, matching: parts) }
         _ = try cassette?.entries
-        var problems: [String] = []
+        var problems = ContractProblems()
         for target in targets {
             try Task.checkCancellation()
-            let name = target.innermost.name
             let check = ContractCheck(provider: self, target: target, type: type(target))
-            let found = await check.problems(in: cassette, by: redaction)
-            problems += found.map { "\(name): \($0)" }
+            problems.add(await check.problems(in: cassette, by: redaction), of: target)
         }
-        guard !problems.isEmpty else { return }
-        let lines = problems.map { "\n  " + $0.replacingOccurrences(of: "\n", with: "\n  ") }
-        throw ExpectationFailure(Plural.of(problems.count, noun: "problem") + ":" + lines.joined())
+        try problems.throwIfAny()
     }
 }

@@ -161,7 +161,7 @@ extension JSONValue {
     }
 
     /// The type and the value.
-    fileprivate var typedExcerpt: String { self == .null ? "null" : "\(typeName) \(excerpt)" }
+    var typedExcerpt: String { self == .null ? "null" : "\(typeName) \(excerpt)" }
 
     /// The beginning of the JSON text, on one line.
     package var excerpt: String {

@@ -61,7 +61,8 @@ enum MessageText {
         return lines.isEmpty ? ["body: a secret or the formatting differs"] : lines
     }
 
-    private static func redacted(_ value: JSONValue) -> JSONValue {
+    /// The value without the values of secret members.
+    static func redacted(_ value: JSONValue) -> JSONValue {
         (try? JSONValue(parsing: redaction.body(value.jsonData(), contentType: "application/json"))) ?? value
     }
 }

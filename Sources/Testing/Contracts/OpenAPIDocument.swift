@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// An OpenAPI document of version 3.0 or 3.1.
+struct OpenAPIDocument: Sendable {
+    let root: JSONValue
+    /// In version 3.0, a reference hides the members beside it, and `nullable` and Boolean limits are in use.
+    let isVersion30: Bool
+
+    init(_ data: Data) throws {
+        do {
+            root = try JSONValue(parsing: data)
+        } catch {
+            throw ExpectationFailure("the OpenAPI document is not JSON; convert a YAML document first: \(error)")
+        }
+        if let version = root["swagger"].string {
+            throw ExpectationFailure(
+                "the document is Swagger \(version.excerpt(20)); convert it to OpenAPI 3 first, for example with "
+                    + "converter.swagger.io"
+            )
+        }
+        guard let version = root["openapi"].string else {
+            throw ExpectationFailure("the document is not an OpenAPI document: it has no member openapi")
+        }
+        isVersion30 = version == "3.0" || version.hasPrefix("3.0.")
+        guard isVersion30 || version == "3.1" || version.hasPrefix("3.1.") else {
+            throw ExpectationFailure("OpenAPI \(version.excerpt(20)) is not supported; 3.0 and 3.1 are")
+        }
+    }
+
+    /// Creates a document that is only a schema, in JSON Schema's current dialect.
+    init(schema: JSONValue) {
+        root = schema
+        isVersion30 = false
+    }
+
+    /// The place that a reference names; `nil` if it is not in this document.
+    func node(at reference: String) -> OpenAPINode? {
+        guard let pointer = JSONPointer(reference: reference), let value = pointer.value(in: root) else { return nil }
+        return OpenAPINode(value: value, pointer: pointer)
+    }
+
+    func node(at tokens: [String]) -> OpenAPINode? {
+        let pointer = JSONPointer(tokens)
+        return pointer.value(in: root).map { OpenAPINode(value: $0, pointer: pointer) }
+    }
+
+    /// The node that a node with a reference stands for; other nodes stand for themselves.
+    ///
+    /// - Throws: An error if the reference leads nowhere, or in a circle.
+    func resolved(_ node: OpenAPINode) throws -> OpenAPINode {
+        var current = node
+        for _ in 0..<32 {
+            guard let reference = current.value.object?["$ref"]?.string else { return current }
+            guard let next = self.node(at: reference) else {
+                throw ExpectationFailure("#\(current.pointer.text): the document has no \(reference.excerpt(200))")
+            }
+            current = next
+        }
+        throw ExpectationFailure("#\(node.pointer.text): the reference leads in a circle")
+    }
+}
+
+/// A value of a document, and where it is.
+struct OpenAPINode: Sendable {
+    let value: JSONValue
+    let pointer: JSONPointer
+
+    /// The member of an object; `nil` if there is none.
+    subscript(key: String) -> OpenAPINode? {
+        value.object?[key].map { OpenAPINode(value: $0, pointer: pointer.appending(key)) }
+    }
+
+    /// The members of an object in order; none for any other value.
+    var members: [(key: String, node: OpenAPINode)] {
+        (value.object ?? [:]).map { ($0.key, OpenAPINode(value: $0.value, pointer: pointer.appending($0.key))) }
+    }
+
+    /// The elements of an array; none for any other value.
+    var elements: [OpenAPINode] {
+        (value.array ?? []).enumerated().map { index, value in
+            OpenAPINode(value: value, pointer: pointer.appending("\(index)"))
+        }
+    }
+}

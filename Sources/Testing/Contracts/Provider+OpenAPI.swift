@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Provider {
+    /// Checks targets, their samples, and recorded responses against an OpenAPI document.
+    ///
+    /// For each target:
+    /// - The request can be built by the provider's closures, and the document has an operation with its method and
+    ///   path. Plugins are not called.
+    /// - The sample is a response of the operation, as ``OpenAPIContract`` checks it. An empty sample and a failure are
+    ///   not checked.
+    /// - So are all responses that a cassette has for the request. A target without an entry is a problem, so that no
+    ///   check is skipped unnoticed.
+    ///
+    /// ```swift
+    /// let contract = try OpenAPIContract(document: Data(contentsOf: url))
+    /// try await provider.checkContracts(of: Catalog.allCases, against: contract)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - targets: The calls.
+    ///   - contract: The document.
+    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: only samples are checked.
+    ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query
+    ///     if plugins add items to it.
+    ///   - redaction: The redaction with which the cassette was recorded; default: `Redaction()`.
+    /// - Throws: One error with all problems of all targets, a line each; `CancellationError`.
+    public func checkContracts(
+        of targets: some Sequence<Target>,
+        against contract: OpenAPIContract,
+        cassette: URL? = nil,
+        matching parts: [RequestPart] = [.method, .path, .query],
+        redaction: Redaction = Redaction()
+    ) async throws {
+        let cassette = cassette.map { Cassette($0, matching: parts) }
+        _ = try cassette?.entries
+        var problems = ContractProblems()
+        for target in targets {
+            try Task.checkCancellation()
+            do {
+                let unsent = try await unsentRequest(of: target, hasPlugins: false)
+                let check = try contract.responseCheck(of: unsent.request.urlRequest)
+                problems.add(try check.sampleProblems(unsent.endpoint.sampleResponse), of: target)
+                guard let cassette else { continue }
+                let request = RedactedRequest(
+                    recording: try RecordedRequest(unsent.request),
+                    by: redaction.adding(unsent.request.secretHeaders)
+                )
+                problems.add(try check.recordedProblems(of: request, in: cassette), of: target)
+            } catch {
+                problems.add([ContractProblems.text(error, of: target)], of: target)
+            }
+        }
+        try problems.throwIfAny()
+    }
+}
+
+extension OpenAPIContract {
+    fileprivate func responseCheck(of request: URLRequest) throws -> OpenAPIResponseCheck {
+        guard let url = request.url else { throw ExpectationFailure("the request has no URL") }
+        let operation = try operations.operation(of: request.httpMethod ?? "GET", url: url)
+        return OpenAPIResponseCheck(document: document, operation: operation)
+    }
+}
+
+extension OpenAPIResponseCheck {
+    fileprivate func sampleProblems(_ sample: SampleResponse) throws -> [String] {
+        guard case .response(let status, let headers, let data) = sample.withDelay.result, !data.isEmpty else {
+            return []
+        }
+        return try differences(status: status, headers: headers, body: data).map { "the sample: \($0)" }
+    }
+
+    fileprivate func recordedProblems(of request: RedactedRequest, in cassette: Cassette) throws -> [String] {
+        let items = try cassette.items(matching: request)
+        guard !items.isEmpty else { return [try cassette.missing(request).description] }
+        return try items.flatMap { item -> [String] in
+            guard let response = try cassette.folder.outcome(of: item).response else { return [] }
+            let found = try differences(status: response.status, headers: response.headers, body: response.body)
+            return found.map { "the response \(item.name): \($0)" }
+        }
+    }
+}
