@@ -185,9 +185,12 @@ struct DeclarationRenderer {
 
     private func encoding(_ model: UnionModel, to writer: inout SourceWriter) {
         writer.block("\(access.prefix)func encode(to encoder: any Encoder) throws") { writer in
+            let isTagged = model.discriminator != nil
+            if !isTagged { writer.line("var container = encoder.singleValueContainer()") }
             writer.line("switch self {")
             for variant in model.variants {
-                writer.line("case .\(variant.name)(let value): try value.encode(to: encoder)")
+                let call = isTagged ? "value.encode(to: encoder)" : "container.encode(value)"
+                writer.line("case .\(variant.name)(let value): try \(call)")
             }
             writer.line("}")
         }

@@ -120,6 +120,16 @@ extension OperationBuilder {
 // MARK: - Responses
 
 extension OperationBuilder {
+    /// A word for a status, for the name of its type.
+    private static func word(for status: String) -> String {
+        let words = [
+            "201": "Created", "202": "Accepted", "204": "NoContent", "206": "Partial", "400": "BadRequest",
+            "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict", "422": "Unprocessable",
+            "429": "TooManyRequests", "500": "ServerError", "503": "Unavailable", "default": "Default",
+        ]
+        return words[status] ?? "Status" + status.uppercased()
+    }
+
     /// The responses by status, sorted.
     func responses(of found: Found, in context: TypeBuilder.Context) -> Responses {
         var responses = Responses()
@@ -131,7 +141,7 @@ extension OperationBuilder {
                 continue
             }
             let isSuccess = status.hasPrefix("2") || (!hasSuccess && status == "default")
-            let suffix = isSuccess && status.hasPrefix("200") ? "Response" : "\(status.capitalizedFirst)Response"
+            let suffix = isSuccess && status.hasPrefix("200") ? "Response" : Self.word(for: status) + "Response"
             let response = response(place, status: status, isSuccess: isSuccess, in: context.inside(suffix))
             if isSuccess {
                 responses.successes.append(response)

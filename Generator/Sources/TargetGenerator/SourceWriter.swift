@@ -6,6 +6,8 @@ indirect enum Layout {
     case text(String)
     case call(String, [Layout])
     case list([Layout])
+    /// Calls that follow each other.
+    case chain([Layout])
 
     /// The layout on one line.
     var flat: String {
@@ -13,15 +15,7 @@ indirect enum Layout {
         case .text(let text): text
         case .call(let head, let arguments): "\(head)(\(arguments.map(\.flat).joined(separator: ", ")))"
         case .list(let elements): elements.isEmpty ? "[:]" : "[\(elements.map(\.flat).joined(separator: ", "))]"
-        }
-    }
-
-    /// The same with a label in front.
-    func labelled(_ label: String) -> Layout {
-        switch self {
-        case .text(let text): .text("\(label): \(text)")
-        case .call(let head, let arguments): .call("\(label): \(head)", arguments)
-        case .list(let elements): .call("\(label): ", elements)
+        case .chain(let calls): calls.map(\.flat).joined()
         }
     }
 }
@@ -80,7 +74,22 @@ struct SourceWriter {
         case .call(let head, let arguments) where arguments.isEmpty: line("\(start)\(head)()\(end)")
         case .call(let head, let arguments): broken(start + head + "(", arguments, ")" + end, hasTrailingComma: false)
         case .list(let elements): broken(start + "[", elements, "]" + end, hasTrailingComma: elements.count > 1)
+        case .chain(let calls): chain(start, calls, end)
         }
+    }
+
+    /// Writes each call on a line of its own, below the first one if that fits on one line.
+    private mutating func chain(_ start: String, _ calls: [Layout], _ end: String) {
+        guard let first = calls.first, calls.count > 1 else {
+            return expression(start, calls.first ?? .text(""), end)
+        }
+        let isShort = fits(start + first.flat)
+        expression(start, first)
+        if isShort { depth += 1 }
+        for (index, call) in calls.dropFirst().enumerated() {
+            expression("", call, index == calls.count - 2 ? end : "")
+        }
+        if isShort { depth -= 1 }
     }
 
     private mutating func broken(_ start: String, _ elements: [Layout], _ end: String, hasTrailingComma: Bool) {

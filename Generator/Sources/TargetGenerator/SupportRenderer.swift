@@ -81,7 +81,7 @@ struct SupportRenderer {
         private enum RFC3339 {
             /// Reads `2024-01-31T09:05:00.25+01:00`. Without an offset, the time is UTC.
             static func date(_ text: String) -> Date? {
-                let marks = text.utf8.split { !(0x30...0x39).contains($0) }.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+                let marks = text.split { !$0.isNumber }.compactMap { Int($0) }
                 guard marks.count >= 5, text.utf8.count >= 16 else { return nil }
                 let rest = text.dropFirst(16)
                 let seconds = rest.hasPrefix(":") ? rest.dropFirst().prefix { $0.isNumber || $0 == "." } : "0"

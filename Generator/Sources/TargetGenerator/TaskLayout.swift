@@ -66,14 +66,9 @@ struct TaskLayout {
         return query.isEmpty ? .text("\(value).map { \(call.flat) } ?? .plain") : Self.chain([optional] + query)
     }
 
-    /// Calls that follow each other. All but the last one are on one line.
+    /// Calls that follow each other.
     private static func chain(_ calls: [Layout]) -> Layout? {
-        guard let last = calls.last else { return nil }
-        let start = calls.dropLast().map(\.flat).joined()
-        switch last {
-        case .call(let head, let arguments): return .call(start + head, arguments)
-        default: return .text(start + last.flat)
-        }
+        calls.count > 1 ? .chain(calls) : calls.first
     }
 
     private func bodyCall(_ body: Body, value: String) -> Layout {

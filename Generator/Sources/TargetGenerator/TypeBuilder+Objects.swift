@@ -123,14 +123,15 @@ extension TypeBuilder {
     }
 
     private func documentation(_ own: Schema, _ target: Schema) -> String? {
-        var parts = [own.summary ?? own.title ?? target.summary ?? target.title].compactMap { $0 }
+        let text = own.summary ?? own.title ?? target.summary ?? target.title
+        var parts = [text.flatMap { $0.isEmpty ? nil : $0 } ?? "The value of `\(own.place.lastName)`."]
         if own.isReadOnly || target.isReadOnly { parts.append("Read-only: only the server sets it.") }
         if own.isWriteOnly || target.isWriteOnly { parts.append("Write-only: the server doesn't return it.") }
         if own.isDeprecated || target.isDeprecated { parts.append("- Important: Deprecated.") }
         if let text = (own.defaultValue ?? target.defaultValue)?.scalarText, !text.isEmpty, text.count < 80 {
             parts.append("- Default: `\(text.replacing("\n", with: " "))`.")
         }
-        return parts.isEmpty ? nil : parts.joined(separator: "\n\n")
+        return parts.joined(separator: "\n\n")
     }
 }
 
