@@ -45,7 +45,7 @@ struct APIRenderer {
         writer.block("\(access.prefix)var baseURL: URL") { writer in
             writer.line("switch self {")
             for (server, operations) in own.grouped(by: \.server) {
-                cases(operations, to: &writer)
+                Self.cases(operations, to: &writer)
                 let name = Literal.string(operations[0].name)
                 writer.indented {
                     $0.line("ServerEnvironment(\(name), baseURL: \(Literal.string(server ?? ""))).baseURL")
@@ -57,7 +57,7 @@ struct APIRenderer {
     }
 
     /// Writes `case .a, .b:`, and one name a line if it's long.
-    private func cases(_ operations: [Operation], to writer: inout SourceWriter) {
+    static func cases(_ operations: [Operation], to writer: inout SourceWriter) {
         let names = operations.map { "." + $0.name }
         let flat = "case \(names.joined(separator: ", ")):"
         if writer.fits(flat) { return writer.line(flat) }
@@ -133,7 +133,7 @@ struct APIRenderer {
             writer.block("\(access.prefix)var options: CallOptions") { writer in
                 writer.line("switch self {")
                 for group in groups {
-                    cases(group.elements, to: &writer)
+                    Self.cases(group.elements, to: &writer)
                     writer.indented { $0.line(optionsSource(group.key) ?? "CallOptions()") }
                 }
                 writer.line("}")
@@ -161,7 +161,7 @@ struct APIRenderer {
             }
             writer.line("switch self {")
             for group in groups {
-                cases(group.elements, to: &writer)
+                Self.cases(group.elements, to: &writer)
                 writer.indented { ErrorLayout.render(group.elements[0].mappedErrors, returns: true, to: &$0) }
             }
             if mapped.count < operations.count {

@@ -7,21 +7,34 @@ struct SupportRenderer {
     let usesDates: Bool
 
     /// The files for what the other files use.
-    func files(for text: String, from document: String) -> [SourceFile] {
+    func files(for texts: [String], from document: String) -> [SourceFile] {
+        let used = Self.words(of: texts)
         var files: [SourceFile] = []
         func add(_ name: String, _ source: String, imports: [String] = ["TargetKit"]) {
             let source = access.isPublic ? source : Self.internalSource(source)
             files.append(SourceWriter.file(name + ".swift", from: document, imports: imports) { $0.lines(source) })
         }
         add(SwiftName.type(names.module) + "Coders", coders)
-        if text.contains("CalendarDate") { add("CalendarDate", Self.calendarDate) }
-        if text.contains("FileUpload") { add("FileUpload", Self.fileUpload) }
-        if text.contains("Indirect<") { add("Indirect", Self.indirect) }
-        if text.contains("AnyCodingKey") { add("AnyCodingKey", Self.anyCodingKey) }
-        if text.contains("QueryFields(") { add("QueryFields", Self.queryFields) }
-        if text.contains("JoinedQueryValue(") { add("JoinedQueryValue", Self.joinedQueryValue) }
-        if text.contains("JSONQueryValue(") { add("JSONQueryValue", jsonQueryValue) }
+        if used.contains("CalendarDate") { add("CalendarDate", Self.calendarDate) }
+        if used.contains("FileUpload") { add("FileUpload", Self.fileUpload) }
+        if used.contains("Indirect") { add("Indirect", Self.indirect) }
+        if used.contains("AnyCodingKey") { add("AnyCodingKey", Self.anyCodingKey) }
+        if used.contains("QueryFields") { add("QueryFields", Self.queryFields) }
+        if used.contains("JoinedQueryValue") { add("JoinedQueryValue", Self.joinedQueryValue) }
+        if used.contains("JSONQueryValue") { add("JSONQueryValue", jsonQueryValue) }
         return files
+    }
+
+    /// The words of the files that are the name of one of the types.
+    private static func words(of texts: [String]) -> Set<String> {
+        let names = [
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "JoinedQueryValue", "JSONQueryValue",
+        ]
+        var found: Set<String> = []
+        for text in texts {
+            for name in names where !found.contains(name) && text.utf8.contains(Array(name.utf8)) { found.insert(name) }
+        }
+        return found
     }
 
     private static func internalSource(_ source: String) -> String { source.replacing("public ", with: "") }

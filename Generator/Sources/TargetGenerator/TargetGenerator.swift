@@ -75,8 +75,7 @@ struct Rendering {
         )
         files += models(of: Set(apis.map(\.name)))
         let support = SupportRenderer(access: access, names: names, usesDates: usesDates)
-        let text = files.map(\.text).joined()
-        return files + support.files(for: text, from: document)
+        return files + support.files(for: files.map(\.text), from: document)
     }
 
     private func files(of api: API) -> [SourceFile] {
@@ -95,7 +94,22 @@ struct Rendering {
             }
         ]
         if let own = ownTypes(of: api) { files.append(own) }
+        if options.samples { files.append(samples(of: api)) }
         return files
+    }
+
+    private func samples(of api: API) -> SourceFile {
+        let renderer = SampleRenderer(access: access, types: types)
+        return SourceWriter.file(api.name + "+Samples.swift", from: document, imports: ["TargetKit"]) { writer in
+            switch options.style {
+            case .routed: renderer.render(api, to: &writer)
+            case .typed:
+                for (index, operation) in api.operations.enumerated() {
+                    if index > 0 { writer.line() }
+                    renderer.renderTyped(operation, to: &writer)
+                }
+            }
+        }
     }
 
     /// The types that only the operations of an API have.

@@ -62,7 +62,7 @@ struct TaskLayout {
         let value = SwiftName.escaped(body.label)
         if body.isRequired { return Self.chain([bodyCall(body, value: value)] + query) }
         let call = bodyCall(body, value: "$0")
-        let optional = Layout.text("(\(value).map { \(call.flat) } ?? .plain)")
+        let optional = Layout.text("(\(value).map { HTTPTask\(call.flat) } ?? .plain)")
         return query.isEmpty ? .text("\(value).map { \(call.flat) } ?? .plain") : Self.chain([optional] + query)
     }
 
