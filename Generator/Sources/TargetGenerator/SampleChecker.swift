@@ -69,7 +69,11 @@ struct SampleChecker {
     private func isDate(_ text: String) -> Bool {
         let pattern = #/(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)?/#
         guard let match = try? pattern.wholeMatch(in: text) else { return false }
-        guard let month = Int(match.2), let day = Int(match.3), let hour = Int(match.4) else { return false }
-        return (1...12).contains(month) && (1...28).contains(day) && hour < 24
+        guard let year = Int(match.1), let month = Int(match.2), let day = Int(match.3), let hour = Int(match.4),
+            let minute = Int(match.5)
+        else { return false }
+        var date = DateComponents(year: year, month: month, day: day)
+        date.calendar = Calendar(identifier: .gregorian)
+        return date.isValidDate && hour < 24 && minute < 60
     }
 }

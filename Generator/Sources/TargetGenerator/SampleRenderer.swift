@@ -52,17 +52,10 @@ struct SampleRenderer {
     func render(_ api: API, to writer: inout SourceWriter) {
         let samples = api.operations.map { ($0, sample(of: $0)) }
         writer.block("extension \(api.name)") { writer in
-            writer.documentation("The document's examples, or values made from its schemas.")
-            writer.block("\(access.prefix)var sampleData: Data") { writer in
-                writer.line("switch self {")
-                for (operation, sample) in samples where sample.content != .none {
-                    writer.line("case .\(operation.name):")
-                    writer.indented { data(sample, to: &$0) }
-                }
-                if samples.contains(where: { $0.1.content == .none }) { writer.line("default: Data()") }
-                writer.line("}")
+            if samples.contains(where: { $0.1.content != .none }) {
+                data(of: samples, to: &writer)
+                writer.line()
             }
-            writer.line()
             writer.documentation("The first success that the document lists, with the sample data.")
             writer.block("\(access.prefix)var sampleResponse: SampleResponse") { writer in
                 writer.line("switch self {")
@@ -72,6 +65,19 @@ struct SampleRenderer {
                 }
                 writer.line("}")
             }
+        }
+    }
+
+    private func data(of samples: [(Operation, Sample)], to writer: inout SourceWriter) {
+        writer.documentation("The document's examples, or values made from its schemas.")
+        writer.block("\(access.prefix)var sampleData: Data") { writer in
+            writer.line("switch self {")
+            for (operation, sample) in samples where sample.content != .none {
+                writer.line("case .\(operation.name):")
+                writer.indented { data(sample, to: &$0) }
+            }
+            if samples.contains(where: { $0.1.content == .none }) { writer.line("default: Data()") }
+            writer.line("}")
         }
     }
 

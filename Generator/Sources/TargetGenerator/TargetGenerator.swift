@@ -46,9 +46,10 @@ package struct TargetGenerator {
             usesDates: graph.usesDates
         )
         let files = rendering.files(of: apis, servers: servers)
+        let tests = options.tests ? rendering.tests(of: apis).sorted { $0.path < $1.path } : []
         return Output(
             files: files.sorted { $0.path < $1.path },
-            tests: [],
+            tests: tests,
             notes: notes.all,
             operationCount: apis.reduce(0) { $0 + $1.operations.count },
             modelCount: types.declarations.count
@@ -76,6 +77,17 @@ struct Rendering {
         files += models(of: Set(apis.map(\.name)))
         let support = SupportRenderer(access: access, names: names, usesDates: usesDates)
         return files + support.files(for: files.map(\.text), from: document)
+    }
+
+    func tests(of apis: [API]) -> [SourceFile] {
+        let renderer = TestRenderer(
+            document: document,
+            options: options,
+            types: types,
+            names: names,
+            usesDates: usesDates
+        )
+        return renderer.files(of: apis)
     }
 
     private func files(of api: API) -> [SourceFile] {
