@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+import OpenAPIDocument
+
+/// Writes the declarations of models.
+struct DeclarationRenderer {
+    let access: Access
+
+    func render(_ declaration: Declaration, to writer: inout SourceWriter) {
+        switch declaration.shape {
+        case .object(let model): render(model, of: declaration, to: &writer)
+        case .enumeration(let model): render(model, of: declaration, to: &writer)
+        case .union(let model): render(model, of: declaration, to: &writer)
+        }
+    }
+
+    func conformances(_ declaration: Declaration, _ names: String) -> String {
+        names + (declaration.isError ? ", Error" : "")
+    }
+
+    // MARK: - Structs
+
+    private func render(_ model: ObjectModel, of declaration: Declaration, to writer: inout SourceWriter) {
+        writer.documentation(declaration.documentation ?? "The schema `\(declaration.place.lastName)`.")
+        let conformances = conformances(declaration, "Sendable, Hashable, Codable")
+        writer.block("\(access.prefix)struct \(declaration.name): \(conformances)") { writer in
+            for property in model.properties {
+                writer.documentation(property.documentation ?? "The value of `\(property.wireName)`.")
+                writer.line("\(access.prefix)var \(SwiftName.escaped(property.name)): \(property.source)")
+            }
+            if let additional = model.additional {
+                writer.documentation("The other members.")
+                let name = SwiftName.escaped(model.additionalName)
+                let start = access.isPublic ? "" : " = [:]"
+                writer.line("\(access.prefix)var \(name): [String: \(additional.source)]\(start)")
+            }
+            codingKeys(model, to: &writer)
+            if access.isPublic { initializer(model, to: &writer) }
+        }
+        ObjectCoding(access: access, name: declaration.name, model: model).render(to: &writer)
+    }
+
+    private func codingKeys(_ model: ObjectModel, to writer: inout SourceWriter) {
+        let coding = ObjectCoding(access: access, name: "", model: model)
+        guard coding.isCustom || model.properties.contains(where: { $0.name != $0.wireName }) else { return }
+        guard !model.properties.isEmpty else { return }
+        writer.line()
+        writer.block("private enum CodingKeys: String, CodingKey") { writer in
+            for property in model.properties {
+                let name = SwiftName.escaped(property.name)
+                let isSame = property.name == property.wireName
+                writer.expression("case ", .text(isSame ? name : "\(name) = \(Literal.string(property.wireName))"))
+            }
+        }
+    }
+
+    private func initializer(_ model: ObjectModel, to writer: inout SourceWriter) {
+        if !model.properties.isEmpty { writer.line() }
+        writer.documentation("Creates a value.")
+        var parameters = model.properties.map { property in
+            "\(SwiftName.escaped(property.name)): \(property.source)\(property.isOptional ? " = nil" : defaultValue(property))"
+        }
+        if let additional = model.additional {
+            parameters.append("\(SwiftName.escaped(model.additionalName)): [String: \(additional.source)] = [:]")
+        }
+        if parameters.isEmpty { return writer.line("public init() {}") }
+        writer.list("public init(", parameters, ") {")
+        writer.indented { writer in
+            for property in model.properties {
+                writer.line("self.\(property.name) = \(SwiftName.escaped(property.name))")
+            }
+            if model.additional != nil {
+                writer.line("self.\(model.additionalName) = \(SwiftName.escaped(model.additionalName))")
+            }
+        }
+        writer.line("}")
+    }
+
+    private func defaultValue(_ property: ObjectModel.Property) -> String {
+        switch (property.type, property.defaultValue) {
+        case (.string, .string(let text)?) where text.count < 60: " = \(Literal.string(text))"
+        case (.bool, .bool(let flag)?): " = \(flag)"
+        case (.int, let value?), (.int32, let value?), (.int64, let value?): value.int.map { " = \($0)" } ?? ""
+        case (.double, let value?): value.double.map { " = \($0)" } ?? ""
+        default: ""
+        }
+    }
+
+    // MARK: - Open enumerations
+
+    private func render(_ model: EnumerationModel, of declaration: Declaration, to writer: inout SourceWriter) {
+        let raw = model.rawType.source
+        let documentation = declaration.documentation ?? "The values of `\(declaration.place.lastName)`."
+        writer.documentation(documentation + "\n\nThe server may send values that aren't listed here.")
+        let conformances = conformances(declaration, "RawRepresentable, Sendable, Hashable, Codable")
+        writer.block("\(access.prefix)struct \(declaration.name): \(conformances)") { writer in
+            writer.documentation("The value as it is sent.")
+            writer.line("\(access.prefix)var rawValue: \(raw)")
+            if access.isPublic {
+                writer.line()
+                writer.documentation("Creates a value, listed here or not.")
+                writer.block("public init(rawValue: \(raw))") { $0.line("self.rawValue = rawValue") }
+            }
+            writer.line()
+            for member in model.members {
+                writer.documentation(member.documentation ?? "The value `\(member.value.scalarText ?? "")`.")
+                let value = member.value.string.map(Literal.string) ?? member.value.scalarText ?? ""
+                let call = Layout.call("Self", [.text("rawValue: " + value)])
+                writer.expression("\(access.prefix)static let \(SwiftName.escaped(member.name)) = ", call)
+            }
+        }
+    }
+
+    // MARK: - Unions
+
+    private func render(_ model: UnionModel, of declaration: Declaration, to writer: inout SourceWriter) {
+        writer.documentation(declaration.documentation ?? "The alternatives of `\(declaration.place.lastName)`.")
+        let conformances = conformances(declaration, "Sendable, Hashable, Codable")
+        let keyword = model.isIndirect ? "indirect enum" : "enum"
+        writer.block("\(access.prefix)\(keyword) \(declaration.name): \(conformances)") { writer in
+            for variant in model.variants {
+                writer.documentation("A value of type `\(variant.type.source)`.")
+                writer.line("case \(SwiftName.escaped(variant.name))(\(variant.type.source))")
+            }
+            writer.line()
+            if let property = model.discriminator {
+                writer.block("private enum DiscriminatorKey: String, CodingKey") { writer in
+                    writer.line("case value = \(Literal.string(property))")
+                }
+                writer.line()
+                writer.documentation("Decodes the alternative that `\(property)` names.")
+                taggedDecoding(model, to: &writer)
+            } else {
+                writer.documentation("Decodes the first alternative that the value matches.")
+                trialDecoding(model, to: &writer)
+            }
+            writer.line()
+            writer.documentation("Encodes the value of the alternative.")
+            encoding(model, to: &writer)
+        }
+    }
+
+    private func taggedDecoding(_ model: UnionModel, to writer: inout SourceWriter) {
+        writer.block("\(access.prefix)init(from decoder: any Decoder) throws") { writer in
+            writer.line("let container = try decoder.container(keyedBy: DiscriminatorKey.self)")
+            writer.line("let value = try container.decode(String.self, forKey: .value)")
+            writer.line("switch value {")
+            for variant in model.variants {
+                let tags = variant.tags.map(Literal.string).joined(separator: ", ")
+                writer.line("case \(tags): self = .\(variant.name)(try \(variant.type.source)(from: decoder))")
+            }
+            writer.line("default:")
+            writer.indented { writer in
+                writer.line("throw DecodingError.dataCorruptedError(")
+                writer.indented { writer in
+                    writer.line("forKey: .value,")
+                    writer.line("in: container,")
+                    writer.line(#"debugDescription: "There is no alternative for “\(value)”.""#)
+                }
+                writer.line(")")
+            }
+            writer.line("}")
+        }
+    }
+
+    private func trialDecoding(_ model: UnionModel, to writer: inout SourceWriter) {
+        writer.block("\(access.prefix)init(from decoder: any Decoder) throws") { writer in
+            writer.line("let container = try decoder.singleValueContainer()")
+            for (index, variant) in model.variants.enumerated() {
+                let start = index == 0 ? "if" : "} else if"
+                writer.line("\(start) let value = try? container.decode(\(variant.type.source).self) {")
+                writer.indented { $0.line("self = .\(variant.name)(value)") }
+            }
+            writer.line("} else {")
+            writer.indented { writer in
+                writer.line("throw DecodingError.dataCorruptedError(")
+                writer.indented { writer in
+                    writer.line("in: container,")
+                    writer.line("debugDescription: \"The value matches none of \(model.variants.count) alternatives.\"")
+                }
+                writer.line(")")
+            }
+            writer.line("}")
+        }
+    }
+
+    private func encoding(_ model: UnionModel, to writer: inout SourceWriter) {
+        writer.block("\(access.prefix)func encode(to encoder: any Encoder) throws") { writer in
+            let isTagged = model.discriminator != nil
+            if !isTagged { writer.line("var container = encoder.singleValueContainer()") }
+            writer.line("switch self {")
+            for variant in model.variants {
+                let call = isTagged ? "value.encode(to: encoder)" : "container.encode(value)"
+                writer.line("case .\(variant.name)(let value): try \(call)")
+            }
+            writer.line("}")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+/// The statements for the header fields of an operation: parameters, cookies, and `Accept`.
+struct HeaderLayout {
+    let operation: Operation
+    let types: TypeBuilder
+
+    private var fields: [Parameter] { operation.parameters.filter { $0.location == .header } }
+    private var cookies: [Parameter] { operation.parameters.filter { $0.location == .cookie } }
+
+    /// The media type to accept, if it's not the usual one.
+    private var accept: String? {
+        let types = operation.responses.successes.compactMap(\.contentType)
+        guard let first = types.first, !types.contains("application/json"), !first.contains("*") else { return nil }
+        return first
+    }
+
+    var isEmpty: Bool { fields.isEmpty && cookies.isEmpty && accept == nil }
+
+    var usedLabels: Set<String> { Set((fields + cookies).map(\.label)) }
+
+    func render(to writer: inout SourceWriter) {
+        var constants: [Layout] = []
+        if let accept { constants.append(.text("\"Accept\": \(Literal.string(accept))")) }
+        for field in fields where field.isRequired {
+            constants.append(.text("\(Literal.string(field.wireName)): \(text(field))"))
+        }
+        let optional = fields.filter { !$0.isRequired }
+        if optional.isEmpty, cookies.isEmpty { return writer.expression("return ", .list(constants)) }
+        writer.expression("var headers: HTTPHeaders = ", .list(constants))
+        for field in optional {
+            writer.line("headers[\(Literal.string(field.wireName))] = \(text(field))")
+        }
+        if !cookies.isEmpty { cookieField(to: &writer) }
+        writer.line("return headers")
+    }
+
+    private func cookieField(to writer: inout SourceWriter) {
+        let pairs = cookies.map { cookie -> Layout in
+            let name = Literal.escaped(cookie.wireName)
+            if cookie.isRequired { return .text("\"\(name)=\\(\(text(cookie)))\"") }
+            return .text("\(text(cookie)).map { \"\(name)=\\($0)\" }")
+        }
+        writer.expression("let cookies: [String?] = ", .list(pairs))
+        writer.line("let cookie = cookies.compactMap { $0 }.joined(separator: \"; \")")
+        writer.line("if !cookie.isEmpty { headers[.cookie] = cookie }")
+    }
+
+    private func text(_ parameter: Parameter) -> String {
+        let name = SwiftName.escaped(parameter.label)
+        if parameter.isJSON { return "JSONQueryValue(\(name)).text" }
+        if parameter.isRequired {
+            return ParameterText.expression(name, type: parameter.type, types: types) ?? name
+        }
+        guard let text = ParameterText.expression("$0", type: parameter.type, types: types), text != "$0" else {
+            return name
+        }
+        return "\(name).map { \(text) }"
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+import OpenAPIDocument
+
+extension OperationBuilder {
+    /// The body of an operation's request: of several media types the one that a target writes best.
+    func body(of found: Found, in context: TypeBuilder.Context, labels: inout NameTable) -> Body? {
+        guard let given = found.place["requestBody"] else { return nil }
+        guard let place = try? document.resolved(given) else {
+            notes.add(given, "$ref", "the body's reference can't be resolved; wrote no body.")
+            return nil
+        }
+        let contents = place["content"]?.members ?? []
+        let ranks: [(String) -> Bool] = [
+            MediaType.isJSON, MediaType.isForm, MediaType.isMultipart, MediaType.isText, { _ in true },
+        ]
+        guard let chosen = ranks.lazy.compactMap({ rank in contents.first { rank($0.name) } }).first else {
+            notes.add(place, "requestBody", "the body has no media type; wrote no body.")
+            return nil
+        }
+        noteOthers(contents.map(\.name), chosen: chosen.name, at: place)
+        let kind = kind(of: chosen, in: context)
+        return Body(
+            kind: kind,
+            contentType: chosen.name == "*/*" ? "application/json" : chosen.name,
+            isRequired: place.flag("required"),
+            label: labels.claim("body", alternative: "requestBody"),
+            place: place,
+            documentation: place.string("description")
+        )
+    }
+
+    private func noteOthers(_ names: [String], chosen: String, at place: Place) {
+        let others = names.filter { $0 != chosen }
+        guard !others.isEmpty else { return }
+        let list = others.map { "`\($0)`" }.joined(separator: ", ")
+        notes.add(place, "other media types", "wrote `\(chosen)` and not \(list).")
+    }
+
+    private func kind(of content: (name: String, place: Place), in context: TypeBuilder.Context) -> Body.Kind {
+        let schema = content.place["schema"]
+        let inner = context.inside("Body")
+        if MediaType.isJSON(content.name) {
+            let type = schema.map { types.type(of: $0, in: inner) } ?? .json
+            if type.unwrapped == .data, let schema, Schema(schema).format == "binary" { return .data }
+            return .json(type, schema: schema)
+        }
+        if MediaType.isForm(content.name) {
+            return .form(schema.map { types.type(of: $0, in: inner) } ?? .dictionary(.string), schema: schema)
+        }
+        if MediaType.isMultipart(content.name) { return .multipart(form(content.place, in: context)) }
+        if MediaType.isText(content.name) { return .text }
+        if !["application/octet-stream", "*/*"].contains(content.name), schema.flatMap(objectSchema) != nil {
+            notes.add(content.place, "media type", "`\(content.name)` is not written from a value; wrote `Data`.")
+        }
+        return .data
+    }
+
+    private func objectSchema(_ place: Place) -> Place? {
+        guard let target = types.resolved(place), !Schema(target).properties.isEmpty else { return nil }
+        return target
+    }
+
+    private func form(_ content: Place, in context: TypeBuilder.Context) -> FormModel {
+        let name = types.names.claim(context.name + "Form")
+        guard let schema = content["schema"], let target = types.resolved(schema) else {
+            return FormModel(name: name, documentation: nil, fields: [])
+        }
+        let parts = MergedSchema(target, builder: types)
+        if parts.properties.isEmpty {
+            notes.add(target, "multipart", "the form has no fields; wrote one without fields.")
+        }
+        for other in parts.alternatives {
+            notes.add(other.place, "multipart", "alternatives in a form; wrote the common fields only.")
+        }
+        var names = NameTable(reserved: ["form"])
+        let fields = parts.properties.map { name, place in
+            field(name, place, parts: parts, encoding: content["encoding"]?[name], name: names.claim(SwiftName.declarable(SwiftName.member(name))), in: context)
+        }
+        return FormModel(name: name, documentation: Schema(target).summary, fields: fields)
+    }
+
+    private func field(
+        _ wireName: String,
+        _ place: Place,
+        parts: MergedSchema,
+        encoding: Place?,
+        name: String,
+        in context: TypeBuilder.Context
+    ) -> FormModel.Field {
+        let type = types.type(of: place, in: context.inside(wireName))
+        var element = type.unwrapped
+        var isList = false
+        if case .array(let inner) = element { (element, isList) = (inner.unwrapped, true) }
+        let content: FormModel.Field.Content
+        if element == .data, !isBase64(place) {
+            content = .file
+        } else {
+            content = ParameterText.expression("value", type: element, types: types) == nil ? .json : .text
+        }
+        return FormModel.Field(
+            wireName: wireName,
+            name: name,
+            type: element,
+            content: content,
+            isList: isList,
+            isOptional: !parts.required.contains(wireName) || type.isOptional,
+            contentType: encoding?.string("contentType").flatMap { $0.contains(",") || $0.contains("*") ? nil : $0 },
+            documentation: Schema(types.resolved(place) ?? place).summary,
+            place: place
+        )
+    }
+
+    private func isBase64(_ place: Place) -> Bool {
+        guard let target = types.resolved(place) else { return false }
+        if let items = Schema(target).items { return isBase64(items) }
+        return ["byte", "base64"].contains(Schema(target).format)
+    }
+}
+
+// MARK: - Responses
+
+extension OperationBuilder {
+    /// A word for a status, for the name of its type.
+    private static func word(for status: String) -> String {
+        let words = [
+            "201": "Created", "202": "Accepted", "204": "NoContent", "206": "Partial", "400": "BadRequest",
+            "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict", "422": "Unprocessable",
+            "429": "TooManyRequests", "500": "ServerError", "503": "Unavailable", "default": "Default",
+        ]
+        return words[status] ?? "Status" + status.uppercased()
+    }
+
+    /// The responses by status, sorted.
+    func responses(of found: Found, in context: TypeBuilder.Context) -> Responses {
+        var responses = Responses()
+        let members = (found.place["responses"]?.members ?? []).filter { !$0.name.hasPrefix("x-") }
+        let hasSuccess = members.contains { $0.name.hasPrefix("2") }
+        for (status, given) in members.sorted(by: { $0.name < $1.name }) {
+            guard let place = try? document.resolved(given) else {
+                notes.add(given, "$ref", "the response's reference can't be resolved; wrote nothing for it.")
+                continue
+            }
+            let isSuccess = status.hasPrefix("2") || (!hasSuccess && status == "default")
+            let suffix = isSuccess && status.hasPrefix("200") ? "Response" : Self.word(for: status) + "Response"
+            let response = response(place, status: status, isSuccess: isSuccess, in: context.inside(suffix))
+            if isSuccess {
+                responses.successes.append(response)
+            } else if status.hasPrefix("4") || status.hasPrefix("5") || status == "default" {
+                responses.errors.append(response)
+            }
+        }
+        if responses.hasSeveralValues { responses.resultName = types.names.claim(context.name + "Result") }
+        return responses
+    }
+
+    private func response(
+        _ place: Place,
+        status: String,
+        isSuccess: Bool,
+        in context: TypeBuilder.Context
+    ) -> Responses.Response {
+        let contents = place["content"]?.members ?? []
+        let ranks: [(String) -> Bool] = [MediaType.isJSON, MediaType.isText, { _ in true }]
+        let chosen = ranks.lazy.compactMap { rank in contents.first { rank($0.name) } }.first
+        if let chosen { noteOthers(contents.map(\.name), chosen: chosen.name, at: place) }
+        var content = Responses.Content.none
+        if let chosen {
+            let schema = chosen.place["schema"]
+            if MediaType.isJSON(chosen.name) {
+                let type = schema.map { types.type(of: $0, in: context) } ?? .json
+                let isFile = type.unwrapped == .data && schema.map { Schema(types.resolved($0) ?? $0).format } == "binary"
+                content = isFile ? .data : .json(type, schema: schema)
+            } else {
+                content = MediaType.isText(chosen.name) ? .text : .data
+            }
+        }
+        return Responses.Response(
+            status: status,
+            content: content,
+            contentType: chosen?.name,
+            place: place,
+            documentation: place.string("description")
+        )
+    }
+}
+
+extension Responses {
+    /// Whether successes have values of different types.
+    fileprivate var hasSeveralValues: Bool {
+        guard successes.count > 1, output == nil else { return false }
+        return successes.contains { response in
+            if case .json = response.content { true } else { false }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+import OpenAPIDocument
+
+/// Reads the operations of a document, grouped by their first tag.
+final class OperationBuilder {
+    private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+
+    let document: Document
+    let types: TypeBuilder
+    let options: GenerationOptions
+    var notes: Notes { types.notes }
+    let security: Security
+
+    init(types: TypeBuilder, options: GenerationOptions) {
+        (document, self.types, self.options) = (types.document, types, options)
+        security = Security(document: document, notes: types.notes)
+    }
+
+    /// The APIs, sorted by name; each with its operations, sorted by name.
+    func apis() throws(DocumentError) -> [API] {
+        var groups: [String: [Found]] = [:]
+        for found in try find() where isWanted(found) { groups[found.tag ?? "", default: []].append(found) }
+        var apis: [API] = []
+        let tags = groups.keys.sorted()
+        let names = tags.map { tag -> String in
+            let base = SwiftName.type(tag.isEmpty ? options.module : tag)
+            return types.names.claim(base.hasSuffix("API") ? base : base + "API")
+        }
+        for (tag, name) in zip(tags, names) {
+            apis.append(api(named: name, tag: tag, operations: groups[tag] ?? []))
+        }
+        return apis
+    }
+
+    private func api(named name: String, tag: String, operations: [Found]) -> API {
+        let description = document.root["tags"]?.elements.first { $0.string("name") == tag }?.string("description")
+        let sorted = operations.sorted { ($0.id, $0.path, $0.method) < ($1.id, $1.path, $1.method) }
+        var names = NameTable(reserved: ["environments"])
+        let built = sorted.map { operation($0, api: name, names: &names) }
+        return API(
+            name: name,
+            tag: tag.isEmpty ? nil : tag,
+            documentation: description,
+            operations: built.sorted { $0.name < $1.name }
+        )
+    }
+
+    private func isWanted(_ found: Found) -> Bool {
+        if !options.tags.isEmpty, !options.tags.contains(found.tag ?? "") { return false }
+        return options.operations.isEmpty || options.operations.contains(found.id)
+    }
+}
+
+extension OperationBuilder {
+    /// An operation as it is in the document.
+    struct Found {
+        let place: Place
+        let item: Place
+        let path: String
+        let method: String
+        let tag: String?
+        let id: String
+    }
+
+    private func find() throws(DocumentError) -> [Found] {
+        var operations: [Found] = []
+        for (path, place) in document.root["paths"]?.members ?? [] where !path.hasPrefix("x-") {
+            guard let item = try? document.resolved(place) else {
+                notes.add(place, "$ref", "the path's reference can't be resolved; wrote nothing for it.")
+                continue
+            }
+            for method in Self.methods {
+                guard let place = item[method] else { continue }
+                guard place.node.object != nil else {
+                    throw DocumentError(place, "an operation must be an object, and is \(place.node.kind).")
+                }
+                let tag = place["tags"]?.node.array?.first?.string
+                let id = place.string("operationId").flatMap { SwiftName.words(of: $0).isEmpty ? nil : $0 }
+                let operation = Found(
+                    place: place,
+                    item: item,
+                    path: path,
+                    method: method,
+                    tag: tag,
+                    id: id ?? method + " " + path.replacing("{", with: "by ").replacing("}", with: "")
+                )
+                operations.append(operation)
+            }
+        }
+        if let place = document.root["webhooks"], !(place.node.object?.isEmpty ?? true) {
+            notes.add(place, "webhooks", "the server calls webhooks, so no target was written for them.")
+        }
+        return operations
+    }
+
+    private func operation(_ found: Found, api: String, names: inout NameTable) -> Operation {
+        let id = readableID(found)
+        let name = names.claim(SwiftName.declarable(SwiftName.member(id)), alternative: nil)
+        let typeName = types.names.claim(SwiftName.type(id), alternative: SwiftName.type(id) + "Call")
+        let context = TypeBuilder.Context(name: typeName, group: api)
+        noteUnsupported(found)
+        var labels = NameTable(reserved: [])
+        let parameters = parameters(of: found, in: context, labels: &labels)
+        let body = body(of: found, in: context, labels: &labels)
+        return Operation(
+            id: found.id,
+            place: found.place,
+            method: found.method,
+            path: found.path,
+            name: name,
+            typeName: typeName,
+            documentation: documentation(found),
+            parameters: parameters,
+            body: body,
+            responses: responses(of: found, in: context),
+            authorization: security.authorization(of: found.place),
+            server: (found.place["servers"] ?? found.item["servers"])?.elements.first?.string("url")
+        )
+    }
+
+    /// The operation's identifier; FastAPI's without the path and method that it appends.
+    private func readableID(_ found: Found) -> String {
+        let path = found.path.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
+        let suffix = path + "_" + found.method
+        if found.id.hasSuffix(suffix), found.id.count > suffix.count { return String(found.id.dropLast(suffix.count)) }
+        return found.id
+    }
+
+    private func noteUnsupported(_ found: Found) {
+        if let place = found.place["callbacks"], !(place.node.object?.isEmpty ?? true) {
+            notes.add(place, "callbacks", "the server calls callbacks, so nothing was written for them.")
+        }
+    }
+
+    private func documentation(_ found: Found) -> String {
+        let summary = found.place.string("summary") ?? found.item.string("summary")
+        let description = found.place.string("description") ?? found.item.string("description")
+        var parts = [summary, description == summary ? nil : description].compactMap { $0 }.filter { !$0.isEmpty }
+        parts.append("`\(found.method.uppercased()) \(found.path)`")
+        if found.place.flag("deprecated") { parts.append("- Important: Deprecated.") }
+        return parts.joined(separator: "\n\n")
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+import OpenAPIDocument
+
+/// The servers of a document as environments, one for each value of a variable that lists its values.
+struct Servers {
+    struct Server {
+        let name: String
+        let url: String
+        let documentation: String
+    }
+
+    let servers: [Server]
+
+    init(document: Document, notes: Notes, options: GenerationOptions) {
+        var names = NameTable(reserved: ["store"])
+        var servers: [Server] = []
+        for place in document.root["servers"]?.elements ?? [] {
+            guard let template = place.string("url") else { continue }
+            for (url, values) in Self.urls(template, variables: place["variables"]?.members ?? []) {
+                let absolute = Self.absolute(url, at: place, notes: notes, options: options)
+                let description = place.string("description")
+                let name = Self.name(description, values: values, index: servers.count)
+                let text = (description.map { "\($0.singleLine): " } ?? "") + "`\(absolute)`"
+                servers.append(Server(name: names.claim(name), url: absolute, documentation: text))
+            }
+        }
+        if servers.isEmpty {
+            let url = Self.absolute("/", at: document.root, notes: notes, options: options)
+            servers.append(Server(name: "server", url: url, documentation: "`\(url)`"))
+        }
+        self.servers = servers
+    }
+
+    /// At most 16 combinations of the variables' values. A variable without a list of values has its default.
+    private static func urls(_ template: String, variables: [(name: String, place: Place)]) -> [(String, [String])] {
+        var urls: [(String, [String])] = [(template, [])]
+        for (name, place) in variables {
+            let given = place["enum"]?.node.array?.compactMap(\.scalarText) ?? []
+            let standard = place["default"]?.node.scalarText
+            var values = given
+            if let standard { values = [standard] + given.filter { $0 != standard } }
+            let hasChoice = values.count > 1 && urls.count * values.count <= 16
+            if !hasChoice { values = [standard ?? given.first ?? ""] }
+            urls = urls.flatMap { url, chosen in
+                values.map { (url.replacing("{\(name)}", with: $0), hasChoice ? chosen + [$0] : chosen) }
+            }
+        }
+        return urls
+    }
+
+    private static func absolute(_ url: String, at place: Place, notes: Notes, options: GenerationOptions) -> String {
+        if url.contains("://") { return url }
+        let base = options.baseURL ?? "http://localhost"
+        if options.baseURL == nil {
+            notes.add(place, "servers", "no absolute URL of a server; wrote “\(base)”. Say another with `--base-url`.")
+        }
+        let start = base.hasSuffix("/") ? String(base.dropLast()) : base
+        return url == "/" || url.isEmpty ? start : start + (url.hasPrefix("/") ? url : "/" + url)
+    }
+
+    private static func name(_ description: String?, values: [String], index: Int) -> String {
+        let words = SwiftName.words(of: description ?? "")
+        let base = (1...3).contains(words.count) ? SwiftName.member(description ?? "") : "server\(index + 1)"
+        let name = values.isEmpty ? base : SwiftName.member(values.joined(separator: " "))
+        return SwiftName.declarable(name)
+    }
+}
+
+/// Writes the environments.
+struct ServersRenderer {
+    let access: Access
+
+    func render(_ servers: Servers, names: APINames, to writer: inout SourceWriter) {
+        writer.documentation("The servers of the API, and the one that is in use.")
+        writer.block("\(access.prefix)enum \(names.servers)") { writer in
+            for server in servers.servers {
+                writer.documentation(server.documentation)
+                let arguments = [Literal.string(server.name), "baseURL: " + Literal.string(server.url)]
+                let layout = Layout.call("ServerEnvironment", arguments.map(Layout.text))
+                writer.expression("\(access.prefix)static let \(SwiftName.escaped(server.name)) = ", layout)
+            }
+            writer.line()
+            writer.documentation("All servers. Select another one with `select(_:)`.")
+            var arguments = ["default: " + SwiftName.escaped(servers.servers[0].name)]
+            let others = servers.servers.dropFirst().map { SwiftName.escaped($0.name) }
+            if !others.isEmpty { arguments.append("others: [" + others.joined(separator: ", ") + "]") }
+            let layout = Layout.call("EnvironmentStore", arguments.map(Layout.text))
+            writer.expression("\(access.prefix)static let store = ", layout)
+        }
+    }
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+
+/// The types that generated code uses and that belong to no schema. Only those that are used are written.
+struct SupportRenderer {
+    let access: Access
+    let names: APINames
+    let usesDates: Bool
+
+    /// The files for what the other files use.
+    func files(for texts: [String], from document: String) -> [SourceFile] {
+        let used = Self.words(of: texts)
+        var files: [SourceFile] = []
+        func add(_ name: String, _ source: String, imports: [String] = ["TargetKit"]) {
+            let source = access.isPublic ? source : Self.internalSource(source)
+            files.append(SourceWriter.file(name + ".swift", from: document, imports: imports) { $0.lines(source) })
+        }
+        add(SwiftName.type(names.module) + "Coders", coders)
+        if used.contains("CalendarDate") { add("CalendarDate", Self.calendarDate) }
+        if used.contains("FileUpload") { add("FileUpload", Self.fileUpload) }
+        if used.contains("Indirect") { add("Indirect", Self.indirect) }
+        if used.contains("AnyCodingKey") { add("AnyCodingKey", Self.anyCodingKey) }
+        if used.contains("QueryFields") { add("QueryFields", Self.queryFields) }
+        if used.contains("JoinedQueryValue") { add("JoinedQueryValue", Self.joinedQueryValue) }
+        if used.contains("JSONQueryValue") { add("JSONQueryValue", jsonQueryValue) }
+        return files
+    }
+
+    /// The words of the files that are the name of one of the types.
+    private static func words(of texts: [String]) -> Set<String> {
+        let names = [
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "JoinedQueryValue", "JSONQueryValue",
+        ]
+        var found: Set<String> = []
+        for text in texts {
+            for name in names where !found.contains(name) && text.utf8.contains(Array(name.utf8)) { found.insert(name) }
+        }
+        return found
+    }
+
+    private static func internalSource(_ source: String) -> String { source.replacing("public ", with: "") }
+
+    private var coders: String {
+        var text = """
+            extension ParameterEncoding where Self == URLEncoding {
+                /// Writes parameters as OpenAPI's style `form` does: `key=a&key=b`, `true`, ISO 8601.
+                static var \(names.coders): URLEncoding {
+                    URLEncoding(destination: .query, arrays: .plain, bools: .literal, dates: .iso8601)
+                }
+            }
+
+            extension URLEncodedFormEncoder {
+                /// Writes values as OpenAPI's style `form` does: `key=a&key=b`, `true`, ISO 8601.
+                static let \(names.coders) = URLEncodedFormEncoder(
+                    arrayEncoding: .plain,
+                    boolEncoding: .literal,
+                    dateEncoding: .iso8601
+                )
+            }
+            """
+        if usesDates { text += "\n\n" + dateCoders }
+        return text
+    }
+
+    private var dateCoders: String {
+        """
+        extension JSONDecoder {
+            /// Reads dates as RFC 3339 writes them, with or without fractions of a second.
+            static let \(names.coders): JSONDecoder = {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .custom { decoder in
+                    let container = try decoder.singleValueContainer()
+                    let text = try container.decode(String.self)
+                    if let date = RFC3339.date(text) { return date }
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "“\\(text)” is no date.")
+                }
+                return decoder
+            }()
+        }
+
+        extension JSONEncoder {
+            /// Writes dates as RFC 3339 does. Keys are sorted.
+            static let \(names.coders): JSONEncoder = {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                encoder.dateEncodingStrategy = .custom { date, encoder in
+                    var container = encoder.singleValueContainer()
+                    try container.encode(RFC3339.text(date))
+                }
+                return encoder
+            }()
+        }
+
+        /// Dates as RFC 3339 §5.6 writes them.
+        private enum RFC3339 {
+            /// Reads `2024-01-31T09:05:00.25+01:00`. Without an offset, the time is UTC.
+            static func date(_ text: String) -> Date? {
+                let marks = text.split { !$0.isNumber }.compactMap { Int($0) }
+                guard marks.count >= 5, text.utf8.count >= 16 else { return nil }
+                let rest = text.dropFirst(16)
+                let seconds = rest.hasPrefix(":") ? rest.dropFirst().prefix { $0.isNumber || $0 == "." } : "0"
+                let zone = rest.drop { $0 == ":" || $0 == "." || $0.isNumber }
+                guard let second = Double(seconds), let offset = offset(zone) else { return nil }
+                var days = DateComponents(year: marks[0], month: marks[1], day: marks[2])
+                days.calendar = Calendar(identifier: .gregorian)
+                days.timeZone = TimeZone(secondsFromGMT: 0)
+                guard days.isValidDate, let day = days.date, marks[3] < 24, marks[4] < 60 else { return nil }
+                return day.addingTimeInterval(Double(marks[3] * 3600 + marks[4] * 60 - offset) + second)
+            }
+
+            private static func offset(_ zone: Substring) -> Int? {
+                if zone.isEmpty || zone == "Z" || zone == "z" { return 0 }
+                let digits = zone.dropFirst().filter(\\.isNumber)
+                guard let sign = zone.first, sign == "+" || sign == "-", let number = Int(digits) else { return nil }
+                let seconds = digits.count > 2 ? number / 100 * 3600 + number % 100 * 60 : number * 3600
+                return sign == "-" ? -seconds : seconds
+            }
+
+            /// Writes a date in UTC, with milliseconds if it has a fraction.
+            static func text(_ date: Date) -> String {
+                let hasFraction = date.timeIntervalSince1970 != date.timeIntervalSince1970.rounded()
+                return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+            }
+        }
+        """
+    }
+
+    private static let calendarDate = """
+        /// A day of the calendar without a time, such as `2024-01-31` (RFC 3339's `full-date`).
+        public struct CalendarDate: RawRepresentable, Sendable, Hashable, Codable {
+            /// The text, as it is sent.
+            public var rawValue: String
+
+            /// Creates a day from its text, which isn't checked.
+            public init(rawValue: String) {
+                self.rawValue = rawValue
+            }
+
+            /// Creates a day.
+            public init(year: Int, month: Int, day: Int) {
+                func padded(_ number: Int, _ count: Int) -> String {
+                    String(repeating: "0", count: max(0, count - String(number).count)) + String(number)
+                }
+                rawValue = "\\(padded(year, 4))-\\(padded(month, 2))-\\(padded(day, 2))"
+            }
+
+            /// Year, month and day; `nil` if the text isn't a day.
+            public var components: DateComponents? {
+                let parts = rawValue.split(separator: "-").compactMap { Int($0) }
+                guard parts.count == 3 else { return nil }
+                return DateComponents(year: parts[0], month: parts[1], day: parts[2])
+            }
+        }
+        """
+
+    private static let fileUpload = """
+        /// A file in a form.
+        public enum FileUpload: Sendable, Hashable {
+            /// A file on disk, which is read while it is sent.
+            case file(URL, mimeType: String? = nil)
+            /// Bytes in memory with a name for them.
+            case data(Data, fileName: String, mimeType: String? = nil)
+
+            /// The part of the form for a field.
+            func part(named name: String, mimeType: String? = nil) -> MultipartForm.Part {
+                switch self {
+                case .file(let url, let type):
+                    .file(url, name: name, mimeType: type ?? mimeType)
+                case .data(let data, let fileName, let type):
+                    .data(data, name: name, fileName: fileName, mimeType: type ?? mimeType)
+                }
+            }
+        }
+        """
+
+    private static let indirect = """
+        /// A value in a box, for a struct that contains values of its own type.
+        public indirect enum Indirect<Value: Sendable & Hashable & Codable>: Sendable, Hashable, Codable {
+            /// The boxed value.
+            case boxed(Value)
+
+            /// Puts a value in a box.
+            public init(_ value: Value) {
+                self = .boxed(value)
+            }
+
+            /// Decodes the value itself.
+            public init(from decoder: any Decoder) throws {
+                self = .boxed(try Value(from: decoder))
+            }
+
+            /// Encodes the value itself.
+            public func encode(to encoder: any Encoder) throws {
+                try value.encode(to: encoder)
+            }
+
+            /// The value in the box.
+            public var value: Value {
+                get {
+                    switch self {
+                    case .boxed(let value): value
+                    }
+                }
+                set { self = .boxed(newValue) }
+            }
+        }
+        """
+
+    private static let anyCodingKey = """
+        /// The name of any member of an object.
+        struct AnyCodingKey: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+
+            init(stringValue: String) {
+                self.stringValue = stringValue
+            }
+
+            init?(intValue: Int) {
+                nil
+            }
+        }
+        """.replacing("        nil\n", with: "        return nil\n")
+
+    private static let queryFields = """
+        /// The properties of a value as items of a query; none for `nil`.
+        struct QueryFields<Value: Encodable & Sendable>: Encodable, Sendable {
+            private let value: Value?
+
+            init(_ value: Value?) {
+                self.value = value
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                if let value { try value.encode(to: encoder) } else { try [String: String]().encode(to: encoder) }
+            }
+        }
+        """
+
+    private static let joinedQueryValue = """
+        /// An object as one value: its names and values in turn, as OpenAPI writes it without `explode`.
+        struct JoinedQueryValue<Value: Encodable & Sendable>: Encodable, Sendable {
+            private let value: Value?
+            private let separator: String
+
+            init(_ value: Value?, separator: String) {
+                (self.value, self.separator) = (value, separator)
+            }
+
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                guard let value else { return try container.encodeNil() }
+                let members = try JSONValue(encoding: value).object ?? [:]
+                let parts = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
+                let text = parts.flatMap { [$0.key, $0.value.lenient.string ?? $0.value.description] }
+                try container.encode(text.joined(separator: separator))
+            }
+        }
+        """
+
+    private var jsonQueryValue: String {
+        let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
+        return """
+            /// A value as JSON text.
+            struct JSONQueryValue<Value: Encodable & Sendable>: Encodable, Sendable {
+                private let value: Value?
+
+                init(_ value: Value?) {
+                    self.value = value
+                }
+
+                /// The text; `nil` for a value that can't be encoded, or no value.
+                var text: String? {
+                    value.flatMap { try? JSONValue(encoding: $0, using: \(encoder)) }?.description
+                }
+
+                func encode(to encoder: any Encoder) throws {
+                    var container = encoder.singleValueContainer()
+                    guard let value else { return try container.encodeNil() }
+                    try container.encode(JSONValue(encoding: value, using: \(encoder)).description)
+                }
+            }
+            """
+    }
+}

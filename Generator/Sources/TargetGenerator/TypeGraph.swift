@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+import OpenAPIDocument
+
+/// What follows from how declarations refer to each other and where operations use them.
+struct TypeGraph {
+    private let types: TypeBuilder
+    private let apis: [API]
+
+    init(types: TypeBuilder, apis: [API]) { (self.types, self.apis) = (types, apis) }
+
+    private var sortedNames: [String] { types.declarations.keys.sorted() }
+
+    /// The types that a declaration's parts have.
+    private func parts(of name: String) -> [SwiftType] {
+        switch types.declarations[name]?.shape {
+        case .object(let model): model.properties.map(\.type) + [model.additional].compactMap { $0 }
+        case .union(let model): model.variants.map(\.type)
+        case .enumeration, nil: []
+        }
+    }
+
+    private func reachable(from start: [SwiftType]) -> Set<String> {
+        var found: Set<String> = []
+        var rest = start
+        while let type = rest.popLast() {
+            for case .named(let name) in type.parts where found.insert(name).inserted { rest += parts(of: name) }
+        }
+        return found
+    }
+
+    /// Whether any declaration or operation has a `Date`.
+    var usesDates: Bool {
+        let operations = apis.flatMap(\.operations)
+        var used = types.declarations.keys.flatMap { parts(of: $0) }
+        used += operations.flatMap { $0.parameters.map(\.type) }
+        used += operations.compactMap { $0.body?.type }
+        for operation in operations {
+            for response in operation.responses.successes + operation.responses.errors {
+                if case .json(let type, _) = response.content { used.append(type) }
+            }
+            if case .multipart(let form)? = operation.body?.kind { used += form.fields.map(\.type) }
+        }
+        return used.contains { $0.parts.contains(.date) }
+    }
+
+    // MARK: - Read-only and write-only
+
+    /// Makes a required property optional that is absent in one direction.
+    mutating func relaxOneWayProperties() {
+        let operations = apis.flatMap(\.operations)
+        let sent = reachable(from: operations.compactMap { $0.body?.type })
+        let received = reachable(
+            from: operations.flatMap { $0.responses.successes + $0.responses.errors }.compactMap { response in
+                if case .json(let type, _) = response.content { type } else { nil }
+            }
+        )
+        for name in sortedNames {
+            guard case .object(var model) = types.declarations[name]?.shape else { continue }
+            for (index, property) in model.properties.enumerated() {
+                let isAbsent = property.isReadOnly && sent.contains(name) || property.isWriteOnly && received.contains(name)
+                if isAbsent { model.properties[index].isOptional = true }
+            }
+            types.declarations[name]?.shape = .object(model)
+        }
+    }
+
+    // MARK: - Recursion
+
+    /// The declarations whose values lie within those of a declaration, not behind an array or a dictionary.
+    private func inline(_ name: String) -> [String] {
+        switch types.declarations[name]?.shape {
+        case .object(let model): model.properties.filter { !$0.isBoxed }.compactMap { $0.type.declarationName }
+        case .union(let model): model.isIndirect ? [] : model.variants.compactMap { $0.type.declarationName }
+        case .enumeration, nil: []
+        }
+    }
+
+    private func contains(_ name: String, within start: String) -> Bool {
+        var seen: Set<String> = []
+        var rest = [start]
+        while let next = rest.popLast() {
+            if next == name { return true }
+            if seen.insert(next).inserted { rest += inline(next) }
+        }
+        return false
+    }
+
+    /// Makes unions indirect and boxes properties, so that no value contains itself.
+    mutating func breakCycles() {
+        for name in sortedNames {
+            guard case .union(var model) = types.declarations[name]?.shape else { continue }
+            guard inline(name).contains(where: { contains(name, within: $0) }) else { continue }
+            model.isIndirect = true
+            types.declarations[name]?.shape = .union(model)
+        }
+        for name in sortedNames {
+            guard case .object(var model) = types.declarations[name]?.shape else { continue }
+            for (index, property) in model.properties.enumerated() {
+                guard let other = property.type.declarationName, contains(name, within: other) else { continue }
+                model.properties[index].isBoxed = true
+            }
+            types.declarations[name]?.shape = .object(model)
+        }
+    }
+
+    // MARK: - Errors
+
+    /// Makes the types of documented errors conform to `Error`.
+    mutating func markErrors() {
+        for operation in apis.flatMap(\.operations) {
+            for error in operation.mappedErrors { types.declarations[error.type]?.isError = true }
+            for response in operation.responses.errors {
+                guard case .json(let type, _) = response.content, type.declarationName == nil, type != .json else {
+                    continue
+                }
+                let message = "an error of type `\(type.source)` is left in the response, and not in `appError`."
+                types.notes.add(response.place, "error response", message)
+            }
+        }
+    }
+}
+
+extension TypeBuilder {
+    /// Declares the schemas that no operation uses, too.
+    func buildComponents() {
+        for (name, place) in (document.root["components"]?["schemas"]?.members ?? []).sorted(by: { $0.name < $1.name }) {
+            let name = SwiftName.type(name)
+            _ = type(of: place, in: Context(name: name, group: name))
+        }
+    }
+}
