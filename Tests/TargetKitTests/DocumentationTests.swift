@@ -8,51 +8,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The snippets of README and DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than
+/// The snippets of DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than
 /// this file.
 @Suite("Documentation", .throttled, .timeLimit(.minutes(2)))
 struct DocumentationTests {
-    // MARK: README
-
-    struct Product: Decodable, Sendable {
-        var id: String
-        var name: String
-    }
-
-    enum Catalog: TargetType {
-        case product(id: String)
-        case search(text: String, page: Int)
-
-        var baseURL: URL { Shop.baseURL }
-
-        var path: RequestPath {
-            switch self {
-            case .product(let id): "/products/\(id)"
-            case .search: "/products"
-            }
-        }
-
-        var task: HTTPTask {
-            switch self {
-            case .product: .plain
-            case .search(let text, let page): .query(["q": text, "page": page])
-            }
-        }
-
-        var validation: StatusValidation { .successCodes }
-
-        var sampleData: Data { Data(#"{"id":"7","name":"Green tea"}"#.utf8) }
-    }
-
-    @Test("README: a stubbed call")
-    func readme() async throws {
-        let provider = Provider<Catalog>(stubClosure: { _ in .immediate })
-        let product = try await provider.request(.product(id: "7"), as: Product.self)
-        #expect(product.name == "Green tea")
-        let search = try Endpoint(target: Catalog.search(text: "tea", page: 1)).urlRequest()
-        #expect(search.url?.absoluteString == "https://shop.example/v1/products?page=1&q=tea")
-    }
-
     // MARK: Getting started
 
     enum Orders: RoutedTarget {
@@ -292,8 +251,7 @@ struct DocumentationTests {
     }
 
     private static let pages =
-        ["README.md", "GettingStarted.md", "Lifecycle.md", "Stubs.md", "WritingAPlugin.md"]
-        .map { DocumentationPage($0 == "README.md" ? $0 : "Sources/TargetKit/TargetKit.docc/" + $0) }
+        ["Lifecycle.md", "Stubs.md", "WritingAPlugin.md"].map { DocumentationPage("Sources/TargetKit/TargetKit.docc/" + $0) }
 
     /// What cannot stand here: the manifest's line, and those that make a real call or need the plugins' module.
     private static let elsewhere = [
