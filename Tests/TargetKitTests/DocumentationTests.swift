@@ -8,12 +8,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The snippets of DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than
-/// this file.
+/// The snippets of three pages, compiled and run. `everySnippetIsHere` fails when a page says something else than this
+/// file.
 @Suite("Documentation", .throttled, .timeLimit(.minutes(2)))
 struct DocumentationTests {
-    // MARK: Getting started
-
     enum Orders: RoutedTarget {
         case latest
         case order(id: String)
@@ -29,41 +27,7 @@ struct DocumentationTests {
             }
         }
 
-        var validation: StatusValidation { .successCodes }
-
         var sampleData: Data { Data(#"{"id":"A1","total":12.5}"#.utf8) }
-    }
-
-    @Test("Getting started: the calls")
-    func calls() async throws {
-        let transport = StubTransport(Orders.latest.sampleResponse)
-        do {
-            let provider = Provider<Orders>(transport: transport)
-            let order = try await provider.request(.order(id: "A1"), as: Order.self)
-            #expect(order.total == 12.5)
-            let handle = provider.request(.latest) { result in
-                switch result {
-                case .success(let response): show(response)
-                case .failure(let error): show(error)
-                }
-            }
-            handle.cancel()
-            do {
-                _ = try await provider.request(.latest)
-            } catch {
-                switch error.kind {
-                case .offline, .timedOut, .cannotConnect: showRetry()
-                case .unauthorized: showSignIn()
-                case .cancelled: break
-                default: show(error)
-                }
-            }
-        }
-        let scope = RequestScope()
-        let orders = Provider<Orders>(scope: scope)
-        let everything = Provider<MultiTarget>(scope: scope)
-        scope.cancelAll()
-        #expect(orders.scope === everything.scope)
     }
 
     // MARK: Managing calls
@@ -253,10 +217,8 @@ struct DocumentationTests {
     private static let pages =
         ["Lifecycle.md", "Stubs.md", "WritingAPlugin.md"].map { DocumentationPage("Sources/TargetKit/TargetKit.docc/" + $0) }
 
-    /// What cannot stand here: the manifest's line, and those that make a real call or need the plugins' module.
+    /// What cannot stand here: a real call.
     private static let elsewhere = [
-        #".package(url: "https://<publisher's address>/TargetKit.git", from: "<version>")"#, "import TargetKitPlugins",
-        "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
         "let response = try await patient.request(.latest, options: .setting(\\.timeout, .exchange(.milliseconds(800))))",
     ]
 }
@@ -273,7 +235,4 @@ private struct Order: Decodable, Sendable {
 }
 
 private func show(_ response: Response) {}
-private func show(_ error: TargetKitError) {}
 private func showFraction(_ fraction: Double?) {}
-private func showRetry() {}
-private func showSignIn() {}
