@@ -215,11 +215,12 @@ struct DocumentationTests {
     }
 
     private static let pages =
-        ["Lifecycle.md", "Stubs.md", "WritingAPlugin.md"].map { DocumentationPage("Sources/TargetKit/TargetKit.docc/" + $0) }
+        ["Lifecycle.md", "Stubs.md", "WritingAPlugin.md"]
+        .map { DocumentationPage("Sources/TargetKit/TargetKit.docc/" + $0) }
 
     /// What cannot stand here: a real call.
     private static let elsewhere = [
-        "let response = try await patient.request(.latest, options: .setting(\\.timeout, .exchange(.milliseconds(800))))",
+        "let response = try await patient.request(.latest, options: .setting(\\.timeout, .exchange(.milliseconds(800))))"
     ]
 }
 

@@ -88,7 +88,8 @@ struct GettingStartedPageTests {
             )
             let model = ProductsModel(provider: Provider(transport: transport))
             await model.search("tea")
-            #expect(model.state == .failed("You are not connected to the internet. Check your connection and try again."))
+            let text = "You are not connected to the internet. Check your connection and try again."
+            #expect(model.state == .failed(text))
             await model.search("tea")
             #expect(model.state == .empty)
             try calls.expect(.get("/products").with(.query("q", "tea")), times: 2)
@@ -130,15 +131,27 @@ struct GettingStartedPageTests {
         #expect(message(for: TargetKitError(stage: .cancelled)) == nil)
     }
 
-    @Test("Every line of Swift on the page and in the tutorial is a line of this file", arguments: pages)
-    func everySnippetIsHere(page: DocumentationPage) throws {
+    private static let page = DocumentationPage("Sources/TargetKit/TargetKit.docc/GettingStarted.md")
+
+    @Test("Every line of Swift on the page is a line of this file")
+    func everySnippetIsHere() throws {
         let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/GettingStartedPageTests.swift")
-        let lines = try page.lines()
+        let lines = try Self.page.lines()
         #expect(!lines.isEmpty)
         for line in lines where line != "let provider = Provider<Shop>()" && !line.hasPrefix("@testable import") {
-            #expect(known.contains(line), "\(page): \(line)")
+            #expect(known.contains(line), "\(line)")
         }
     }
 
-    private static let pages = [DocumentationPage("Sources/TargetKit/TargetKit.docc/GettingStarted.md")]
+    @Test("The tutorials end with the code of the page")
+    func tutorials() throws {
+        let page = try Self.page.text()
+        #expect(TutorialStep.manifest.map(page.contains) == true)
+        let last = Dictionary(TutorialStep.all.map { ($0.description.prefix { $0 != "-" }, $0) }) { $1 }
+        #expect(last.count == 4)
+        for (name, step) in last {
+            let source = try #require(step.sources["\(name).swift"])
+            #expect(page.replacingOccurrences(of: "@testable import TeaShop\n", with: "").contains(source), "\(step)")
+        }
+    }
 }

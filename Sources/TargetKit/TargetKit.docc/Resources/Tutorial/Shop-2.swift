@@ -1,0 +1,14 @@
+import TargetKit
+
+struct Product: Codable, Sendable, Equatable {
+    var id: Int
+    var name: String
+}
+
+enum Shop: RoutedTarget {
+    case products(search: String)
+    case product(id: Int)
+    case order(product: Int, count: Int)
+
+    var baseURL: URL { URL(string: "http://127.0.0.1:8000")! }
+}
