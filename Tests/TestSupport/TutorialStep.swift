@@ -10,9 +10,7 @@ public struct TutorialStep: Sendable, CustomStringConvertible {
 
     /// The steps with code of the reader's module, in the order of their names.
     public static var all: [TutorialStep] {
-        files.flatMap { name in
-            (1...).lazy.map { "\(name)-\($0).swift" }.prefix { text(of: $0) != nil }.map { TutorialStep($0, of: name) }
-        }
+        files.flatMap { name in steps(of: name).map { TutorialStep($0, of: name) } }
     }
 
     /// The manifest of the reader's package.
@@ -29,12 +27,15 @@ public struct TutorialStep: Sendable, CustomStringConvertible {
         var sources = [name + ".swift": Self.text(of: step) ?? ""]
         // Other files than main.swift cannot be compiled as a library beside it.
         for earlier in Self.files.prefix(while: { $0 != name }) where earlier != "main" {
-            let last = (1...).lazy.map { "\(earlier)-\($0).swift" }.prefix { Self.text(of: $0) != nil }.last
-            sources[earlier + ".swift"] = last.flatMap(Self.text)
+            sources[earlier + ".swift"] = Self.steps(of: earlier).last.flatMap(Self.text)
         }
         self.sources = sources.mapValues { source in
             source.components(separatedBy: "\n").filter { !$0.hasPrefix("@testable import ") }.joined(separator: "\n")
         }
+    }
+
+    private static func steps(of name: String) -> [String] {
+        (1...9).map { "\(name)-\($0).swift" }.filter { text(of: $0) != nil }
     }
 
     private static func text(of name: String) -> String? {
