@@ -5,10 +5,8 @@ struct Product: Codable, Sendable, Equatable {
     var name: String
 }
 
-enum Shop: RoutedTarget {
+enum Shop {
     case products(search: String)
     case product(id: Int)
     case order(product: Int, count: Int)
-
-    var baseURL: URL { URL(string: "http://127.0.0.1:8000")! }
 }
