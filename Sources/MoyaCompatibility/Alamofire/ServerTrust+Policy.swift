@@ -128,7 +128,7 @@ struct UnsupportedEvaluator: LocalizedError {
 struct UntrustedServer: ErrorWithKind {
     let error: AFError
 
-    var kind: TargetKitError.Kind { .insecureConnection }
+    var kind: TargetKitError.Kind? { .insecureConnection }
 }
 
 /// Sends requests only to servers for which the session has a rule, those of redirects included, and those to hosts

@@ -102,7 +102,7 @@ extension OutboxError: DescribedError, ErrorWithKind {
     }
 
     /// There is no space for the call, or it cannot be kept.
-    package var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind? {
         switch self {
         case .full, .unusableFile: .storageFull
         case .unencodableTarget: .invalidRequest

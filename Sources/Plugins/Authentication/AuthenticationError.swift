@@ -23,7 +23,7 @@ package enum AuthenticationError: Error, Sendable, Hashable {
 
 extension AuthenticationError: DescribedError, ErrorWithKind {
     /// The kind of error of the call that waited. A cancelled refresh does not mean that the call was cancelled.
-    package var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind? {
         switch self {
         case .tooManyRefreshes, .signedOutElsewhere: .unauthorized
         case .refreshTimedOut: .timedOut

@@ -94,7 +94,7 @@ extension Authenticator {
         case is CancellationError, is URLError, is DecodingError, is AuthenticationError: true
         case let error as OAuthError: error.isTransient
         case let error as TargetKitError: isTransient(error)
-        case let error as any ErrorWithKind: error.kind.isTransientFailure
+        case let error as any ErrorWithKind: error.kind?.isTransientFailure ?? false
         default: false
         }
     }

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension Call {
-    /// Why the call was interrupted; `nil` if it was not, or only after its file was in place.
+    /// Why the call was interrupted; `nil` if it wasn't, or only after its file was in place.
     var interruption: RequestHandle.Interruption? {
         let interruption = handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
         return interruption == nil || handle.isCommitted ? nil : interruption
@@ -32,9 +32,10 @@ extension Call {
         if interruption != nil { throw CancellationError() }
     }
 
-    /// Returns the result, or the interruption if the call was interrupted first. A cached response is not too late.
+    /// Returns the result, or the interruption if the call was interrupted first. A cached response is returned even
+    /// after the timeout.
     func unlessInterrupted(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
-        // A call that its scope does not accept has failed already, and plugins may change its error.
+        // A call that its scope rejects already failed, and plugins may change its error.
         guard let interruption, interruption != .shutDown, interruption == .cancelled || !result.isCached else {
             return result
         }
@@ -57,12 +58,12 @@ extension Result<Response, TargetKitError> {
         if case .success = self { true } else { false }
     }
 
-    /// Whether a plugin has ended the call in its `exchange`.
+    /// Whether a plugin's `exchange` ended the call.
     var isEndedByPlugin: Bool {
         if case .failure(let error) = self { error.isOfPlugin } else { false }
     }
 
-    /// Whether the response comes from a cache without the server.
+    /// Whether the response is from a cache, without contacting the server.
     fileprivate var isCached: Bool {
         if case .success(let response) = self { response.origin.isCache } else { false }
     }

@@ -9,17 +9,17 @@ import FoundationNetworking
 public struct ExchangeResult: Sendable {
     /// The response.
     public var response: TransportResponse
-    /// The request: the last one, if the server has redirected it.
+    /// The request, or the last request after redirects.
     public let request: URLRequest
     /// The redirects before the response.
     public let redirects: [Redirect]
-    /// The statuses that are accepted. If `nil`, the target's validation applies.
+    /// The accepted statuses. If `nil`, the target's validation applies.
     public var validation: StatusValidation?
 }
 
 /// How a driver receives the response to a request.
 struct Reception: Sendable {
-    /// The statuses that are accepted; `nil`: those of the target.
+    /// The accepted statuses; `nil` for the target's validation.
     var validation: StatusValidation?
     /// Whether pausing the call ends the exchange.
     var endsWhenPaused = false
@@ -93,7 +93,7 @@ extension Call {
         .filter(result.validation ?? reception.validation ?? context.target.validation)
     }
 
-    /// Sends a request of a driver, which reads the body or replaces the response.
+    /// Sends a request of a driver that reads the body or replaces the response.
     private func driverResult(
         of request: TransportRequest,
         to target: ResolvedTarget,
@@ -101,7 +101,7 @@ extension Call {
     ) async throws -> ExchangeResult {
         let isStreamed = if case .stream = request.destination { true } else { false }
         let receive = reception.receive
-        // The body of a stream arrives within the timeout, and pausing the call ends it.
+        // The timeout covers the body of a stream, and pausing the call ends it.
         let exchange = { @Sendable in
             try await self.exchangeResult(of: request, to: target, receive: isStreamed ? receive : nil)
         }
@@ -142,7 +142,7 @@ extension Call {
         let begun = first.timeout.map { _ in ContinuousClock.now }
         var sentAt: Locked<ContinuousClock.Instant?>?
         if begun != nil, plugins.exchanges {
-            // What plugins wait for before the first request does not count.
+            // The time that plugins wait before the first request isn't counted.
             let time = Locked<ContinuousClock.Instant?>(nil)
             sentAt = time
             request.onSend = { [onSend = first.onSend] sent in
@@ -158,7 +158,7 @@ extension Call {
                     request.timeout = try (start + LongestWait.limited(timeout)).remainingTime
                 }
                 let response = try await redirectedResponse(to: request, of: target, after: redirects)
-                // A redirect in a sample response is not followed.
+                // A redirect in a sample response isn't followed.
                 guard target.stub == .never, context.options.followsRedirects,
                     let next = try configuration.redirects.step(after: response.head, to: request)
                 else {
@@ -188,7 +188,7 @@ extension Call {
         }
     }
 
-    /// Performs one exchange, through the plugins that surround it.
+    /// Performs one exchange with the plugins that surround it.
     private func performExchange(
         _ request: TransportRequest,
         to target: ResolvedTarget
@@ -201,7 +201,7 @@ extension Call {
         return try await surrounded(request, to: target)
     }
 
-    /// It keeps the plugins off the frame of calls without them.
+    /// Keeps the plugins' state off the frame of calls without plugins.
     @inline(never)
     private func surrounded(_ request: TransportRequest, to target: ResolvedTarget) async throws -> TransportResponse {
         var context = context
@@ -248,7 +248,7 @@ extension Call {
             defer { group.cancelAll() }
             if let value = try await group.next() ?? nil { return value }
             group.cancelAll()
-            // The file may have been put in place at the same moment.
+            // The file may have been moved to its destination just now.
             if let value = try? await group.next() ?? nil, handle.isCommitted { return value }
             throw URLError(.timedOut)
         }
@@ -281,7 +281,7 @@ extension URLError {
 extension ContinuousClock.Instant {
     /// The time until this instant.
     ///
-    /// - Throws: `URLError(.timedOut)` if the instant has passed.
+    /// - Throws: `URLError(.timedOut)` if the instant is in the past.
     fileprivate var remainingTime: Duration {
         get throws {
             let left = ContinuousClock.now.duration(to: self)

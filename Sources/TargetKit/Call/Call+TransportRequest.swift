@@ -6,11 +6,11 @@ import FoundationNetworking
 #endif
 
 extension Call {
-    /// Creates the transport's request after checking what closures and plugins have changed.
+    /// Creates the transport's request after checking the changes by closures and plugins.
     ///
     /// - Parameters:
-    ///   - original: The request before plugins have changed it.
-    ///   - body: The body; `nil` for that of the task. The bytes of the request take precedence.
+    ///   - original: The request before plugins changed it.
+    ///   - body: The body; `nil` for the task's body. The bytes of the request take precedence.
     func transportRequest(
         _ request: URLRequest,
         changedFrom original: URLRequest,
@@ -19,7 +19,7 @@ extension Call {
     ) throws -> TransportRequest {
         let endpoint = target.endpoint
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
-        // A request that no closure or plugin has changed was checked by its endpoint.
+        // The endpoint already checked a request that no closure or plugin changed.
         let isOriginalChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
         if plugins.prepares || !isOriginalChecked {
             let check = RequestCheck(of: request, hasBody: body.isBody)
@@ -30,15 +30,18 @@ extension Call {
                 endpoint.task.destination
             }
         return TransportRequest(
-            of: context,
-            urlRequest: request,
-            givenHeaders: endpoint.headers,
-            body: body,
-            destination: destination,
-            timeout: try exchangeTimeout(of: request, to: target),
-            // Of several requests, each is identified by itself.
-            transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
-            progress: progress
+            TransportRequest.Fields(
+                urlRequest: request,
+                body: body,
+                destination: destination,
+                timeout: try exchangeTimeout(of: request, to: target),
+                progress: progress,
+                target: context.target,
+                secretHeaders: context.secretHeaders,
+                // If there are several requests, each identifies itself.
+                transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
+                givenHeaders: endpoint.headers
+            )
         )
     }
 
@@ -62,10 +65,11 @@ extension Call {
         return next
     }
 
-    /// The call's limit, else that of the endpoint or its request, else that of the target or provider.
+    /// The limit of the call, or else of the endpoint or its request, or else of the target or provider.
     private func exchangeTimeout(of request: URLRequest, to target: ResolvedTarget) throws -> Duration? {
         if let timeout = target.timeout { return timeout }
-        // 60 seconds is the default of `URLRequest`, so it stands for "no limit set" unless the endpoint has a timeout.
+        // `URLRequest` has a default of 60 seconds, so this value means that no limit is set, unless the endpoint has a
+        // timeout.
         let seconds = request.timeoutInterval
         if target.endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
         guard seconds.isFinite, seconds < 1e9 else { return context.options.timeout.exchange }

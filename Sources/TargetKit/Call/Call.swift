@@ -5,21 +5,20 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One call of a provider, from its target to its result. The calls of callers go through ``run(_:)``; those of a
-/// ``Kind/exchange`` do not.
+/// One call of a provider, from its target to its result. Calls by callers use ``run(_:)``; those of ``Kind/exchange``
+/// don't.
 ///
 /// The type is not generic over the target, so it is compiled once.
 final class Call: Sendable {
     /// What a call is for.
     enum Kind: Sendable, Hashable {
-        /// A response, whose body is complete in memory or in a file.
+        /// A response with a complete body in memory or in a file.
         case response
         /// A response of an exchange that identical calls share.
         case shared
-        /// A response whose body arrives while it is read. About `buffer` bytes at most wait for the reader.
+        /// A response whose body arrives while it is read. At most about `buffer` bytes wait for the reader.
         case stream(buffer: Int)
-        /// An exchange of other calls, with a context of its own: one that they share, or one that a driver sends
-        /// beside others.
+        /// An exchange with its own context, which several calls share or which a driver sends concurrently.
         case exchange
 
         var isStream: Bool {
@@ -37,16 +36,16 @@ final class Call: Sendable {
     let configuration: CallConfiguration
     let plugins: PluginChain
     let kind: Kind
-    /// The context of the first attempt, which plugins receive.
+    /// The context of the first attempt, passed to plugins.
     let context: RequestContext
-    /// When the call started, or `nil` if no plugin wants to know.
+    /// When the call started, or `nil` if no plugin needs it.
     let start: ContinuousClock.Instant?
-    /// Whether the call has its own task; cancelling it cancels whatever the call waits for. Otherwise the call runs in
-    /// the caller's task, and what it waits for is cancelled by the handle.
+    /// Whether the call has its own task, whose cancellation cancels everything that the call waits for. Otherwise, the
+    /// call runs in the caller's task, and the handle cancels what it waits for.
     let hasOwnTask: Bool
     /// Receives the progress of transports; `nil` if there is no observer.
     let progress: (@Sendable (TransferProgress) -> Void)?
-    /// What ``progress`` belongs to; `nil` for a shared exchange, whose calls have their own.
+    /// The meter of ``progress``; `nil` for a shared exchange, whose calls have their own meters.
     let meter: ProgressMeter?
     /// Decodes the value; `nil` if the caller asked for the response.
     let decoding: Decoding?
@@ -89,7 +88,7 @@ final class Call: Sendable {
         return await process(mapped(unlessInterrupted(result)), context)
     }
 
-    /// Repeats attempts until no plugin asks for another one.
+    /// Makes attempts until no plugin requests another one.
     ///
     /// - Parameter prepared: The prepared request of the first attempt, if there is one.
     func attempts(
@@ -112,7 +111,7 @@ final class Call: Sendable {
         return await endTransfer(result, by: driver, over: CallExchanges(self, of: original, to: target, context))
     }
 
-    /// Makes one attempt: in an exchange that it shares, by the driver of the task, or with one exchange.
+    /// Makes one attempt: with a shared exchange, with the task's driver, or with a single exchange.
     private func attempt(
         _ original: URLRequest,
         to target: ResolvedTarget,
@@ -163,7 +162,7 @@ final class Call: Sendable {
         }
     }
 
-    /// Tells the driver that the last attempt has ended, and the caller whether another call can continue the transfer.
+    /// Tells the driver that the last attempt ended, and the caller whether another call can continue the transfer.
     private func endTransfer(
         _ result: Result<Response, TargetKitError>,
         by driver: any TransferDriver,
@@ -171,13 +170,13 @@ final class Call: Sendable {
     ) async -> Result<Response, TargetKitError> {
         let result = unlessInterrupted(result).afterTransfer(context.transfer)
         await driver.end(result, over: exchanges)
-        // What a driver stores can refer to the call. With plugins, the values are released at the end of the call.
+        // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
         if plugins.isEmpty { handle.releaseAtEnd() }
         return result
     }
 }
 
-/// What the provider's closures and the call's options say about a target.
+/// A target, resolved with the provider's closures and the call's options.
 struct ResolvedTarget: Sendable {
     let endpoint: Endpoint
     let stub: StubBehavior
@@ -191,9 +190,9 @@ private struct Attempt: Sendable {
     let received: Result<Response, TargetKitError>
     /// The result after decoding.
     var result: Result<Response, TargetKitError>
-    /// Whether it is that of an exchange that calls share.
+    /// Whether it is the result of a shared exchange.
     var isShared = false
-    /// Whether plugins are asked for another attempt.
+    /// Whether plugins may request another attempt.
     var canBeRetried = true
 
     init(
@@ -204,11 +203,11 @@ private struct Attempt: Sendable {
         self.received = received
         self.result = result
         self.isShared = isShared
-        // A shared exchange asks the plugins about its own failures.
+        // For a failure of a shared exchange, `retry` is called by the exchange.
         canBeRetried = isShared ? received.isSuccess && !result.isSuccess : !result.isEndedByPlugin
     }
 
-    /// An attempt that has not been made, or is not repeated.
+    /// Creates an attempt that wasn't made or isn't retried.
     init(_ error: TargetKitError, isShared: Bool) {
         received = .failure(error)
         result = received
@@ -239,7 +238,7 @@ extension Call {
             } else {
                 try endpoint.urlRequest()
             }
-        // Encoding a body may have taken long.
+        // Encoding a body can take long.
         try checkCancellation()
         if !context.options.isEmpty { request.refuse(context.options.refusedNetworks) }
         return request
@@ -256,11 +255,11 @@ extension Call {
         return request
     }
 
-    /// Returns a request as the plugins have prepared it.
+    /// Returns a request after the plugins' `prepare`.
     ///
     /// - Parameters:
-    ///   - body: The body; `nil` for that of the task. The bytes of the request take precedence.
-    ///   - restriction: Removes from what plugins have added what may not be sent with this request.
+    ///   - body: The body; `nil` for the task's body. The bytes of the request take precedence.
+    ///   - restriction: Removes fields added by plugins that must not be sent with this request.
     func prepare(
         _ original: URLRequest,
         body: TransportRequest.Body? = nil,
@@ -305,7 +304,8 @@ extension Call {
         }
     }
 
-    /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil`: there is no other one.
+    /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil` if no plugin requests
+    /// one.
     private func delayBeforeRetry(_ attempt: inout Attempt, context: RequestContext) async -> Duration? {
         guard plugins.retries, attempt.canBeRetried, interruption == nil else { return nil }
         let result = attempt.result
@@ -313,7 +313,7 @@ extension Call {
         case .doNotRetry: return nil
         case .fail(let error): attempt = Attempt(failure(error, at: .transport), isShared: attempt.isShared)
         case .retry(let delay):
-            // The call would time out instead of returning what it has.
+            // The call would time out instead of returning this result.
             if delay > .zero, let remainingTime = context.remainingTime, delay >= remainingTime { return nil }
             do {
                 if delay > .zero {
@@ -332,11 +332,11 @@ extension Call {
     /// Maps an error with the target's ``ErrorMappingTarget``.
     func mapped(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         guard configuration.mapsErrors, let target = context.target as? any ErrorMappingTarget else { return result }
-        // The app's code may have cancelled the call, or have taken long.
+        // The app's code may have cancelled the call, or taken long.
         return unlessInterrupted(target.mapped(result))
     }
 
-    /// Passes the result through the plugins' `process`. A response that they replace is decoded again.
+    /// Passes the result through the plugins' `process`. A replaced response is decoded again.
     private func process(
         _ result: Result<Response, TargetKitError>,
         _ context: RequestContext
@@ -345,7 +345,7 @@ extension Call {
         let processed = await cancellable(in: .process) { [plugins] in
             await plugins.process(result, context: context)
         }
-        // A response that a plugin has created has neither.
+        // A response created by a plugin has neither.
         .map { $0.target == nil ? $0.of(context.target, decoder: context.options.decoder) : $0 }
         if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
             return unlessInterrupted(decoded(processed))

@@ -7,12 +7,12 @@ import FoundationNetworking
 
 /// The configuration that all calls of a provider share.
 final class CallConfiguration: Sendable {
-    /// Creates the request of an endpoint; `nil` uses ``Endpoint/urlRequest()``.
+    /// Creates the request of an endpoint; if `nil`, ``Endpoint/urlRequest()`` is used.
     let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
     let transport: any Transport
     let redirects: RedirectFollower
     let clock: any Clock<Duration>
-    /// The clock of a test that counts calls; `nil` for any other clock.
+    /// The clock if it is a test clock that counts calls; otherwise `nil`.
     let countingClock: (any CallCountingClock)?
     let elapsedTime: ElapsedTime
     /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.

@@ -8,19 +8,19 @@ import FoundationNetworking
 /// Sends the requests of a call for its ``TransferDriver``.
 ///
 /// Each request passes the plugins' `prepare`, `willSend`, `exchange` and `didReceive`, the redirects and the
-/// validation, has the call's timeout for an exchange, and is cancelled with the call. They are sent one after another;
-/// those that are sent at the same time need ``concurrent()``.
+/// validation, has the call's exchange timeout, and is cancelled with the call. Requests are sent one after another. To
+/// send requests concurrently, use ``concurrent()``.
 public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
     private let call: Call
     private let target: ResolvedTarget
     private let original: URLRequest
-    /// The request of the attempt if it was prepared to be compared with those of other calls.
+    /// The request of the attempt, if it was prepared for comparison with other calls.
     private let prepared: Locked<TransportRequest?>
-    /// The last request that was prepared.
+    /// The last prepared request.
     private let last = Locked<URLRequest?>(nil)
-    /// What plugins had stored for requests that are in flight at the same time; `nil` for the other ones.
+    /// The plugins' stored values, for concurrent requests; otherwise `nil`.
     private var stored: [StoredEntry]?
 
     init(
@@ -37,16 +37,16 @@ public struct CallExchanges: Sendable {
         self.prepared = Locked(prepared)
     }
 
-    /// Whether a sample answers the requests.
+    /// Whether the requests are stubbed.
     public var isStubbed: Bool { target.stub != .never }
 
     /// Whether the caller reads the body while it arrives, as a stream.
     public var isStreamed: Bool { call.kind.isStream }
 
-    /// The transport that sends the requests, which says what it can do: ``Transport/streamsResponses``.
+    /// The transport that sends the requests. For its abilities, see ``Transport/streamsResponses``.
     public var transport: any Transport { call.configuration.transport }
 
-    /// Whether redirects are followed, and where to.
+    /// Whether and where redirects are followed.
     public var redirects: RedirectPolicy { call.configuration.redirects.policy }
 
     /// The task of the call's endpoint.
@@ -59,26 +59,26 @@ public struct CallExchanges: Sendable {
         get throws { try target.endpoint.body(of: original) }
     }
 
-    /// Receives the progress of the transfer, in bytes of the whole; `nil` if there is no observer.
+    /// Receives the progress of the whole transfer, in bytes; `nil` if there is no observer.
     public var progress: (@Sendable (TransferProgress) -> Void)? { call.progress }
 
-    /// The last request that the plugins have prepared.
+    /// The last request that the plugins prepared.
     var lastRequest: URLRequest? { last.withLock(\.self) }
 }
 
 // MARK: - Requests
 
 extension CallExchanges {
-    /// Returns exchanges whose requests can be in flight at the same time as other ones. Each request has a context of
-    /// its own, with what the plugins have stored by now, and reports no progress.
+    /// Returns exchanges whose requests can be in flight concurrently. Each request has its own context, with a copy of
+    /// the plugins' stored values, and reports no progress.
     public func concurrent() -> CallExchanges {
         var exchanges = self
         exchanges.stored = call.handle.storedEntries
         return exchanges
     }
 
-    /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``, with its
-    /// own bytes, or else the body of the task.
+    /// Returns a request prepared by the plugins, for ``send(_:validation:endsWhenPaused:receive:)``. Its body is its
+    /// own bytes or the body of the task.
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {
@@ -89,14 +89,14 @@ extension CallExchanges {
         return if let known { noting(known) } else { try await preparing(request, body: nil, restriction: nil) }
     }
 
-    /// Returns a request as the plugins have prepared it, for ``send(_:validation:endsWhenPaused:receive:)``.
+    /// Returns a request prepared by the plugins, for ``send(_:validation:endsWhenPaused:receive:)``.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: The body, in place of that of the request or the task.
-    ///   - restriction: Removes from the prepared and the signed request what may not be sent with it, such as
-    ///     credentials for another server; default `nil`. What plugins add in `exchange` is not restricted: set
-    ///     ``TransportRequest/isCrossOrigin`` of a request to another server, so that they add no secrets.
+    ///   - body: The body, which replaces the body of the request or the task.
+    ///   - restriction: Removes fields that must not be sent, such as credentials for another server, from the prepared
+    ///     and the signed request; default `nil`. It isn't applied to changes in `exchange`; for a request to another
+    ///     server, set ``TransportRequest/isCrossOrigin``, so that plugins add no secrets.
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(
         _ request: URLRequest,
@@ -113,7 +113,7 @@ extension CallExchanges {
         body: TransportRequest.Body?,
         restriction: (@Sendable (URLRequest) -> URLRequest)?
     ) async throws -> TransportRequest {
-        // The call goes on, whatever its last exchange has put in place.
+        // The call continues, even if its last exchange stored a file.
         if stored == nil { call.handle.revokeCommit() }
         return noting(
             try await call.prepare(request, body: body, to: target, restriction: restriction, in: context)
@@ -125,11 +125,10 @@ extension CallExchanges {
         return request
     }
 
-    /// Sends a request with its own bytes, or else the body of the task, and returns its response.
+    /// Sends a request with its own bytes or the body of the task, and returns its response.
     ///
-    /// - Parameter request: The request, before plugins prepare it.
-    /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not
-    ///   accept.
+    /// - Parameter request: The request, before the plugins' `prepare`.
+    /// - Throws: ``TargetKitError`` of a plugin or the exchange, or if the target doesn't accept the status.
     public func send(_ request: URLRequest) async throws -> Response {
         try await send(prepare(request))
     }
@@ -137,24 +136,24 @@ extension CallExchanges {
     /// Sends a request with a body and returns its response.
     ///
     /// - Parameters:
-    ///   - request: The request, before plugins prepare it.
-    ///   - body: The body, in place of that of the request or the task.
-    /// - Throws: ``TargetKitError``: that of a plugin or of the exchange, or of a status that the target does not
-    ///   accept.
+    ///   - request: The request, before the plugins' `prepare`.
+    ///   - body: The body, which replaces the body of the request or the task.
+    /// - Throws: ``TargetKitError`` of a plugin or the exchange, or if the target doesn't accept the status.
     public func send(_ request: URLRequest, body: TransportRequest.Body) async throws -> Response {
         try await send(prepare(request, body: body))
     }
 
-    /// Sends a prepared request, whose body, destination and progress may be changed, and returns its response.
+    /// Sends a prepared request and returns its response. You can change the request's body, destination and progress
+    /// first.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - validation: The statuses that are accepted; default `nil`: those of the target.
+    ///   - validation: The accepted statuses; default `nil`, which means the target's validation.
     ///   - endsWhenPaused: Whether the exchange is cancelled when the call is paused; default `false`. See
     ///     ``waitWhilePaused()``.
-    ///   - receive: Receives the response before the plugins' `didReceive`, with the body of a stream if that is the
-    ///     request's destination, and returns it, changed or not. It is cancelled with the call, and within the timeout of
-    ///     the exchange. An error that it throws is that of the exchange. Default `nil`.
+    ///   - receive: Receives the response before the plugins' `didReceive`, with a stream as the body if that is the
+    ///     request's destination, and returns it, changed or not; default `nil`. It is cancelled with the call and when
+    ///     the exchange times out. Its error is the error of the exchange.
     /// - Throws: ``TargetKitError``.
     public func send(
         _ request: TransportRequest,
@@ -181,16 +180,16 @@ extension CallExchanges {
 
     /// Sends a request that has no body and continues after the call ends. The response is ignored.
     ///
-    /// The request has a context of its own. The call's scope waits for it when it is shut down.
+    /// The request has its own context. The call's scope waits for it when the scope is shut down.
     ///
-    /// - Parameter request: The request, before plugins prepare it.
+    /// - Parameter request: The request, before the plugins' `prepare`.
     public func sendInBackground(_ request: URLRequest) {
         sendInBackground { [target] part in
             try await part.prepare(request, body: TransportRequest.Body.none, to: target, in: part.context)
         }
     }
 
-    /// Sends a prepared request that continues after the call ends, as ``sendInBackground(_:)-(URLRequest)`` does.
+    /// Sends a prepared request that continues after the call ends, like ``sendInBackground(_:)-(URLRequest)``.
     public func sendInBackground(_ request: TransportRequest) {
         sendInBackground { _ in request }
     }
@@ -198,7 +197,7 @@ extension CallExchanges {
     private func sendInBackground(_ request: @escaping @Sendable (Call) async throws -> TransportRequest) {
         let (handle, scope) = (RequestHandle(), context.scope)
         let part = part(handle)
-        // Before the task begins, so that a shutdown waits for it.
+        // Called before the task begins, so that a shutdown waits for it.
         scope.beginExchange()
         Task.detached { [target] in
             var context = part.context
@@ -215,7 +214,7 @@ extension CallExchanges {
         }
     }
 
-    /// Returns a call for an exchange with a context of its own.
+    /// Returns a call for an exchange with its own context.
     private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
         Call(.exchange, in: context.ofExchange(handle, stored: stored), call.configuration, plugins: call.plugins)
     }
@@ -224,28 +223,28 @@ extension CallExchanges {
 // MARK: - Pausing and cancelling
 
 extension CallExchanges {
-    /// Whether the call has been cancelled or has timed out.
+    /// Whether the call was cancelled or timed out.
     public var isInterrupted: Bool { call.interruption != nil }
 
-    /// Whether other calls may share the exchanges.
+    /// Whether other calls can share the exchanges.
     private var isShared: Bool { call.kind == .exchange || call.kind == .shared && task.isShareable }
 
-    /// The number of times that the caller has paused the call.
+    /// The number of times that the call was paused.
     public var pauseCount: Int { call.handle.pauseCount }
 
-    /// Sets whether the caller can pause the call from now on; default: it cannot. Has no effect on a call that may
-    /// share its exchanges.
+    /// Sets whether the caller can pause the call from now on; default `false`. Has no effect on a call that can share
+    /// its exchanges.
     ///
-    /// If it can, the driver waits in ``waitWhilePaused()`` before each request, and sends those that another one can
-    /// continue with `endsWhenPaused`.
+    /// If it can, the driver must call ``waitWhilePaused()`` before each request, and use `endsWhenPaused` for requests
+    /// that another request can continue.
     public func setPausable(_ isPausable: Bool) {
         if !isShared { call.handle.setPausing(isPossible: isPausable) }
     }
 
-    /// Waits until the call is not paused, and returns ``pauseCount``. An exchange that fails after the count has grown
-    /// has ended because of the pause.
+    /// Waits while the call is paused, and returns ``pauseCount``. If an exchange fails and the count is higher than
+    /// before, the pause ended it.
     ///
-    /// - Throws: `CancellationError` if the call has been cancelled or has timed out.
+    /// - Throws: `CancellationError` if the call was cancelled or timed out.
     @discardableResult
     public func waitWhilePaused() async throws -> Int {
         let count = isShared ? 0 : await call.handle.waitWhilePaused()

@@ -13,7 +13,7 @@ final class Deadline: Sendable {
     /// The time until the deadline; zero after it.
     var remainingTime: Duration { max(.zero, end - elapsedTime.current) }
 
-    /// A deadline by the same clock, after a time from now.
+    /// A deadline by this clock, after a time from now.
     func restarted(in limit: Duration) -> Deadline { Deadline(in: limit, elapsedTime: elapsedTime) }
 
     /// The later of two deadlines by one clock; `nil`, without a deadline, is later than any.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The timeout of an exchange by a clock other than the continuous one, which transports do not support.
+/// The timeout of an exchange by a clock that transports don't support.
 ///
-/// The time begins when the first request reaches the transport: what plugins wait for before does not count.
+/// The time starts when the first request reaches the transport, so earlier waits by plugins aren't counted.
 final class ExchangeLimit: Sendable {
     private let limit: Duration
     private let clock: any Clock<Duration>
@@ -15,7 +15,7 @@ final class ExchangeLimit: Sendable {
         self.elapsedTime = elapsedTime
     }
 
-    /// Waits until the time is over.
+    /// Waits until the timeout.
     func wait() async throws {
         let deadline = deadline.withLock { deadline in
             let begun = deadline ?? Deadline(in: limit, elapsedTime: elapsedTime)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Delivers progress to one call in the order in which it was added, without a lock.
+/// Delivers progress to a call in the order in which it was added. No lock is held during delivery.
 final class ProgressListener: Sendable {
     private struct State: Sendable {
         var pending: [TransferProgress] = []
@@ -18,7 +18,7 @@ final class ProgressListener: Sendable {
         state.withLock { $0.pending += steps }
     }
 
-    /// Delivers what was added, unless another thread does.
+    /// Delivers the added progress, unless another thread is delivering.
     func deliver() {
         while true {
             let steps = state.withLock { state -> [TransferProgress] in

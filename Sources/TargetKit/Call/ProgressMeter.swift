@@ -3,13 +3,13 @@ import Foundation
 
 /// Reports the progress of a call's transfers, with their rates.
 ///
-/// The body of a request is reported as complete only when the response has begun: until then the server need not have
-/// received it.
+/// The body of a request is reported as complete only when the response begins, because until then the server may not
+/// have received it.
 final class ProgressMeter: Sendable {
     private struct State: Sendable {
         var upload = TransferRate()
         var download = TransferRate()
-        /// The progress of a complete request, until the response begins.
+        /// The completed progress of a request body, until the response begins.
         var complete: TransferProgress?
     }
 
@@ -71,7 +71,7 @@ final class ProgressMeter: Sendable {
         object?.finish()
     }
 
-    /// Reports that the request was complete, unless that was reported.
+    /// Reports the completion of the request, unless it was reported already.
     func responseArrived() {
         let complete = state.withLock { state in
             defer { state.complete = nil }
@@ -85,17 +85,17 @@ final class ProgressMeter: Sendable {
 struct TransferRate: Sendable {
     /// The time constant of the smoothing, in seconds.
     private static let smoothing = 3.0
-    /// The shortest time in which a rate is measured.
+    /// The minimum time for measuring a rate.
     private static let interval = Duration.milliseconds(250)
 
     private var lastTime: Duration?
     private var lastCount: Int64 = 0
     private var rate: Double?
 
-    /// Returns the number of bytes in a second; `nil` at first.
+    /// Returns the rate in bytes per second; `nil` at first.
     mutating func update(_ count: Int64, at time: Duration) -> Double? {
         guard let last = lastTime, count >= lastCount else {
-            // The transfer has begun, or begins again.
+            // The transfer begins or restarts.
             (lastTime, lastCount) = (time, count)
             return rate
         }
@@ -110,8 +110,8 @@ struct TransferRate: Sendable {
 }
 
 extension CallOptions {
-    /// An object that shows the progress of the file that the call sends or stores, for example as a child of the
-    /// app's own; default `nil`.
+    /// An object that reports the progress of the file that the call sends or stores, for example as a child of the
+    /// app's own object; default `nil`.
     ///
     /// ```swift
     /// let film = Progress(totalUnitCount: 0)
@@ -119,9 +119,9 @@ extension CallOptions {
     /// try await provider.request(.film(7), options: .setting(\.progress, film))
     /// ```
     ///
-    /// Its units are bytes, with their throughput and the remaining time. Cancelling it cancels the call. Pausing
-    /// and resuming it pauses and resumes a call that can be continued, as ``RequestHandle/pause()`` does. Use one
-    /// object for each call.
+    /// Its units are bytes, and it reports the throughput and the remaining time. Cancelling it cancels the call.
+    /// Pausing and resuming it pauses and resumes a resumable call, like ``RequestHandle/pause()``. Use one object for
+    /// each call.
     public var progress: Progress? {
         get { self[ProgressKey.self] }
         set { self[ProgressKey.self] = newValue }
@@ -131,7 +131,7 @@ extension CallOptions {
 private enum ProgressKey: CallOptionKey { static let defaultValue: Progress? = nil }
 
 extension Progress {
-    /// Completes the progress, whose total need not be known.
+    /// Completes the progress, even if its total is unknown.
     fileprivate func finish() {
         let count = max(1, completedUnitCount)
         totalUnitCount = count
@@ -148,7 +148,7 @@ extension Progress {
     }
 
     fileprivate func update(_ progress: TransferProgress) {
-        // An empty file would never be finished: Foundation does not count 0 of 0 as complete.
+        // Foundation doesn't count 0 of 0 as complete, so an empty file would never finish.
         let isEmpty = progress.total == 0
         totalUnitCount = isEmpty ? 1 : progress.total ?? -1
         completedUnitCount = isEmpty ? 1 : progress.completed

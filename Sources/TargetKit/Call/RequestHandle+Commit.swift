@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension RequestHandle {
-    /// Whether the call can no longer be interrupted, because its file is, or is just being, put in place.
+    /// Whether the call can no longer be interrupted, because its file is at its destination or is being moved there.
     var isCommitted: Bool { state.withLock(\.isCommitted) }
 
-    /// From now on, the call cannot be interrupted; returns `false` if it has been.
+    /// Prevents interruptions from now on; returns `false` if the call is already interrupted.
     func commit() -> Bool {
         state.withLock { state in
             guard state.interruption == nil else { return false }
@@ -13,12 +13,12 @@ extension RequestHandle {
         }
     }
 
-    /// Records that what the call waited for cannot be undone, although the call has been interrupted.
+    /// Records that the call's effect can't be undone, although the call was interrupted.
     func commitLate() {
         state.withLock { $0.isCommitted = true }
     }
 
-    /// The call can be interrupted again, because it goes on. It is, if it was meanwhile.
+    /// Allows interruptions again, because the call continues. Applies an interruption that arrived in between.
     func revokeCommit() {
         let late = state.withLock { state -> Interruption? in
             guard state.isCommitted else { return nil }

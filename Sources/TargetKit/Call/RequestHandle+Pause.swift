@@ -2,7 +2,7 @@
 
 extension RequestHandle {
     struct Pause: Sendable {
-        /// Whether pausing the call has an effect; `nil` until the call knows.
+        /// Whether pausing the call has an effect; `nil` until this is known.
         var isPossible: Bool?
         var isPaused = false
         /// The number of times that the call was paused.
@@ -11,22 +11,22 @@ extension RequestHandle {
         var cancelExchange: (@Sendable () -> Void)?
         /// The time until the deadline when the call was paused.
         var remainingTime: Duration?
-        /// Wait until the call is resumed or ends.
+        /// The tasks that wait until the call is resumed or ends.
         var waiters: [UnsafeContinuation<Void, Never>] = []
 
-        /// Whether the call waits, or will before its next exchange.
+        /// Whether the call is waiting, or will wait before its next exchange.
         var isWaiting: Bool { isPaused && isPossible == true }
     }
 
-    /// Pauses a resumable download or upload of TargetKitTransfers: ends its exchange and keeps what has arrived, until
-    /// ``resume()``.
+    /// Pauses a resumable download or upload of TargetKitTransfers. Ends its exchange and retains the transferred data
+    /// until ``resume()``.
     ///
-    /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
-    /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or
-    /// cancelled, even if its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
+    /// Plugins see a cancelled exchange. While the call is paused, the limit of ``CallTimeout/wholeCall(_:)`` doesn't
+    /// expire. A paused call remains in its scope until it is resumed or cancelled, even if its handle is released;
+    /// ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
     ///
-    /// The method has no effect on other calls, on a transfer that cannot be continued, on a call that shares its
-    /// exchange, and on one that has ended.
+    /// Has no effect on other calls, on transfers that can't be continued, on calls that share their exchange, and on
+    /// calls that ended.
     public func pause() {
         let remainingTime = deadline?.remainingTime
         let cancel = state.withLock { state -> (@Sendable () -> Void)? in
@@ -43,7 +43,7 @@ extension RequestHandle {
         cancel?()
     }
 
-    /// Continues a paused transfer with a new exchange. Has no effect on a call that is not paused.
+    /// Continues a paused transfer with a new exchange. Has no effect on a call that isn't paused.
     public func resume() {
         let deadline = deadline
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
@@ -61,7 +61,7 @@ extension RequestHandle {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Sets whether pausing has an effect from now on. If it does not, a pause is over.
+    /// Sets whether pausing has an effect from now on. If `false`, ends a pause.
     func setPausing(isPossible: Bool) {
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
             guard state.outcome == nil else { return [] }
@@ -84,8 +84,7 @@ extension RequestHandle {
         }
     }
 
-    /// Waits until the call is resumed, interrupted, or ends. Returns the number of times that it was paused until
-    /// then.
+    /// Waits until the call is resumed or interrupted, or ends. Returns the number of times that it was paused.
     @discardableResult
     func waitWhilePaused() async -> Int {
         while true {
@@ -125,7 +124,8 @@ extension RequestHandle {
 }
 
 extension Call {
-    /// Runs an exchange that pausing the call cancels. Only a call with a task of its own has a handle for the app.
+    /// Runs an exchange that is cancelled when the call is paused. Only a call with its own task has a handle for the
+    /// app.
     func pausable(
         _ exchange: @escaping @Sendable () async throws -> ExchangeResult
     ) async throws -> ExchangeResult {

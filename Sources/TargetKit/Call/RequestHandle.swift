@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: MIT
 
-/// A call that is in progress.
+/// A call in progress.
 ///
-/// Releasing the handle does not cancel the call.
+/// Releasing the handle doesn't cancel the call.
 public final class RequestHandle: Sendable {
     /// Why a call ends early.
     enum Interruption: Sendable {
         case cancelled
         case timedOut
-        /// Its scope accepts no new calls. Its plugins process the failure, so its tasks are not cancelled.
+        /// Its scope accepts no new calls. Its plugins process the failure, so its tasks aren't cancelled.
         case shutDown
     }
 
     typealias Outcome = Result<Response, TargetKitError>
 
     struct State: Sendable {
-        /// The task of the call, if it has one of its own.
+        /// The call's own task, if it has one.
         var task: (any CancellableTask)?
         /// Cancels the exchange, if the call runs in its caller's task.
         var cancelExchange: (@Sendable () -> Void)?
         /// The tasks that the call waits for, by identifier.
         var waits: [Int: any CancellableTask] = [:]
-        /// The identifier of the last task that the call has started to wait for.
+        /// The identifier of the last task that the call started to wait for.
         var lastTaskID = 0
-        /// The identifier of the last one that has finished.
+        /// The identifier of the last task that finished.
         var lastFinishedTaskID = 0
         var interruption: Interruption?
-        /// Whether what the call waits for is cancelled.
+        /// Whether the tasks that the call waits for are cancelled.
         var isEnding: Bool { interruption != nil && interruption != .shutDown }
-        /// Whether the call has an effect that a cancel would not undo, and so cannot be interrupted any more.
+        /// Whether the call has an effect that a cancellation can't undo, so it can no longer be interrupted.
         var isCommitted = false
-        /// The interruption that came after that.
+        /// An interruption that arrived after the commit.
         var lateInterruption: Interruption?
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
-        /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs
+        /// The values that plugins store in the call's context; `nil` after its end. Stored here so that a call needs
         /// only one lock.
         var storage: [StoredEntry]? = []
         var attempt = 0
@@ -52,9 +52,9 @@ public final class RequestHandle: Sendable {
         state = Locked(State(deadline: deadline))
     }
 
-    /// Cancels the call, which then fails with stage `.cancelled`.
+    /// Cancels the call. It then fails with stage `.cancelled`.
     ///
-    /// You can call this method from any thread. It has no effect on a call that has ended.
+    /// You can call this method from any thread. It has no effect after the call ends.
     public func cancel() {
         interrupt(.cancelled)
     }
@@ -66,7 +66,7 @@ public final class RequestHandle: Sendable {
     ///
     /// Cancelling a waiting task cancels the call.
     ///
-    /// - Throws: The same ``TargetKitError`` that is passed to the call's completion.
+    /// - Throws: The ``TargetKitError`` that is passed to the call's completion.
     public func response() async throws(TargetKitError) -> Response {
         let outcome = await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
@@ -87,7 +87,7 @@ public final class RequestHandle: Sendable {
     /// A call has one exchange at a time, so a new action replaces the previous one.
     ///
     /// - Parameter action: Called at most once, on any thread, when the call is cancelled or times out; called
-    ///   immediately if that has already happened.
+    ///   immediately if that already happened.
     public func onCancel(_ action: @escaping @Sendable () -> Void) {
         // The previous action is released outside the lock.
         let (isInterrupted, _) = state.withLock { state in
@@ -123,7 +123,7 @@ public final class RequestHandle: Sendable {
     }
 
     /// Adds a task to those that are cancelled with the call, and returns whether the call is already ending; `nil` if
-    /// the task has finished.
+    /// the task already finished.
     private func addWait(for task: some CancellableTask, id: Int) -> Bool? {
         state.withLock { state in
             if state.lastFinishedTaskID == id { return nil }
@@ -132,7 +132,7 @@ public final class RequestHandle: Sendable {
         }
     }
 
-    /// Why the call is to end early, if it is.
+    /// Why the call is ending early; `nil` if it isn't.
     var interruption: Interruption? { state.withLock(\.interruption) }
 
     /// Interrupts the call, unless it is committed. Only the first reason is recorded.
@@ -140,7 +140,7 @@ public final class RequestHandle: Sendable {
         beginInterruption(reason)?()
     }
 
-    /// Records an interruption, and returns the closure that ends what the call is doing; `nil` if the call is
+    /// Records an interruption, and returns the closure that ends the call's current work; `nil` if the call is
     /// committed.
     func beginInterruption(_ reason: Interruption) -> (@Sendable () -> Void)? {
         state.withLock { state in
@@ -161,7 +161,7 @@ public final class RequestHandle: Sendable {
         }
     }
 
-    /// Attaches the call's task to this handle, and cancels it if the call has already been interrupted.
+    /// Attaches the call's task to this handle, and cancels it if the call is already interrupted.
     func attach(_ task: some CancellableTask) {
         let (isInterrupted, priority) = state.withLock { state in
             state.task = task
@@ -189,7 +189,7 @@ public final class RequestHandle: Sendable {
     /// When the call times out; `nil` without a limit for the whole call.
     var deadline: Deadline? { state.withLock(\.deadline) }
 
-    /// Moves the deadline of a shared exchange to that of a call that joins it, if that is later.
+    /// Extends the deadline of a shared exchange to the deadline of a call that joins it, if that is later.
     func extendDeadline(to other: Deadline?) {
         state.withLock { $0.deadline = .later($0.deadline, other) }
     }
@@ -231,15 +231,15 @@ extension RequestHandle {
         }
     }
 
-    /// What plugins have stored.
+    /// The plugins' stored values.
     var storedEntries: [StoredEntry] { state.withLock(\.storage) ?? [] }
 
     func store(_ entries: [StoredEntry]) {
         state.withLock { $0.storage = entries }
     }
 
-    /// Releases the plugins' stored values, and the tasks with their results, at the end of the call: the caller may
-    /// keep the handle, and a plugin the context.
+    /// Releases the plugins' stored values, and the tasks with their results, at the end of the call, because the
+    /// caller may retain the handle, and a plugin the context.
     func releaseAtEnd() {
         _ = state.withLock { state in
             defer { (state.storage, state.task, state.cancelExchange) = (nil, nil, nil) }
@@ -255,6 +255,6 @@ protocol CancellableTask: Sendable {
 }
 
 extension Task: CancellableTask {
-    /// Waits until the task has finished.
+    /// Waits until the task finishes.
     func end() async { _ = await result }
 }

@@ -4,8 +4,7 @@ extension RequestScope {
     /// The calls that wait for a handler that the current task runs, so that the handler can shut down their scope.
     @TaskLocal package static var callsOfHandler: Set<RequestContext.ID> = []
 
-    /// The number of calls in flight: the current count, then every change. A slow reader receives only the newest
-    /// count.
+    /// The number of calls in flight, starting with the current count. A slow reader receives only the latest count.
     ///
     /// ```swift
     /// for await count in scope.inFlightCounts { spinner.isHidden = count == 0 }
@@ -30,11 +29,11 @@ extension RequestScope {
     /// Shuts down the scope, for example at the end of a session or before the program exits.
     ///
     /// From now on, new calls fail with stage `.shutDown`. Calls in flight can finish within the grace period and are
-    /// then cancelled. The method returns when no call is left: all plugin hooks have run, and every completion has
-    /// been submitted to its queue. Cancelling the waiting task ends the grace period.
+    /// then cancelled. The method returns when no call is left, all plugin hooks ran, and every completion was
+    /// submitted to its queue. Cancelling the waiting task ends the grace period.
     ///
     /// Within the sign-out handler of a plugin, the method neither cancels nor waits for the call that called the
-    /// handler. Don't call it from another hook of a plugin: it would wait for its own call.
+    /// handler. Don't call it from any other plugin hook, because it would wait for its own call.
     ///
     /// ```swift
     /// await session.shutdown(grace: .seconds(3))

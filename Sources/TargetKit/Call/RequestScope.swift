@@ -9,7 +9,7 @@
 /// session.cancelAll()                              // both
 /// ```
 ///
-/// A call belongs to its provider's scope and to every ancestor of that scope: each of them counts it and can cancel
+/// A call belongs to its provider's scope and to every ancestor of that scope. Each of them counts it and can cancel
 /// it.
 public final class RequestScope: Sendable {
     struct Call: Sendable {
@@ -21,20 +21,20 @@ public final class RequestScope: Sendable {
     /// A task that waits until no call is left.
     struct Waiter: Sendable {
         let continuation: UnsafeContinuation<Void, Never>
-        /// The calls that it does not wait for, because they wait for it.
+        /// The calls that it doesn't wait for, because they wait for it.
         let excluded: Set<RequestContext.ID>
     }
 
     struct State: Sendable {
         var calls: [RequestContext.ID: Call] = [:]
-        /// Shared exchanges in flight, and calls that have ended but whose completion has not been submitted yet.
+        /// The number of shared exchanges in flight, and of ended calls whose completion isn't submitted yet.
         var pendingCount = 0
         var isShutDown = false
         var counters: [UInt64: AsyncStream<Int>.Continuation] = [:]
         var waiters: [UInt64: Waiter] = [:]
         var lastNumber: UInt64 = 0
 
-        /// Whether ``RequestScope/shutdown(grace:)`` has nothing to wait for, apart from these calls.
+        /// Whether ``RequestScope/shutdown(grace:)`` waits only for these calls.
         func isIdle(apartFrom ids: Set<RequestContext.ID>) -> Bool {
             pendingCount == 0 && calls.count <= ids.count && calls.keys.allSatisfy(ids.contains)
         }
@@ -53,21 +53,21 @@ public final class RequestScope: Sendable {
     /// Creates a scope without calls.
     ///
     /// - Parameters:
-    ///   - parent: The parent scope, for example the session's for a screen; default `nil`: none. Cancelling or
-    ///     shutting down the parent does the same to the calls of this one.
-    ///   - clock: Measures the grace period of ``shutdown(grace:)``; default: the parent's clock, else the continuous
-    ///     clock.
+    ///   - parent: The parent scope, for example the session's scope for a screen; default `nil`. Cancelling or
+    ///     shutting down the parent also affects the calls of this scope.
+    ///   - clock: Measures the grace period of ``shutdown(grace:)``; default: the clock of the parent, or else the
+    ///     continuous clock.
     public init(parent: RequestScope? = nil, clock: (any Clock<Duration>)? = nil) {
         self.parent = parent
         self.clock = clock ?? parent?.clock ?? ContinuousClock()
     }
 
     deinit {
-        // Otherwise a reader of the counts would wait forever.
+        // Otherwise, a reader of the counts would wait forever.
         for counter in state.withLock(\.counters).values { counter.finish() }
     }
 
-    /// The number of calls in flight, including those of child scopes.
+    /// The number of calls in flight, including calls of child scopes.
     public var inFlightCount: Int { state.withLock(\.calls.count) }
 
     /// Cancels every call in flight, without waiting for it to end. Each call fails with stage `.cancelled`.
@@ -111,7 +111,7 @@ public final class RequestScope: Sendable {
         return isTaken
     }
 
-    /// Removes a call that has ended. Its completion runs after the call is no longer counted, and before
+    /// Removes a call that ended. Its completion runs when the call is no longer counted, and before
     /// ``shutdown(grace:)`` returns.
     func remove(_ id: RequestContext.ID, completion: (() -> Void)? = nil) {
         if let parent {
@@ -142,7 +142,7 @@ public final class RequestScope: Sendable {
         parent?.endExchange()
     }
 
-    /// Changes the state. If no calls are left, resumes those that wait for it.
+    /// Changes the state. If no calls are left, resumes the waiters.
     func settle(_ change: (inout State) -> Void) {
         let waiters = state.withLock { state -> [Waiter] in
             change(&state)
@@ -157,11 +157,11 @@ public final class RequestScope: Sendable {
 
 extension RequestScope.State {
     mutating func removeCall(_ id: RequestContext.ID) {
-        // A scope that is shut down has not accepted the call.
+        // A scope that was shut down didn't accept the call.
         if calls.removeValue(forKey: id) != nil { countHasChanged() }
     }
 
-    /// Yields the new count. This runs under the lock to keep the counts in order; `yield` makes no callbacks.
+    /// Yields the new count. Runs under the lock, so that the counts are in order; `yield` makes no callbacks.
     func countHasChanged() {
         if counters.isEmpty { return }
         for counter in counters.values { counter.yield(calls.count) }

@@ -14,7 +14,7 @@ struct SharedExchangeKey: Hashable {
         case form(MultipartForm)
     }
 
-    /// A stubbed call never shares with a real one, or with one that has a different sample.
+    /// A stubbed call never shares with a real call, or with a call that has a different sample.
     private enum Responder: Hashable {
         case transport
         case sample(StubBehavior, delay: Duration, status: Int, headers: HTTPHeaders, data: Data)
@@ -27,17 +27,17 @@ struct SharedExchangeKey: Hashable {
     private let body: Body
     private let destination: TransportRequest.Destination
     private let download: DownloadDestination.SharingKey?
-    /// Calls with different timeouts do not share: each must keep to its own.
+    /// Calls with different timeouts don't share, because each must respect its own.
     private let timeout: Duration?
     private let refusedNetworks: RefusedNetworks
     private let followsRedirects: Bool
-    /// How a cache answers the exchange.
+    /// How a cache responds to the exchange.
     private let cachePolicy: URLRequest.CachePolicy
     /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation
 
-    /// Returns `nil` for a call that cannot be shared: a stream, or a call whose body, sample or destination cannot be
-    /// compared.
+    /// Returns `nil` for a call that can't be shared: a stream, or a call with a body, sample or destination that can't
+    /// be compared.
     init?(_ request: TransportRequest, to target: ResolvedTarget, _ context: RequestContext) {
         if case .stream = request.destination { return nil }
         if target.stub == .never {
@@ -56,7 +56,7 @@ struct SharedExchangeKey: Hashable {
         case .data(let data): body = .data(data)
         case .file(let url): body = .file(url)
         case .stream:
-            // Comparing the app's own sources would run its code under a lock.
+            // Comparing the app's body sources would run its code under a lock.
             guard case .multipart(let form) = target.endpoint.task.content, !form.hasSources else { return nil }
             body = .form(form)
         }

@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// The shared exchanges of a provider that are in flight.
 ///
-/// An exchange is a call of its own, in its own task. It is cancelled when the last call that waits for it is
-/// cancelled. Joining and leaving take the same lock, so a call cannot join an exchange whose last waiter has left.
+/// An exchange is a separate call with its own task. It is cancelled when the last call that waits for it is cancelled.
+/// Joining and leaving share a lock, so a call can't join an exchange whose last waiter left.
 final class SharedExchanges: Sendable {
     private typealias Outcome = Result<Response, TargetKitError>
     private typealias ID = UInt64
@@ -16,7 +16,7 @@ final class SharedExchanges: Sendable {
     typealias Progress = @Sendable (TransferProgress) -> Void
 
     private enum Waiter: Sendable {
-        /// The call has joined and is not suspended yet.
+        /// The call joined and isn't suspended yet.
         case joined
         case waiting(Continuation)
     }
@@ -29,15 +29,15 @@ final class SharedExchanges: Sendable {
         var listeners: [RequestContext.ID: ProgressListener] = [:]
         /// The latest step of each direction, for a call that joins later.
         var latest: [TransferProgress.Direction: TransferProgress] = [:]
-        /// The result, for waiters that have joined and are not suspended yet.
+        /// The result, for waiters that joined and aren't suspended yet.
         var outcome: Outcome?
     }
 
     private struct Table: Sendable {
         var exchanges: [ID: Entry] = [:]
         var byKey: [SharedExchangeKey: ID] = [:]
-        /// The last exchange number. A call's own number would not be unique: a retried call can begin a second
-        /// exchange while the first still delivers its result.
+        /// The last exchange number. A call's number isn't unique, because a retried call can begin a second exchange
+        /// while the first still delivers its result.
         var lastID: ID = 0
 
         mutating func remove(_ id: ID) -> Entry? {
@@ -49,16 +49,16 @@ final class SharedExchanges: Sendable {
 
     private let table = Locked(Table())
 
-    /// The handles of the exchanges whose hooks run this code. A call that a hook makes cannot wait for any of them.
+    /// The handles of the exchanges whose hooks run this code. A call by a hook can't wait for any of them.
     @TaskLocal private static var enclosing: Set<ObjectIdentifier> = []
 
-    /// The number of exchanges that are in flight or deliver their result.
+    /// The number of exchanges that are in flight or delivering their result.
     var count: Int { table.withLock(\.exchanges.count) }
 
     /// The number of calls that wait for these exchanges.
     var waiterCount: Int { table.withLock { $0.exchanges.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// Whether a hook of the exchange for the key makes this call.
+    /// Whether this call is made by a hook of the exchange for the key.
     func isWithinExchange(for key: SharedExchangeKey) -> Bool {
         let enclosing = Self.enclosing
         if enclosing.isEmpty { return false }
@@ -74,7 +74,7 @@ final class SharedExchanges: Sendable {
     ///   - key: Identifies equal requests.
     ///   - id: The identifier of the call.
     ///   - deadline: When the call times out. The exchange has the latest deadline of its calls.
-    ///   - progress: Receives the latest progress from before the call joined, then that of the exchange.
+    ///   - progress: Receives the latest progress before the call joined, then further progress of the exchange.
     ///   - begin: Begins the exchange and returns the function that performs it. It receives the handle that cancels
     ///     the exchange, and the closure to report progress to.
     func result(
@@ -112,7 +112,7 @@ final class SharedExchanges: Sendable {
             if let known = table.byKey[key], var exchange = table.exchanges.removeValue(forKey: known) {
                 exchange.waiters[id] = .joined
                 exchange.listeners[id] = listener
-                // Before any step that is reported from now on.
+                // Delivered before any step that is reported from now on.
                 listener?.add([exchange.latest[.upload], exchange.latest[.download]].compactMap(\.self))
                 let isLifted = exchange.priority < priority
                 if isLifted { exchange.priority = priority }
@@ -151,8 +151,8 @@ final class SharedExchanges: Sendable {
         if let outcome { continuation.resume(returning: outcome) }
     }
 
-    /// Removes a waiter without a result. Removing the last waiter cancels the exchange, and no call can join it any
-    /// more. The last waiter of an exchange that cannot be cancelled any more stays for its result.
+    /// Removes a waiter without a result. Removing the last waiter cancels the exchange, and no call can join it. If
+    /// the exchange can no longer be cancelled, the last waiter stays for its result.
     private func leave(_ id: RequestContext.ID, exchange: ID) {
         let (waiter, cancel) = table.withLock { table -> (Waiter?, (@Sendable () -> Void)?) in
             guard let found = table.exchanges[exchange], found.outcome == nil, let waiter = found.waiters[id] else {
@@ -212,7 +212,7 @@ extension Call {
         guard let key = SharedExchangeKey(request, to: target, context),
             !configuration.sharedExchanges.isWithinExchange(for: key)
         else { return nil }
-        // The clock counts the exchange, too.
+        // The clock counts the exchange instead of the call.
         configuration.countingClock?.setWaiting(true, call: context.id)
         defer { configuration.countingClock?.setWaiting(false, call: context.id) }
         let result = await configuration.sharedExchanges.result(
@@ -230,12 +230,12 @@ extension Call {
             return { await call.trackedByTestClock { await call.runExchange(request, of: original, with: target) } }
         }
         guard let result else { throw failure(CancellationError(), at: .transport, request: request.urlRequest) }
-        // The file is in place, even if this call was cancelled at the end.
+        // The file is at its destination, even if this call was cancelled at the end.
         if case .success(let response) = result, response.file != nil { handle.commitLate() }
         return result.of(context)
     }
 
-    /// Runs a shared exchange, which consists of attempts only. Its scope waits for it.
+    /// Runs the attempts of a shared exchange. Its scope waits for it.
     private func runExchange(
         _ request: TransportRequest,
         of original: URLRequest,

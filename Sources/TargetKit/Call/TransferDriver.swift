@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Performs a call that takes several requests: a resumable upload, a file in parts, an upload in S3's parts.
+/// Performs a call that consists of several requests, such as a resumable upload or an S3 multipart upload.
 ///
 /// A task carries its driver (``HTTPTask/driver(_:)``). Without one, a call sends its request once.
 ///
@@ -28,14 +28,14 @@ public protocol TransferDriver: Sendable {
     /// Returns the response of the call.
     ///
     /// - Parameters:
-    ///   - request: The request of the endpoint, which the plugins have not prepared yet.
+    ///   - request: The request of the endpoint, before the plugins' `prepare`.
     ///   - exchanges: Sends requests.
     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response
 
     /// Called once after the last attempt, before the plugins' `process`. Default: does nothing.
     ///
-    /// A driver can delete here what the server has stored of a transfer that has failed. The call may have been
-    /// cancelled, so requests are sent with ``CallExchanges/sendInBackground(_:)-(URLRequest)``.
+    /// For example, a driver can delete the server's data of a failed transfer. The call may be cancelled, so send
+    /// requests with ``CallExchanges/sendInBackground(_:)-(URLRequest)``.
     func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async
 }
 
@@ -46,10 +46,9 @@ extension TransferDriver {
 
 /// A driver's report about a transfer, for plugins that retry.
 public struct TransferState: Sendable, Hashable {
-    /// Whether another attempt can follow, even if the server has processed the last request; `nil`: if that request is
-    /// safe to repeat.
+    /// Whether a retry is safe even if the server processed the last request; `nil` if that depends on the request.
     public var isRepeatable: Bool?
-    /// The number of bytes that another attempt does not transfer again; `nil` if it begins again.
+    /// The number of bytes that another attempt doesn't transfer again; `nil` if it starts over.
     public var continuedByteCount: Int64?
 
     /// Creates a state.
@@ -60,7 +59,7 @@ public struct TransferState: Sendable, Hashable {
 }
 
 extension RequestContext {
-    /// The state of the transfer; `nil` for a call without a driver, or whose driver has not said anything.
+    /// The state of the transfer; `nil` without a driver, or if the driver didn't report one.
     public var transfer: TransferState? {
         get { self[TransferStateKey.self] }
         nonmutating set { self[TransferStateKey.self] = newValue }
@@ -68,3 +67,14 @@ extension RequestContext {
 }
 
 private enum TransferStateKey: RequestContextKey { typealias Value = TransferState }
+
+extension Result<Response, TargetKitError> {
+    /// This result, with an error that records whether another call can continue the transfer.
+    func afterTransfer(_ state: TransferState?) -> Self {
+        mapError { error in
+            var error = error
+            error.isContinuable = state?.isRepeatable == true
+            return error
+        }
+    }
+}

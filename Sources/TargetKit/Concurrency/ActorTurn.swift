@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// The time for which a reader occupies its actor. A reader that always finds something to read never suspends, and a
-/// view could not respond meanwhile.
+/// The time for which a reader occupies its actor. A reader that always has data never suspends, so it could block a
+/// view's actor.
 struct ActorTurn: Sendable {
     /// Half of the time between two frames at 60 Hz.
     private static let limit = Duration.milliseconds(8)
 
     private var start: ContinuousClock.Instant?
 
-    /// Whether the reader has to suspend: its turn has been longer than the limit. The next turn then begins. Always
-    /// `false` without an actor.
+    /// Whether the reader must suspend because its turn exceeds the limit. If so, the next turn begins. Always `false`
+    /// without an actor.
     mutating func isOver(on actor: (any Actor)?) -> Bool {
         if actor == nil { return false }
         let now = ContinuousClock.now

@@ -2,9 +2,9 @@
 #if os(Linux)
 @preconcurrency import Dispatch
 
-/// A wait that keeps no memory after it is cancelled.
+/// A wait that retains no memory after it is cancelled.
 ///
-/// On Linux, `ContinuousClock.sleep` keeps about 700 bytes of a cancelled sleep until its deadline (Swift 6.3.1).
+/// On Linux, `ContinuousClock.sleep` retains about 700 bytes of a cancelled sleep until its deadline (Swift 6.3.1).
 struct CancellableTimer: Sendable {
     private struct State: Sendable {
         var waiter: UnsafeContinuation<Void, Never>?

@@ -3,18 +3,18 @@ import Foundation
 
 /// A value protected by a lock. It is the only lock of the package.
 ///
-/// The closure runs with the lock held, so it must not call other code back or wait.
+/// The closure runs with the lock held, so it must not wait or call back into other code.
 ///
 /// The lock is a `pthread_mutex_t` because `Synchronization.Mutex` requires iOS 18, and because the thread sanitizer
 /// reports false races for `Mutex` on Linux (Swift 6.3.1).
 ///
-/// The type is `@unchecked Sendable` because the compiler cannot check the lock: the value is accessed only in
+/// The type is `@unchecked Sendable` because the compiler can't check the lock. The value is accessed only in
 /// ``withLock(_:)``, and initialized before the lock is shared. The value must be `Sendable`.
 ///
-/// What is called often is inlinable: unspecialized, each call would look up the metadata of its value.
+/// Frequently called functions are inlinable, because an unspecialized call would look up the metadata of its value.
 @frozen @usableFromInline
 package struct Locked<Value: Sendable>: @unchecked Sendable {
-    // Both are in one allocation and accessed by pointer, which avoids the exclusivity checks of class properties.
+    // Both are in one allocation and accessed by pointer, to avoid the exclusivity checks of class properties.
     @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     @inlinable

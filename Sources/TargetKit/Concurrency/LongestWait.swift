@@ -2,10 +2,10 @@
 
 /// The upper limit of waits that a caller or a server requests.
 package enum LongestWait {
-    /// One year, which every clock can represent.
+    /// One year. Every clock can represent it.
     package static let year = Duration.seconds(365 * 86_400)
 
-    /// The duration, limited to a year: clocks, and the components of `Duration`, trap on overflow.
+    /// The duration, limited to a year, because clocks and the components of `Duration` trap on overflow.
     package static func limited(_ time: Duration) -> Duration {
         max(.zero - year, min(time, year))
     }
@@ -21,13 +21,13 @@ extension Clock where Duration == Swift.Duration {
     }
 }
 
-/// A stopwatch of any clock, which starts when it is created: the instants of an existential clock cannot be stored.
+/// A stopwatch for any clock, started on creation. The instants of an existential clock can't be stored.
 package struct ElapsedTime: Sendable {
     private let read: @Sendable () -> Duration
 
     package init(_ clock: some Clock<Duration>) {
         if clock is ContinuousClock {
-            // The clock of almost every program, without generic code.
+            // A fast path without generic code, for the clock of almost every program.
             let start = ContinuousClock.now
             read = { start.duration(to: .now) }
         } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Where a download is stored, and how.
+/// Where and how a download is stored.
 ///
 /// ```swift
 /// .download(to: .folder(downloads).existingFile(.number))
@@ -9,23 +9,23 @@ import Foundation
 /// .download(to: .choose { head, name in folder.appendingPathComponent("\(Date.now.timeIntervalSince1970) \(name)") })
 /// ```
 ///
-/// The file appears at its place only when the complete body has arrived, its checksums are right, and the response is
-/// an accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until
-/// the first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download
+/// The file appears at its destination only when the body is complete, its checksums match, and the response is an
+/// accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the
+/// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download
 /// continues while the device is locked.
 ///
-/// A body that does not match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call
-/// with `URLError(.badServerResponse)`. They are not checked for a body with a content coding, because they describe
-/// the coded bytes.
+/// A body that doesn't match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call
+/// with `URLError(.badServerResponse)`. A body with a content coding isn't checked, because these fields describe the
+/// coded bytes.
 public struct DownloadDestination: Sendable {
-    /// What happens when there already is a file at the destination.
+    /// The behavior when a file already exists at the destination.
     public enum ExistingFile: Sendable, Hashable {
-        /// The download replaces it. The new file gets the old one's permissions.
+        /// The download replaces the file. The new file gets the old file's permissions.
         case replace
-        /// The call fails and the file is unchanged. If the name is known before the response, nothing is sent.
-        /// ``TargetKitError/kind`` is `.conflict`.
+        /// The call fails and the file is unchanged. ``TargetKitError/kind`` is `.conflict`. If the name is known in
+        /// advance, no request is sent.
         case keep
-        /// The download gets the next free name: `report 2.pdf`, `report 3.pdf`, and so on.
+        /// The download gets the next free name, such as `report 2.pdf` or `report 3.pdf`.
         case number
     }
 
@@ -39,9 +39,9 @@ public struct DownloadDestination: Sendable {
     private(set) var existingFile = ExistingFile.replace
     /// Whether an interrupted download continues.
     package var isResumable = false
-    /// Returns the driver of a download that takes several requests; `nil`: it takes one.
+    /// Returns the driver of a download with several requests; `nil` for a download with one request.
     package var driver: (@Sendable (DownloadDestination) -> any TransferDriver)?
-    /// The expected SHA-256 as the caller has given it.
+    /// The expected SHA-256, as given by the caller.
     private(set) var sha256: String?
 
     private init(_ location: Location) {
@@ -50,40 +50,39 @@ public struct DownloadDestination: Sendable {
 
     /// A file.
     ///
-    /// An existing destination must be a regular file or a symbolic link to one, which is followed. Otherwise the call
-    /// fails and nothing is sent: also if the link leads to nothing, or the system does not follow it because another
-    /// user has created it in a shared folder.
+    /// An existing destination must be a regular file or a symbolic link to a regular file. Otherwise, the call fails
+    /// without sending a request. This includes a broken link, and a link that the system doesn't follow because
+    /// another user created it in a shared folder.
     public static func file(_ url: URL) -> DownloadDestination { Self(.file(url)) }
 
-    /// A file in a folder, with the name that the server gives it.
+    /// A file in a folder, with a name from the server.
     ///
-    /// The name is the one of `Content-Disposition` (RFC 6266), else the last component of the response's URL, else
-    /// `download`. Path components, control characters, and names that a system reserves are removed from it, so that
-    /// the file is always in the folder: also when the name is that of a symbolic link, which is replaced, not
-    /// followed.
+    /// The name is from `Content-Disposition` (RFC 6266), or else the last component of the response's URL, or else
+    /// `download`. Path components, control characters and reserved names are removed, so the file is always in the
+    /// folder. A symbolic link with this name is replaced, not followed.
     public static func folder(_ url: URL) -> DownloadDestination { Self(.folder(url)) }
 
-    /// A file that a closure chooses when the complete body has arrived.
+    /// A file that a closure chooses when the body is complete.
     ///
-    /// - Parameter choose: Returns the file URL. It receives the head of the response and the name that ``folder(_:)``
-    ///   would use. An error that it throws fails the call.
+    /// - Parameter choose: Returns the file URL. Receives the head of the response and the name that ``folder(_:)``
+    ///   would use. An error fails the call.
     public static func choose(
         _ choose: @escaping @Sendable (_ head: ResponseHead, _ suggestedName: String) throws -> URL
     ) -> DownloadDestination {
         Self(.chosen(choose))
     }
 
-    /// The same destination, with another rule for an existing file; default: ``ExistingFile/replace``.
+    /// Returns this destination with a rule for an existing file; default: ``ExistingFile/replace``.
     public func existingFile(_ rule: ExistingFile) -> DownloadDestination {
         var destination = self
         destination.existingFile = rule
         return destination
     }
 
-    /// The same destination, for a file with a known SHA-256. Another file fails the call with
-    /// `URLError(.badServerResponse)` and is removed.
+    /// Returns this destination for a file with a known SHA-256. A file with another digest is removed, and the call
+    /// fails with `URLError(.badServerResponse)`.
     ///
-    /// - Parameter digest: 64 hexadecimal digits. With anything else the call fails and nothing is sent.
+    /// - Parameter digest: 64 hexadecimal digits. Any other text fails the call without sending a request.
     public func checksum(sha256 digest: String) -> DownloadDestination {
         var destination = self
         destination.sha256 = digest
@@ -92,7 +91,7 @@ public struct DownloadDestination: Sendable {
 }
 
 extension DownloadDestination {
-    /// The properties that are equal for two downloads to the same place.
+    /// The properties that are equal for downloads to one destination.
     struct SharingKey: Hashable {
         let file: URL
         let isFolder: Bool
@@ -101,7 +100,7 @@ extension DownloadDestination {
         let sha256: String?
     }
 
-    /// `nil` if a closure chooses the file: closures cannot be compared.
+    /// `nil` if a closure chooses the file, because closures can't be compared.
     var sharingKey: SharingKey? {
         let (file, isFolder): (URL, Bool)
         switch location {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// The moment at which a file is put in place: either the call is cancelled before it, or it succeeds.
+/// The moment at which a file is moved to its destination. Either the call is cancelled before it, or it succeeds.
 final class DownloadEnd: Sendable {
     private let handle: RequestHandle
-    /// Whether the task of the call, or its exchange, has been cancelled.
+    /// Whether the task of the call or its exchange is cancelled.
     private let isTaskCancelled = Locked(false)
 
     init(_ handle: RequestHandle) {
@@ -14,10 +14,10 @@ final class DownloadEnd: Sendable {
 
     func cancel() { isTaskCancelled.withLock { $0 = true } }
 
-    /// Moves the file, unless the call was cancelled before. If that fails, or the name is taken, the call can be
+    /// Moves the file, unless the call was cancelled before. If moving fails or the name is taken, the call can be
     /// cancelled again.
     ///
-    /// - Parameter move: Returns whether the file is in place.
+    /// - Parameter move: Returns whether the file is at its destination.
     func commit(_ move: () throws -> Bool) throws -> Bool {
         let isCommitted = isTaskCancelled.withLock { isTaskCancelled in !isTaskCancelled && handle.commit() }
         guard isCommitted else { throw CancellationError() }

@@ -5,11 +5,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The place of a downloaded file: checked before the request is sent, and taken when the file is complete.
+/// The destination of a downloaded file, which is checked before the request is sent and used when the file is
+/// complete.
 package struct DownloadPlace: Sendable {
     /// The number of names that ``DownloadDestination/ExistingFile/number`` tries.
     private static let lastNumber = 10_000
-    /// The longest name of a file in bytes that all systems allow.
+    /// The length of the longest file name that all systems allow, in bytes.
     private static let nameSize = 255
 
     private let destination: DownloadDestination
@@ -18,7 +19,7 @@ package struct DownloadPlace: Sendable {
         self.destination = destination
     }
 
-    /// Checks the destination before anything is sent, and creates missing folders.
+    /// Checks the destination before a request is sent, and creates missing folders.
     package func check() throws {
         if let sha256 = destination.sha256, !sha256.isSHA256 { throw InvalidRequest.invalidChecksum(sha256) }
         switch destination.location {
@@ -38,22 +39,22 @@ package struct DownloadPlace: Sendable {
         }
     }
 
-    /// Checks that files can be created in a folder, for example that its file system is not read-only.
+    /// Checks that files can be created in a folder, for example that its file system isn't read-only.
     private static func checkWriting(in folder: URL) throws(InvalidRequest) {
         guard access(folder.path, W_OK | X_OK) != 0 else { return }
         throw .unwritableFolder(path: folder.path, reason: String(cString: strerror(errno)))
     }
 
-    /// Checks a file that is to be created or replaced.
+    /// Checks a file that will be created or replaced.
     private static func checkFile(_ file: URL) throws(InvalidRequest) {
         guard file.isFileURL else { throw .notAFile(path: RedactedURL(file).description) }
         guard let status = FileStatus(of: file) else {
-            // A link to nothing, or one that the system does not follow because another user has made it in a shared
+            // A broken link, or a link that the system doesn't follow because another user created it in a shared
             // folder.
             if FileStatus(of: file, followsLinks: false) != nil { throw .notAFile(path: file.path) }
             return
         }
-        // A rename would replace a pipe or a device with a file.
+        // Renaming would replace a pipe or a device with a file.
         guard status.isRegular else { throw .notAFile(path: file.path) }
     }
 
@@ -66,7 +67,8 @@ package struct DownloadPlace: Sendable {
         }
     }
 
-    /// Why a folder cannot be created in the nearest one that exists, for example because its file system is read-only.
+    /// Why a folder can't be created in its nearest existing ancestor, for example because its file system is
+    /// read-only.
     private static func reason(of folder: URL) -> String? {
         var parent = folder.deletingLastPathComponent()
         while parent.path.count > 1, FileStatus(of: parent) == nil { parent = parent.deletingLastPathComponent() }
@@ -74,16 +76,16 @@ package struct DownloadPlace: Sendable {
         return String(cString: strerror(errno))
     }
 
-    /// The file to replace, after resolving a symbolic link; `nil` if its name is not known before the response.
+    /// The file to replace, after resolving a symbolic link; `nil` if its name isn't known before the response.
     package var replacedFile: URL? {
         guard case .file(let file) = destination.location else { return nil }
         return file.resolvingSymlinksInPath()
     }
 
-    /// A new name for the incomplete file, on the volume of the destination if that is known.
+    /// A new name for the incomplete file, on the destination's volume if it is known.
     var part: URL { PartialFile.hiddenPlace(beside: partNeighbor) }
 
-    /// The file, in the folder of the incomplete one, after which that is named.
+    /// The file that determines the folder and name of the incomplete file.
     var partNeighbor: URL { neighbor ?? Self.unnamed }
 
     /// The name of the incomplete file that a later call continues.
@@ -103,7 +105,7 @@ package struct DownloadPlace: Sendable {
         }
     }
 
-    /// A file that has no place yet is in a folder of its user: others must not read it in a shared one.
+    /// A file without a destination is in a private folder, because other users could read it in a shared folder.
     private static var unnamed: URL {
         let folder = PrivateFolder.standard(named: "TargetKit.downloads") ?? FileManager.default.temporaryDirectory
         return folder.appendingPathComponent("download")
@@ -113,11 +115,11 @@ package struct DownloadPlace: Sendable {
 // MARK: - The complete file
 
 extension DownloadPlace {
-    /// Moves the complete file to its place, and returns that.
+    /// Moves the complete file to its destination, and returns the destination.
     ///
     /// - Parameters:
-    ///   - name: The name that the server gives the file, without path components.
-    ///   - end: Decides whether the call is cancelled before.
+    ///   - name: The server's name for the file, without path components.
+    ///   - end: Decides whether a cancellation precedes the move.
     func take(_ part: URL, head: ResponseHead, name: String, at end: DownloadEnd) throws -> URL {
         let file: URL
         switch destination.location {
@@ -127,7 +129,7 @@ extension DownloadPlace {
             let place = folder.appendingPathComponent(name, isDirectory: false)
             return try move(part, to: place, followsLinks: false, at: end)
         }
-        // A link can be new.
+        // The link may be new.
         try Self.checkFile(file)
         let place = file.resolvingSymlinksInPath()
         if case .chosen = destination.location { try Self.createFolder(place.deletingLastPathComponent()) }
@@ -161,7 +163,8 @@ extension DownloadPlace {
     /// Moves the file, unless the name is taken.
     private static func rename(_ part: URL, toFree place: URL, at end: DownloadEnd) throws -> Bool {
         var code: Int32 = 0
-        // No other process can see, or take, the name before the file has it. Some file systems have no hard links.
+        // With a hard link, no other process can see or take the name before the file has it. Some file systems have no
+        // hard links.
         let isLinked = try end.commit {
             if link(part.path, place.path) == 0 { return true }
             code = errno
@@ -176,9 +179,9 @@ extension DownloadPlace {
         return true
     }
 
-    /// Creates an empty file, so that another process cannot take the name; returns `false` if it is taken.
+    /// Creates an empty file, so that another process can't take the name; returns `false` if it is taken.
     private static func reserve(_ place: URL) throws -> Bool {
-        // O_EXCL does not follow a symbolic link.
+        // O_EXCL doesn't follow a symbolic link.
         let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
             if errno == EEXIST { return false }
@@ -215,10 +218,10 @@ extension DownloadPlace {
         unlink(part.path)
     }
 
-    /// `report 2.pdf` for `report.pdf`.
+    /// The numbered name, such as `report 2.pdf` for `report.pdf`.
     static func numbered(_ place: URL, number: Int) -> URL {
         let name = place.lastPathComponent
-        // A name that begins with a dot has no extension there.
+        // A leading dot doesn't start an extension.
         let dot = name.dropFirst().lastIndex(of: ".")
         var stem = String(name[..<(dot ?? name.endIndex)])
         let rest = " \(number)" + (dot.map { String(name[$0...]) } ?? "")

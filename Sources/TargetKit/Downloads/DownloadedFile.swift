@@ -5,16 +5,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The complete body of a response, in a part that is checked and moved to its destination.
+/// The complete body of a response, in a partial file that is checked and moved to its destination.
 package struct DownloadedFile: Sendable {
-    /// The file is not the one that a checksum describes.
+    /// The file doesn't match a checksum.
     package struct Mismatch: Error, CustomStringConvertible {
         package let description: String
     }
 
     let part: URL
     let head: ResponseHead
-    /// The fields of the head, with those that only the first of several responses has.
+    /// The fields of the head, including fields that only the first of several responses has.
     let headers: HTTPHeaders
     /// The position of the response's first byte in the file.
     let contentStart: Int64
@@ -26,11 +26,11 @@ package struct DownloadedFile: Sendable {
         self.contentStart = contentStart
     }
 
-    /// Checks the file and moves it, on a thread of its own: a large file takes long.
+    /// Checks and moves the file on a separate thread, because a large file takes long.
     ///
     /// - Parameters:
-    ///   - source: The URL that the response came from.
-    ///   - handle: The handle of the call. When the file is in place, the call cannot be cancelled any more.
+    ///   - source: The URL of the response.
+    ///   - handle: The handle of the call. When the file is at its destination, the call can no longer be cancelled.
     package func complete(
         at destination: DownloadDestination,
         from source: URL?,
@@ -59,7 +59,7 @@ package struct DownloadedFile: Sendable {
 
     private func check(_ sha256: String?, isCancelled: () -> Bool) throws {
         let isUncoded = headers.isUncoded
-        // Of a part that the target has requested itself, Repr-Digest describes the whole.
+        // If the target requested a part, Repr-Digest describes the whole file.
         let isWhole = isUncoded && head.statusCode != 206
         let whole = isWhole ? headers[.reprDigest].flatMap(DigestFields.sha256) : nil
         let content = isUncoded ? headers[.contentDigest].flatMap(DigestFields.sha256) : nil
@@ -67,19 +67,19 @@ package struct DownloadedFile: Sendable {
             let found = try digest(from: 0, isCancelled: isCancelled)
             let digits = MessageDigest.hexadecimal(found)
             if let sha256, digits != sha256.lowercased() {
-                throw Mismatch(description: "the SHA-256 of the file is \(digits), not the expected \(sha256)")
+                throw Mismatch(description: "the SHA-256 of the file is \(digits), expected \(sha256)")
             }
             if let whole, !whole.elementsEqual(found) {
-                throw Mismatch(description: "the file does not match the response's Repr-Digest")
+                throw Mismatch(description: "the file doesn't match the response's Repr-Digest")
             }
             if let content, contentStart == 0, !content.elementsEqual(found) {
-                throw Mismatch(description: "the file does not match the response's Content-Digest")
+                throw Mismatch(description: "the file doesn't match the response's Content-Digest")
             }
         }
         if let content, contentStart > 0,
             try !content.elementsEqual(digest(from: contentStart, isCancelled: isCancelled))
         {
-            throw Mismatch(description: "the rest of the file does not match the response's Content-Digest")
+            throw Mismatch(description: "the rest of the file doesn't match the response's Content-Digest")
         }
     }
 
@@ -103,7 +103,7 @@ extension HTTPHeaders {
         values(for: .contentEncoding).allSatisfy { $0.isEmpty || $0.equalsIgnoringASCIICase("identity") }
     }
 
-    /// Whether the body has ranges and their fields (RFC 9110 §14.6).
+    /// Whether the body consists of several ranges with header fields (RFC 9110 §14.6).
     package var isMultipartRanges: Bool {
         values(for: .contentType).contains { type in
             type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)

@@ -5,16 +5,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The body of a response that has not been accepted yet, in a temporary file beside its destination. The file is
-/// removed when the object is deallocated.
+/// The body of a response that isn't accepted yet, in a temporary file beside its destination. The file is removed when
+/// the object is deallocated.
 package final class PendingDownload: Sendable {
-    /// The number of bytes of a rejected body that are kept in memory: 1 MiB, more than any typical error body.
+    /// The number of bytes of a rejected body that are read into memory: 1 MiB, more than a typical error body.
     package static let excerptSize = 1 << 20
 
     /// The temporary file.
     let part: URL
     private let destination: DownloadDestination
-    /// Whether the temporary file has had its name from the start, and a process that died would have left it.
+    /// Whether the temporary file has a name from the start, so that a killed process would leave it behind.
     private let isReserved: Bool
 
     init(to destination: DownloadDestination) {
@@ -39,7 +39,7 @@ package final class PendingDownload: Sendable {
         var result = result
         let response = result.response
         guard case .file(let received) = response.body else { return result }
-        // Otherwise the empty file that holds the place would replace the user's.
+        // Otherwise, the empty placeholder would replace the user's file.
         guard received == part else { throw URLError(.cannotParseResponse) }
         guard validation.acceptsFile(response.head.statusCode) else {
             result.response.body = .data(excerpt)
@@ -59,24 +59,24 @@ package final class PendingDownload: Sendable {
         return result
     }
 
-    /// Checks that the target has requested a part of the file, and that the body is that part.
+    /// Checks that the target requested a part of the file, and that the body is that part.
     private func checkRange(_ head: ResponseHead, of request: URLRequest) throws {
         guard let range = request.value(forHTTPHeaderField: "Range") else {
-            throw URLError.unusable("it is a part of the file (HTTP 206), and the whole file was requested")
+            throw URLError.unusable("it is only a part of the file (HTTP 206), but the whole file was requested")
         }
         if head.headers.isMultipartRanges, !range.contains(",") {
             throw URLError.unusable("the range is in a multipart body")
         }
     }
 
-    /// Locks the temporary file, so that another download does not take it for a leftover.
+    /// Locks the temporary file, so that another download doesn't remove it.
     private func locked() -> Int32? {
         let descriptor = open(part.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
         return descriptor >= 0 ? descriptor : nil
     }
 
-    /// Removes what processes that have died have left behind of earlier downloads to the destination.
+    /// Removes files that killed processes left behind for earlier downloads to the destination.
     private func removeLeftovers() async {
         let (neighbor, isReserved) = (DownloadPlace(destination).partNeighbor, isReserved)
         await DispatchQueue(label: "TargetKit.download").run {
@@ -86,7 +86,7 @@ package final class PendingDownload: Sendable {
         }
     }
 
-    /// The first bytes of the body; empty if they cannot be read.
+    /// The first bytes of the body; empty if they can't be read.
     private var excerpt: Data {
         guard let opened = try? OpenedFile(path: part.path), let size = try? opened.size() else { return Data() }
         var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
@@ -96,7 +96,7 @@ package final class PendingDownload: Sendable {
 }
 
 extension URLError {
-    /// The error of a response that does not make sense.
+    /// The error for an unusable response.
     package static func unusable(_ words: String) -> URLError {
         URLError(.badServerResponse, message: words)
     }

@@ -141,7 +141,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         encoder.nestedElement().unkeyedContainer()
     }
 
-    /// Returns an encoder for a new element, or for the same node if it already has named values.
+    /// Returns an encoder for a new element, or for this node if it already has named values.
     func superEncoder() -> any Encoder {
         if case .object = encoder.node.content { return encoder }
         return encoder.nestedElement()

@@ -54,10 +54,10 @@ struct FormSerializer: ~Copyable {
         return children
     }
 
-    /// The elements that are not empty, in their order.
+    /// The nonempty elements, in order.
     ///
-    /// Nested arrays without an index in their names cannot be told apart by a reader. These are grouped by depth,
-    /// deepest first, followed by objects, as Alamofire sorts them.
+    /// A reader can't distinguish nested arrays without an index in their names. They are grouped by depth, deepest
+    /// first, followed by objects, as in Alamofire.
     private func arranged(_ nodes: [FormNode]) -> [FormNode] {
         let written = nodes.filter { if case .empty = $0.content { false } else { true } }
         guard rules.alphabetizeKeyValuePairs, hasAnonymousElements, written.contains(where: { $0.listDepth > 0 }) else {
@@ -90,7 +90,7 @@ extension FormNode {
 /// during one call of `encode`.
 final class FormNode {
     enum Content {
-        /// Nothing has been written.
+        /// Nothing is written yet.
         case empty
         case text(String)
         case list([FormNode])
@@ -114,7 +114,7 @@ final class FormNode {
         if case .empty = content { content = .object(FormObject()) }
     }
 
-    /// The child with a name, which is created if needed. Any other content is replaced by an object.
+    /// The child with a name, created if needed. Replaces any other content with an object.
     func child(named name: String) -> FormNode {
         let object: FormObject
         if case .object(let existing) = content {
@@ -126,7 +126,7 @@ final class FormNode {
         return object.child(named: name)
     }
 
-    /// A new element at the end of the list. Any other content is replaced by a list.
+    /// A new element at the end of the list. Replaces any other content with a list.
     func newElement() -> FormNode {
         let node = FormNode()
         if case .list(var nodes) = content {

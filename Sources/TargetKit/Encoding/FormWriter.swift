@@ -2,16 +2,16 @@
 
 /// Writes escaped `name=value` pairs into one buffer.
 ///
-/// The escaped name of the current array or dictionary is in a second buffer, so that it is escaped only once for all
+/// A second buffer holds the escaped name of the current array or dictionary, so that it is escaped only once for all
 /// elements.
 struct FormWriter: ~Copyable {
     private var bytes: ByteBuffer
     private var name = ByteBuffer(capacity: 0)
-    /// A root name that is not in `name` yet. Most root names are written directly to `bytes`.
+    /// A root name that isn't in `name` yet. Most root names are written directly to `bytes`.
     private var root: String?
     private let arrays: URLEncodedFormEncoder.ArrayEncoding
     private let spaceAsPlus: Bool
-    /// The number of pairs that have been written.
+    /// The number of pairs written so far.
     private(set) var pairCount = 0
 
     /// Creates a writer that appends pairs to a text.
@@ -65,7 +65,7 @@ struct FormWriter: ~Copyable {
         return name.count
     }
 
-    /// Restores the length that the name had at the mark.
+    /// Restores the name's length at the mark.
     mutating func restore(_ mark: Int) {
         name.truncate(to: mark)
     }

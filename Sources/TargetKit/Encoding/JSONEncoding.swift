@@ -9,9 +9,9 @@ import FoundationNetworking
 /// Encodes parameters as a JSON object (RFC 8259) in the body.
 ///
 /// Strings are escaped only where RFC 8259 §7 requires it, so `/` and non-ASCII text are unchanged. `nil` and `NSNull`
-/// are `null`. Numbers are exact: integers of any width and `Decimal` in all their digits, `Double` and `Float` as the
-/// shortest decimal that reads back to the same number (`1` for `1.0`). `Data` is a Base64 string, `URL` and `UUID` are
-/// strings, a `RawRepresentable` is its raw value. NaN, infinity and any other type are errors with the key path.
+/// are `null`. Integers of any width and `Decimal` have all their digits; `Double` and `Float` are the shortest decimal
+/// that reads back to the number (`1` for `1.0`). `Data` is a Base64 string, `URL` and `UUID` are strings, and a
+/// `RawRepresentable` is its raw value. NaN, infinity and any other type are errors with the key path.
 public struct JSONEncoding: ParameterEncoding {
     let sortedKeys: Bool
     let pretty: Bool
@@ -20,9 +20,9 @@ public struct JSONEncoding: ParameterEncoding {
     /// Creates an encoding.
     ///
     /// - Parameters:
-    ///   - sortedKeys: Whether names are sorted at every level; default: yes, so that equal parameters give equal
+    ///   - sortedKeys: Whether names are sorted at every level; default `true`, so that equal parameters give equal
     ///     bytes.
-    ///   - pretty: Whether the JSON has line breaks and an indentation of two spaces; default: no.
+    ///   - pretty: Whether the JSON has line breaks and an indentation of two spaces; default `false`.
     ///   - dates: The format of dates; default: the number of seconds since 1970.
     public init(
         sortedKeys: Bool = true,
@@ -34,7 +34,7 @@ public struct JSONEncoding: ParameterEncoding {
         self.dates = dates
     }
 
-    /// Returns the request with the parameters as its body, and the Content-Type `application/json` unless it has one.
+    /// Returns the request with the parameters as its body, and the Content-Type `application/json` unless one is set.
     ///
     /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
@@ -149,8 +149,8 @@ extension JSONEncoder {
     /// Encodes a value with sorted keys, so that equal values give equal bytes. Otherwise the order of a dictionary's
     /// keys varies.
     ///
-    /// The encoder itself is not changed, because other code may be using it. If it does not sort keys, a new encoder
-    /// with the same settings is used. A subclass of `JSONEncoder` is used unchanged.
+    /// The encoder itself isn't changed, because other code may use it. If it doesn't sort keys, a new encoder with its
+    /// settings is used, except for a subclass of `JSONEncoder`.
     func encodeWithSortedKeys(_ value: some Encodable) throws -> Data {
         guard type(of: self) == JSONEncoder.self, !outputFormatting.contains(.sortedKeys) else {
             return try encode(value)

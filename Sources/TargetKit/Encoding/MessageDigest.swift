@@ -2,14 +2,14 @@
 
 /// The digests of Digest authentication (RFC 7616) and of PKCE (RFC 7636), for systems without CryptoKit.
 ///
-/// MD5 is broken as a signature; some servers still require it for Digest authentication.
+/// MD5 is insecure, but some servers still require it for Digest authentication.
 package enum MessageDigest: Sendable, Hashable, CaseIterable {
     /// RFC 1321.
     case md5
     /// FIPS 180-4 §6.2.
     case sha256
 
-    /// The digest of a message: 16 bytes, or 32.
+    /// The digest of a message, 16 or 32 bytes.
     package func bytes(of message: [UInt8]) -> [UInt8] {
         switch self {
         case .md5: Self.md5(message)
@@ -29,7 +29,7 @@ package enum MessageDigest: Sendable, Hashable, CaseIterable {
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// The message, `0x80`, zeros, and the number of its bits in the last eight bytes of a block of 64.
+    /// The message, `0x80`, zeros, and the message's length in bits in the last eight bytes of a 64-byte block.
     private static func padded(_ message: [UInt8], length: (UInt64) -> UInt64) -> [UInt8] {
         var padded = message + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)

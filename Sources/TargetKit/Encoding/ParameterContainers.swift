@@ -7,7 +7,7 @@ protocol ParameterList {
 
 /// Names and values of any types.
 protocol ParameterPairs {
-    /// Calls `body` with the pairs in their own order; those of a dictionary sorted by name when `sorted`.
+    /// Calls `body` with the pairs in their own order; a dictionary's pairs are sorted by name if `sorted`.
     func forEachParameter(sorted: Bool, body: (String, Any) throws -> Void) throws
 }
 

@@ -20,8 +20,8 @@ import FoundationNetworking
 ///     }
 /// }
 /// ```
-/// The same parameters should give the same bytes each time. Sort the keys, because the order of a dictionary changes
-/// between runs. TargetKit checks later whether the method allows a body.
+/// Equal parameters should give equal bytes. Sort the keys, because a dictionary's order changes between runs.
+/// TargetKit checks later whether the method allows a body.
 public protocol ParameterEncoding: Sendable {
     /// Returns the request with the parameters added.
     ///
@@ -34,7 +34,7 @@ public protocol ParameterEncoding: Sendable {
 
 /// The reason why parameters could not be encoded, and which of them is invalid.
 ///
-/// It contains types and names, never a value: a parameter can be a password.
+/// It contains types and names, but no values, because a parameter can be a password.
 struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
     /// The reason for the failure.
     enum Reason: Sendable, Hashable {
@@ -44,7 +44,7 @@ struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
         case unsupportedKey(String)
         /// A number or a date that is NaN or infinite.
         case notFinite
-        /// A date outside the years 1 to 9999, which ISO 8601 cannot write in four digits.
+        /// A date outside the years 1 to 9999, which have no four-digit form in ISO 8601.
         case dateOutOfRange
         /// The nesting is deeper than ``ParameterEncodingError/maximumDepth``.
         case tooDeep
@@ -73,13 +73,13 @@ struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
     var description: String {
         let place = keyPath.isEmpty ? "the parameters" : "the parameter \(keyPath)"
         switch reason {
-        case .unsupportedType(let type): return "\(place) cannot be encoded: there is no form for a \(type)"
-        case .unsupportedKey(let type): return "\(place) cannot be encoded: a \(type) cannot be a key"
-        case .notFinite: return "\(place) cannot be encoded: it is NaN or infinite"
-        case .dateOutOfRange: return "\(place) cannot be encoded: the date is outside the years 1 to 9999"
-        case .tooDeep: return "\(place) cannot be encoded: nested deeper than \(Self.maximumDepth) levels"
-        case .rootWithoutKeys(let root): return "\(place) cannot be encoded as a form: \(root) has no names"
-        case .invalidURL: return "\(place) cannot be put into the query: the request has no valid URL"
+        case .unsupportedType(let type): return "\(place) can't be encoded: values of type \(type) aren't supported"
+        case .unsupportedKey(let type): return "\(place) can't be encoded: a \(type) can't be a key"
+        case .notFinite: return "\(place) can't be encoded: it is NaN or infinite"
+        case .dateOutOfRange: return "\(place) can't be encoded: the date is outside the years 1 to 9999"
+        case .tooDeep: return "\(place) can't be encoded: it is nested deeper than \(Self.maximumDepth) levels"
+        case .rootWithoutKeys(let root): return "\(place) can't be encoded as a form: \(root) has no names"
+        case .invalidURL: return "\(place) can't be added to the query: the request has no valid URL"
         }
     }
 
@@ -90,7 +90,7 @@ struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
 }
 
 extension URLRequest {
-    /// Appends a query to the URL's own query, which is not changed, before any fragment.
+    /// Appends a query to the URL's unchanged query, before any fragment.
     ///
     /// - Parameter write: Returns its argument followed by the escaped query.
     /// - Throws: ``ParameterEncodingError`` if the request has no URL, and any error of `write`.

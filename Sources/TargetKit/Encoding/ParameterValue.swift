@@ -24,7 +24,7 @@ enum ParameterValue {
 
     /// Converts a value.
     ///
-    /// Common types come first and are compared by metatype, which is a pointer comparison; an `as?` cast takes tens of
+    /// Common types come first and are compared by metatype, a pointer comparison. An `as?` cast takes tens of
     /// nanoseconds.
     ///
     /// - Throws: ``ParameterEncodingError`` if no format supports the type.
@@ -88,7 +88,7 @@ enum ParameterValue {
         case let character as Character: .text(String(character))
         case let scalar as Unicode.Scalar: .text(String(Character(scalar)))
         case is NSNull: .null
-        // A nested existential, for example from `[any Encodable]`, is not matched by the comparisons above.
+        // A nested existential, for example from `[any Encodable]`, doesn't match above.
         case let flag as Bool: .bool(flag)
         case let number as Int: .signed(Int64(number))
         case let number as Double: .double(number)
@@ -98,7 +98,7 @@ enum ParameterValue {
         }
     }
 
-    /// Creates a value from an `NSNumber`, with the type that it was created from.
+    /// Creates a value from an `NSNumber`, with its original type.
     ///
     /// `NSNumber(value: 1) is Bool` is true, and on Apple platforms an `Int8` has the `objCType` of a `Bool`, so
     /// neither can identify a `Bool`. The two Boolean `NSNumber` objects are singletons on every platform.
@@ -141,5 +141,25 @@ extension ParameterValue {
         case .double(let value): self = .double(value)
         case .text(let digits): self = .digits(digits)
         }
+    }
+}
+
+extension NumberText {
+    /// The shortest text that reads back to the same number.
+    ///
+    /// - Throws: ``ParameterEncodingError`` for NaN and infinity, which neither JSON (RFC 8259 §6) nor forms can
+    ///   represent.
+    static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) throws -> Substring {
+        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
+        let text = value.description
+        return text.hasSuffix(".0") ? text.dropLast(2) : text[...]
+    }
+
+    /// All of a decimal's digits.
+    ///
+    /// - Throws: ``ParameterEncodingError`` for NaN.
+    static func text(_ value: Decimal) throws -> String {
+        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
+        return value.description
     }
 }

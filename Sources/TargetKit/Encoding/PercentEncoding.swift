@@ -11,7 +11,7 @@ package enum PercentEncoding {
         /// The unreserved characters, and `/` and `?`, which RFC 3986 §3.4 allows in a query.
         case query
 
-        /// Looks the byte up in a bit set; comparing ranges takes twice the instructions.
+        /// Looks up the byte in a bit set. Comparing ranges takes twice the instructions.
         @inline(__always)
         func contains(_ byte: UInt8) -> Bool {
             let low: UInt64 = self == .query ? 0x83FF_E000_0000_0000 : 0x03FF_6000_0000_0000
@@ -22,8 +22,8 @@ package enum PercentEncoding {
         /// The number of leading bytes, of eight in one integer (least significant first), that are letters, digits,
         /// `-`, `.` or `_`.
         ///
-        /// Adding a constant to a byte below 128 never carries into the next byte, and sets the highest bit if the byte
-        /// is at or above a bound. All eight bytes are therefore compared at once.
+        /// Adding a constant to a byte below 128 sets the byte's highest bit if the byte reaches a bound, and never
+        /// carries into the next byte. This compares all eight bytes at once.
         @inline(__always)
         static func commonCount(_ word: UInt64) -> Int {
             let each: UInt64 = 0x0101_0101_0101_0101
@@ -39,7 +39,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// Returns the text with every byte escaped that is neither unreserved nor `/` or `?`.
+    /// Returns the text with all bytes escaped except unreserved characters, `/` and `?`.
     package static func encode(queryText text: String) -> String { encode(text, allowing: .query) }
 
     /// Returns the escaped text.
@@ -47,7 +47,7 @@ package enum PercentEncoding {
     /// - Parameters:
     ///   - text: Any text.
     ///   - allowed: The bytes that are not escaped. Default: ``Allowed/query``.
-    ///   - spaceAsPlus: Whether a space is written as `+`, as HTML forms do. Default: no, `%20`.
+    ///   - spaceAsPlus: Whether a space is written as `+`, as HTML forms do. Default `false`, which writes `%20`.
     static func encode(
         _ text: some StringProtocol,
         allowing allowed: Allowed = .query,
@@ -87,8 +87,8 @@ package enum PercentEncoding {
         let sourceEnd = source + bytes.count
         var end = start
         while source < sourceEnd {
-            // Runs that need no escaping are copied eight bytes at a time. Bytes stored past the end of a run are
-            // overwritten by the following ones.
+            // Runs that need no escaping are copied eight bytes at a time. The following bytes overwrite bytes stored
+            // past the end of a run.
             if sourceEnd - source >= 8 {
                 let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
                 let run = Allowed.commonCount(UInt64(littleEndian: word))

@@ -4,22 +4,22 @@ import Foundation
 #if canImport(CryptoKit)
 import CryptoKit
 
-/// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
+/// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in chunks.
 package struct SHA256Hasher: Sendable {
     private var hash = SHA256()
 
     package init() {}
 
-    /// Appends a piece of the message.
+    /// Appends a chunk of the message.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         hash.update(bufferPointer: bytes)
     }
 
-    /// The digest of the message so far, of 32 bytes.
+    /// The digest of the message so far, 32 bytes.
     package func finalize() -> [UInt8] { Array(hash.finalize()) }
 }
 #else
-/// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
+/// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in chunks.
 package struct SHA256Hasher: Sendable {
     private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
 
@@ -43,14 +43,14 @@ package struct SHA256Hasher: Sendable {
 
     package init() {}
 
-    /// Appends a piece of the message.
+    /// Appends a chunk of the message.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         blocks.append(bytes) { Self.add($0, to: &state) }
         self.state = state
     }
 
-    /// The digest of the message so far, of 32 bytes.
+    /// The digest of the message so far, 32 bytes.
     package func finalize() -> [UInt8] {
         var copy = self
         blocks.padding.withUnsafeBytes { copy.update($0) }
@@ -137,8 +137,8 @@ package struct MessageBlocks: Sendable {
         rest.append(contentsOf: bytes.dropFirst(whole))
     }
 
-    /// The bytes after the message: a one bit, zeros, and the number of the message's bits in the last eight bytes of a
-    /// block.
+    /// The bytes after the message, which are a one bit, zeros, and the message's length in bits in the last eight
+    /// bytes of a block.
     package var padding: [UInt8] {
         let zeros = [UInt8](repeating: 0, count: (119 - Int(count % 64)) % 64)
         let length = (0..<8).map { UInt8(truncatingIfNeeded: (count &* 8) >> UInt64(56 - 8 * $0)) }
@@ -148,7 +148,7 @@ package struct MessageBlocks: Sendable {
 #endif
 
 extension SHA256Hasher {
-    /// The digest of a whole message, of 32 bytes.
+    /// The digest of a whole message, 32 bytes.
     package static func digest(of message: some ContiguousBytes) -> [UInt8] {
         message.withUnsafeBytes { bytes in
             var hasher = SHA256Hasher()

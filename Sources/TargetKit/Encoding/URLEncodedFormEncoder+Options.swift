@@ -3,7 +3,8 @@
 import Foundation
 
 extension URLEncodedFormEncoder {
-    /// The format of the names of array elements. There is no standard; each server framework accepts one of these.
+    /// The format of the names of array elements. No standard exists; each server framework accepts one of these
+    /// formats.
     public enum ArrayEncoding: Sendable {
         /// `key[]=1&key[]=2`, the format of PHP and Rails. The default.
         case brackets
@@ -29,7 +30,7 @@ extension URLEncodedFormEncoder {
         case millisecondsSince1970
         /// ISO 8601 (RFC 3339) in UTC with whole seconds: `2001-01-01T00:02:03Z`.
         case iso8601
-        /// The text that a closure returns. Errors of the closure are passed to the caller unchanged.
+        /// The text that a closure returns. The closure's errors are passed to the caller unchanged.
         case custom(@Sendable (Date) throws -> String)
     }
 }
@@ -70,7 +71,7 @@ extension JSONEncoder.KeyEncodingStrategy {
         }
     }
 
-    /// The lowercase words of a camel-case key. A run of capitals is one word, except for the last one before a
+    /// The lowercase words of a camel-case key. A run of capitals is one word, without a last capital before a
     /// lowercase letter: `myURLPath` is `my`, `url`, `path`.
     private static func words(of key: String) -> [String] {
         let letters = Array(key)

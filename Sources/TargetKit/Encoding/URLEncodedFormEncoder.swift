@@ -4,11 +4,11 @@ import Foundation
 
 /// Encodes an `Encodable` value as `name=value&name=value`, for a query or a form body.
 ///
-/// The options have the names of Alamofire's encoder. Values are written as ``URLEncoding`` writes them: the shortest
-/// decimal that reads back to a number (`1` for `1.0`), a `Bool` as `1` or `0`, a `Date` as seconds since 1970, `Data`
-/// as Base64, `URL` as its absolute string. `nil` is omitted.
+/// The options have the names of Alamofire's encoder. As in ``URLEncoding``, a number is written as the shortest
+/// decimal that reads back to it (`1` for `1.0`), a `Bool` as `1` or `0`, a `Date` as seconds since 1970, `Data` as
+/// Base64, `URL` as its absolute string. `nil` is omitted.
 ///
-/// A form is flat, so values that a class encodes with `superEncoder()` are on the same level as its own.
+/// A form is flat, so a class that encodes with `superEncoder()` writes those values on its own level.
 /// ```swift
 /// struct Search: Encodable { var text: String; var tags: [String] }
 /// let query: String = try URLEncodedFormEncoder().encode(Search(text: "a b", tags: ["x", "y"]))
@@ -25,14 +25,14 @@ public struct URLEncodedFormEncoder: Sendable {
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - alphabetizeKeyValuePairs: Whether names are sorted at every level; default: yes. Otherwise values are
-    ///     written in the order in which they are encoded, which for a `Dictionary` changes from one run to the next.
+    ///   - alphabetizeKeyValuePairs: Whether names are sorted at every level; default `true`. Otherwise, values are
+    ///     written in encoding order, and the order of a `Dictionary` changes between runs.
     ///   - arrayEncoding: The format of the names of array elements; default: `key[]`.
     ///   - boolEncoding: The format of a `Bool`; default: `1` and `0`.
     ///   - dateEncoding: The format of a `Date`; default: seconds since 1970.
     ///   - keyEncoding: The conversion of coding keys to names; default: unchanged.
     ///   - encodesSpacesAsPlus: Whether a space is written as `+`, as the WHATWG URL Standard's form serializer does;
-    ///     default: no, as `%20` (RFC 3986), which is read the same in a query and in a form.
+    ///     default `false`, which writes `%20` (RFC 3986), valid in both queries and forms.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -58,8 +58,8 @@ public struct URLEncodedFormEncoder: Sendable {
 
     /// Encodes a value as a form body.
     ///
-    /// - Throws: An error with the coding path if the value has no names, or contains NaN or infinity; or the error of
-    ///   the value's `encode(to:)` or of a closure.
+    /// - Throws: An error with the coding path if the value has no names, or contains NaN or infinity; or an error of
+    ///   the value's `encode(to:)` or a closure.
     public func encode(_ value: some Encodable) throws -> Data {
         try bytes(value).data
     }

@@ -8,8 +8,8 @@ import FoundationNetworking
 
 /// Encodes parameters as `name=value&name=value`, in the query or in a form body.
 ///
-/// The same parameters give the same bytes each time: names are sorted at every level by their UTF-8 bytes. In names
-/// and values, all characters except RFC 3986's unreserved characters, `/` and `?` are escaped.
+/// Names are sorted at every level by their UTF-8 bytes, so equal parameters give equal bytes. In names and values, all
+/// characters except RFC 3986's unreserved characters, `/` and `?` are escaped.
 ///
 /// | value | written as |
 /// |---|---|
@@ -27,7 +27,7 @@ import FoundationNetworking
 /// | `nil` | omitted |
 /// | `NSNull`, ``JSONValue/null`` | `key=` |
 ///
-/// Any other type is an error with the key path.
+/// Any other type causes an error with the key path.
 public struct URLEncoding: ParameterEncoding {
     /// The destination of the parameters.
     public enum Destination: Sendable {
@@ -52,7 +52,7 @@ public struct URLEncoding: ParameterEncoding {
     ///   - arrays: The format of the names of array elements; default: `key[]`.
     ///   - bools: The format of a `Bool`; default: `1` and `0`.
     ///   - dates: The format of a `Date`; default: seconds since 1970.
-    ///   - encodesSpacesAsPlus: Whether a space is written as `+`; default: no, as `%20`.
+    ///   - encodesSpacesAsPlus: Whether a space is written as `+`; default `false`, which writes `%20`.
     public init(
         destination: Destination = .methodDependent,
         arrays: URLEncodedFormEncoder.ArrayEncoding = .brackets,
@@ -69,8 +69,8 @@ public struct URLEncoding: ParameterEncoding {
 
     /// Returns the request with the parameters in its query or body.
     ///
-    /// Parameters are appended to an existing query, which is not changed. A body sets the Content-Type
-    /// `application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
+    /// Parameters are appended to an existing query without changing it. A body sets the Content-Type
+    /// `application/x-www-form-urlencoded; charset=utf-8`, unless one is set.
     ///
     /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {

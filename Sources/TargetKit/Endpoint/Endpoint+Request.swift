@@ -8,11 +8,11 @@ import FoundationNetworking
 extension Endpoint {
     /// Returns the request of this endpoint, with its query, its header fields, and a body that is in memory.
     ///
-    /// A body from a file, or from a form with files, is not part of the `URLRequest`. The provider passes it to the
-    /// transport, which reads it while it sends.
+    /// The `URLRequest` doesn't contain a body from a file or from a form with files. The provider passes such a body
+    /// to the transport, which reads it while sending.
     ///
     /// - Throws: ``TargetKitError`` with stage `.request`. Its `underlying` error has the reason, for example a value
-    ///   that cannot be encoded, a body on a GET, or a method or header field that RFC 9110 does not allow.
+    ///   that cannot be encoded, a GET with a body, or a method or header field that RFC 9110 doesn't allow.
     public func urlRequest() throws(TargetKitError) -> URLRequest {
         do {
             return try makeRequest()
@@ -31,7 +31,7 @@ extension Endpoint {
         var request = URLRequest(url: url)
         if method != .get { request.httpMethod = method.rawValue }
         let body = try task.content.encoded()
-        // Setters of `URLRequest` are slow even if they change nothing.
+        // Setters of `URLRequest` are slow even if nothing changes.
         if let data = body.data { request.httpBody = data }
         var fields = headers.dictionary
         if let type = body.contentType, !headers.contains(.contentType) { fields["Content-Type"] = type }
@@ -47,7 +47,7 @@ extension Endpoint {
         return request
     }
 
-    /// Applies the encodings of the parameters. They and the task's content may set one body in total.
+    /// Applies the encodings of the parameters. Together with the task's content, they may set only one body.
     private func add(_ parameters: [EncodedParameters], to request: inout URLRequest) throws {
         for parameters in parameters {
             let kept = request.httpBody
@@ -60,7 +60,7 @@ extension Endpoint {
         }
     }
 
-    /// Returns the body for the transport: the request's own bytes, or the task's content.
+    /// Returns the body for the transport: the request's bytes or the task's content.
     func body(of request: URLRequest) throws -> TransportRequest.Body {
         if let data = request.httpBody { return .data(data) }
         switch task.content {
@@ -109,7 +109,7 @@ extension Endpoint {
 }
 
 extension HTTPTask {
-    /// Returns the query string, and the parameters that are not encoded into it.
+    /// Returns the query string, and the parameters that aren't part of it.
     fileprivate func query(for method: HTTPMethod) throws -> (text: String, rest: [EncodedParameters]) {
         var text = ""
         for values in queries { text.appendQuery(try values.encoded()) }

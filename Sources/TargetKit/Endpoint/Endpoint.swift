@@ -12,7 +12,7 @@ import Foundation
 /// ```
 ///
 /// Two endpoints are equal if they send the same method, URL, header fields and body. Timeout, destination and sample
-/// are not compared.
+/// are ignored.
 public struct Endpoint: Sendable {
     /// The URL, without the query items of ``task``.
     public var url: URL
@@ -22,7 +22,8 @@ public struct Endpoint: Sendable {
     public var task: HTTPTask
     /// The header fields of the call.
     public var headers: HTTPHeaders
-    /// The time limit of the exchange; default `nil`: the limit in the call's options (``CallOptions/timeout``).
+    /// The time limit of the exchange; default `nil`, which means the limit in the call's options
+    /// (``CallOptions/timeout``).
     public var timeout: Duration?
     /// The response of a stubbed call. A target's sample is evaluated lazily, because it may read a file.
     public var sampleResponse: SampleResponse {
@@ -35,7 +36,7 @@ public struct Endpoint: Sendable {
         set { sample = .given(newValue) }
     }
 
-    /// The response of a call stubbed for a scenario: that of the target, if it has one for the scenario.
+    /// The response of a call stubbed for a scenario; the ordinary sample if the target has none for the scenario.
     func sampleResponse(in scenario: String) -> SampleResponse {
         switch sample {
         case .of(let target): target.sampleResponse(in: scenario) ?? target.sampleResponse
@@ -84,7 +85,7 @@ public struct Endpoint: Sendable {
         sample = .of(target)
     }
 
-    /// Returns this endpoint with additional header fields, which replace those of the same name.
+    /// Returns this endpoint with additional header fields, which replace fields of the same name.
     func adding(headers: HTTPHeaders) -> Endpoint {
         var endpoint = self
         endpoint.headers = self.headers.merging(headers)

@@ -6,12 +6,13 @@ extension HTTPTask {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: The value of `Content-Type`; default `nil`: the one in the target's headers, if any.
+    ///   - contentType: The value of `Content-Type`; default `nil`, which means the field in the target's headers, if
+    ///     any.
     public func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
         adding(.data(data, contentType: contentType))
     }
 
-    /// Returns this task with a JSON body, and `Content-Type: application/json` unless the headers set another one.
+    /// Returns this task with a JSON body, and `Content-Type: application/json` unless the headers set it.
     ///
     /// - Parameters:
     ///   - value: The value, which is encoded when the call is made.
@@ -55,10 +56,10 @@ extension HTTPTask {
         adding(.file(file))
     }
 
-    /// Returns this task with a driver, which performs the call with requests of its own.
+    /// Returns this task with a driver, which performs the call with its own requests.
     ///
-    /// A task has one driver. A resumable upload and a download to a file set it too, and with two of them the call
-    /// fails, and nothing is sent.
+    /// A task has one driver. Resumable uploads and downloads to a file also set it. A call with two drivers fails
+    /// without sending a request.
     public func driver(_ driver: some TransferDriver) -> HTTPTask {
         var task = self
         if let former = task.driver, type(of: former) != type(of: driver) { task.hasTwoDrivers = true }
@@ -66,8 +67,8 @@ extension HTTPTask {
         return task
     }
 
-    /// Returns this task with parameters in the query or body, depending on the encoding: `.url` (by method: query for
-    /// GET, HEAD and DELETE, otherwise a form body), `.query`, `.form` or `.json`.
+    /// Returns this task with parameters in the query or body, depending on the encoding: `.url` (the query for GET,
+    /// HEAD and DELETE, otherwise a form body), `.query`, `.form` or `.json`.
     public func parameters(
         _ values: [String: any Sendable],
         encoding: some ParameterEncoding = .url
@@ -96,12 +97,13 @@ extension HTTPTask {
     }
 
     /// Returns this task with a file as the destination of the response body. An existing file is replaced when the
-    /// complete body has arrived and the response is an accepted success (RFC 9110 §15.3).
+    /// body is complete and the response is an accepted success (RFC 9110 §15.3).
     ///
     /// Any other response, for example a 304 or 404, leaves the file unchanged, even if the target accepts its status.
-    /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. Missing
-    /// folders are created. An existing destination must be a regular file or a symbolic link to one; otherwise the
-    /// call fails with `InvalidRequest.notAFile(path:)`, and nothing is sent. A replaced file keeps its permissions.
+    /// The response's ``Response/data`` then contains the first mebibyte of its body, also in an error's response.
+    /// Missing folders are created. An existing destination must be a regular file or a symbolic link to a regular
+    /// file; otherwise, the call fails with `InvalidRequest.notAFile(path:)` without sending a request. A replaced file
+    /// retains its permissions.
     public func download(to file: URL) -> HTTPTask {
         download(to: .file(file))
     }
@@ -109,8 +111,8 @@ extension HTTPTask {
     /// Returns this task with a destination for the response body, for example
     /// `.download(to: .folder(downloads).existingFile(.number))`.
     ///
-    /// The place of the file is the response's ``Response/file``. A response that is not an accepted success leaves an
-    /// existing file unchanged, and the first mebibyte of its body is the response's ``Response/data``.
+    /// ``Response/file`` is the URL of the file. A response that isn't an accepted success leaves an existing file
+    /// unchanged; its ``Response/data`` contains the first mebibyte of its body.
     public func download(to destination: DownloadDestination) -> HTTPTask {
         var task = self
         if download != nil { task.removeDriver() }

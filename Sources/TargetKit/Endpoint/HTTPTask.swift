@@ -3,7 +3,7 @@ import Foundation
 
 /// The query and body of a request, and the destination of the response body.
 ///
-/// The three parts are independent: start with one and add others to it.
+/// The three parts are independent. Start with one and add others to it.
 ///
 /// ```swift
 /// .plain
@@ -13,7 +13,7 @@ import Foundation
 /// .download(to: file).parameters(["size": "large"])
 /// ```
 ///
-/// Values are encoded when the request is created. A value that cannot be encoded is an error of the call.
+/// Values are encoded when the request is created. A value that can't be encoded fails the call.
 public struct HTTPTask: Sendable {
     /// No parameters, no body, and the response in memory.
     public static let plain = Self()
@@ -28,13 +28,13 @@ public struct HTTPTask: Sendable {
     var destination = TransportRequest.Destination.memory()
     /// The final destination of a download.
     package var download: DownloadDestination?
-    /// Performs the call; `nil`: the call sends one request.
+    /// Performs the call; if `nil`, the call sends one request.
     package var driver: (any TransferDriver)?
     /// Whether the driver can pause.
     package var isPausable = false
-    /// Whether a second driver was added, which is an error of the call.
+    /// Whether a second driver was added, an error of the call.
     var hasTwoDrivers = false
-    /// Whether a second body was added, which is an error of the call.
+    /// Whether a second body was added, an error of the call.
     var hasTwoBodies = false
 
     /// An encoder with sorted keys, so that equal values give equal bytes.
@@ -84,7 +84,7 @@ extension HTTPTask {
     /// Whether calls can share their exchange.
     var isShareable: Bool { driver == nil || download != nil }
 
-    /// The direction of the larger part: the file that is sent or stored.
+    /// The direction of the file that is sent or stored.
     package var transferDirection: TransferProgress.Direction {
         if download != nil { return .download }
         if case .none = content { return .download }
@@ -100,8 +100,8 @@ extension HTTPTask: RedactedDescription {
         if !parameters.isEmpty { parts.append("parameters") }
         switch content {
         case .none: break
-        case .data: parts.append("a body of bytes")
-        case .json: parts.append("a body of JSON")
+        case .data: parts.append("a data body")
+        case .json: parts.append("a JSON body")
         case .form, .formPairs: parts.append("a form")
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Validates a request before it is sent: when the endpoint creates it, and again after a request closure or plugins
-/// may have changed it. Foundation accepts line breaks in header fields, which allow request splitting.
+/// Validates a request when the endpoint creates it, and again before it is sent, because a request closure or plugins
+/// can change it. Foundation accepts line breaks in header fields, which allow request splitting.
 struct RequestCheck {
     let method: HTTPMethod
     let hasBody: Bool
@@ -23,7 +23,7 @@ struct RequestCheck {
 
     /// Checks a request.
     ///
-    /// - Parameter original: A request that has passed the check: a URL and header fields equal to its own are skipped.
+    /// - Parameter original: A request that passed the check. Its URL and header fields aren't checked again.
     func check(_ request: URLRequest, changedFrom original: URLRequest? = nil) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
         var fields = request.allHTTPHeaderFields
@@ -33,7 +33,7 @@ struct RequestCheck {
         try check(request.url, isURLChecked: original.map { $0.url == request.url } ?? false, fields: fields)
     }
 
-    /// Checks a request whose URL and fields the caller already has, since `URLRequest` copies them on each access.
+    /// Checks a request whose URL and fields the caller already has, because `URLRequest` copies them on each access.
     func check(_ url: URL?, isURLChecked: Bool = false, fields: [String: String]?) throws(InvalidRequest) {
         guard let url, isURLChecked || url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
@@ -50,8 +50,8 @@ struct RequestCheck {
 }
 
 extension HTTPMethod {
-    /// Whether the method allows a body. GET, HEAD and TRACE do not, in any letter case: Foundation uppercases the
-    /// first two.
+    /// Whether the method allows a body. GET, HEAD and TRACE don't, in any letter case, because Foundation uppercases
+    /// the first two.
     var allowsBody: Bool {
         !["GET", "HEAD", "TRACE"].contains { rawValue.equalsIgnoringASCIICase($0) }
     }
@@ -59,7 +59,7 @@ extension HTTPMethod {
 
 extension URL {
     /// Whether the URL has a host and the scheme http or https. Base URLs, requests, redirects and transports all use
-    /// this check: without a host, libcurl or a joined path would take the host from the path.
+    /// this check. Without a host, libcurl or a joined path would take the host from the path.
     package var isCallable: Bool {
         absoluteString.namesPlainHost || hasHTTPScheme && host()?.isEmpty == false
     }
@@ -71,8 +71,8 @@ extension URL {
 }
 
 extension String {
-    /// Whether the URL begins with `http://` or `https://` and a letter or digit, and has no user, as most URLs do.
-    /// Reading `scheme` and `host` would create two strings.
+    /// Whether the URL begins with `http://` or `https://` and a letter or digit, and has no user. Most URLs match;
+    /// reading `scheme` and `host` creates two strings.
     fileprivate var namesPlainHost: Bool {
         ContiguousText.read(self) { text in
             guard text.count > 8, text.holds("http", at: 0) else { return false }

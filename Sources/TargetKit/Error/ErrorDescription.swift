@@ -5,15 +5,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An underlying error in one line. Only errors whose texts are known to contain no values of the caller are shown in
-/// full.
+/// An underlying error in one line. Only errors whose texts contain no values of the caller are shown in full.
 package struct ErrorDescription: CustomStringConvertible {
     package let description: String
 
     package init(_ error: any Error) {
         let text =
             switch error {
-            // Written by the package. The `errorDescription` of some is for the person who uses the app.
+            // Errors of the package. The `errorDescription` of some of them is for the user.
             case let error as any ReflectsDescription: error.description
             case let error as URLError: Self.text(of: error)
             case let error as DecodingError: Self.text(of: error)
@@ -25,36 +24,36 @@ package struct ErrorDescription: CustomStringConvertible {
         description = RedactedURL.inside(text).split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
     }
 
-    /// Words of our own: those in the error may quote what the server has sent.
+    /// The error's own text may quote the server's response.
     private static func text(of error: URLError) -> String {
         if let words = error.userInfo[FailureMark.words] as? String {
             return "\(words) (URLError \(error.code.rawValue))"
         }
         let words =
             switch error.code {
-            case .notConnectedToInternet: "there is no connection to the network"
-            case .dataNotAllowed: "the call may not use the network of the device"
+            case .notConnectedToInternet: "the device is offline"
+            case .dataNotAllowed: "the call isn't allowed to use the device's network"
             case .timedOut: "the request timed out"
-            case .cannotFindHost, .dnsLookupFailed: "the host could not be found"
+            case .cannotFindHost, .dnsLookupFailed: "the host couldn't be found"
             case .cannotConnectToHost: "the connection was refused"
             case .networkConnectionLost: "the connection was lost"
-            case .badServerResponse, .cannotParseResponse: "the response is not valid HTTP"
+            case .badServerResponse, .cannotParseResponse: "the response isn't valid HTTP"
             case .cannotDecodeContentData, .cannotDecodeRawData: "the body's content coding is invalid"
             case .dataLengthExceedsMaximum: "the response is larger than the call allows"
             case .httpTooManyRedirects: "the server redirects too many times"
-            case .redirectToNonExistentLocation: "the server redirects to a URL that is not http"
+            case .redirectToNonExistentLocation: "the server redirects to a URL that isn't HTTP or HTTPS"
             case .appTransportSecurityRequiresSecureConnection: "the connection would be insecure"
             case .secureConnectionFailed: "the TLS handshake failed"
             case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
-                "the server's certificate is not trusted"
+                "the server's certificate isn't trusted"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
             case .clientCertificateRequired, .clientCertificateRejected:
                 "the server requires another client certificate"
-            case .resourceUnavailable: "the resource is not available"
+            case .resourceUnavailable: "the resource isn't available"
             case .cancelled: "cancelled"
-            case .badURL, .unsupportedURL: "the transport does not support this URL"
-            case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"
-            case .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile: "the file cannot be written"
+            case .badURL, .unsupportedURL: "the transport doesn't support this URL"
+            case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file can't be read"
+            case .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile: "the file can't be written"
             default: "the exchange failed"
             }
         return "\(words) (URLError \(error.code.rawValue))"
@@ -65,7 +64,7 @@ package struct ErrorDescription: CustomStringConvertible {
         case .keyNotFound(let key, let context): "no value at \(path(context.codingPath + [key]))"
         case .valueNotFound(let type, let context): "null instead of \(type) at \(path(context.codingPath))"
         case .typeMismatch(let type, let context): "no \(type) at \(path(context.codingPath))"
-        case .dataCorrupted(let context): "not readable at \(path(context.codingPath))"
+        case .dataCorrupted(let context): "unreadable value at \(path(context.codingPath))"
         @unknown default: "not readable"
         }
     }
@@ -73,7 +72,7 @@ package struct ErrorDescription: CustomStringConvertible {
     private static func text(of error: EncodingError) -> String {
         switch error {
         case .invalidValue(let value, let context):
-            "a \((value as? HiddenValue)?.type ?? type(of: value)) that cannot be encoded at \(path(context.codingPath))"
+            "a \((value as? HiddenValue)?.type ?? type(of: value)) that can't be encoded at \(path(context.codingPath))"
         @unknown default: "not encodable"
         }
     }
@@ -83,7 +82,7 @@ package struct ErrorDescription: CustomStringConvertible {
         return keys.map { key in key.intValue.map { "[\($0)]" } ?? key.stringValue }.joined(separator: ".")
     }
 
-    /// The type and, for an enum, the case, without associated values: they may be secrets.
+    /// The type and, for an enum, the case, without associated values, which may be secrets.
     private static func name(of error: any Error) -> String {
         let type = String(describing: type(of: error))
         let mirror = Mirror(reflecting: error)
@@ -93,7 +92,7 @@ package struct ErrorDescription: CustomStringConvertible {
 }
 
 extension String {
-    /// The text in one line, with characters that could change how a terminal shows it escaped: `\u{1B}`.
+    /// The text in one line, with terminal control characters escaped, for example as `\u{1B}`.
     package var inOneLine: String {
         // Most texts are printable ASCII.
         if ContiguousText.read(self, body: { $0.allSatisfy { (0x20..<0x7F).contains($0) } }) { return self }
@@ -111,8 +110,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// C0 and C1 controls, line and paragraph separators, and controls of the direction of text (UAX #9 §2), which can
-    /// reorder a line.
+    /// C0 and C1 controls, line and paragraph separators, and bidirectional controls (UAX #9 §2), which can reorder a
+    /// line.
     fileprivate var isEscaped: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

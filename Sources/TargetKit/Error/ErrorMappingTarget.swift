@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A target that turns failures into the app's own errors.
+/// A target that maps failures to the app's errors.
 ///
 /// ```swift
 /// extension Orders: ErrorMappingTarget {
@@ -19,20 +19,19 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// The error becomes ``TargetKitError/appError``; stage, kind, response and underlying error do not change. If it is a
-/// `LocalizedError`, it also provides ``TargetKitError/errorDescription``. If both methods return `nil`, nothing
-/// changes.
+/// The error becomes ``TargetKitError/appError``; stage, kind, response and underlying error don't change. A
+/// `LocalizedError` also provides ``TargetKitError/errorDescription``. If both methods return `nil`, nothing changes.
 ///
-/// The methods are called once for each call, after the last attempt and before the plugins' `process`, which sees the
-/// error. They are not called for a cancelled call. A response whose body is in a file or a stream has no data.
+/// The methods are called once for each call, after the last attempt and before the plugins' `process`, which receives
+/// the error. They aren't called for a cancelled call. A response with its body in a file or a stream has no data.
 public protocol ErrorMappingTarget: TargetType {
-    /// Returns the app's error for a response, by its status, header fields or body; `nil` if there is none.
+    /// Returns the app's error for a response, or `nil`.
     ///
-    /// It is called for every response, including one whose status the target's validation accepts. The call then fails
-    /// with stage `.status` if the status is 400 or more, otherwise with stage `.envelope`.
+    /// Called for every response, even if the target's validation accepts the status. If it returns an error, the call
+    /// fails with stage `.status` for a status of 400 or more, otherwise with stage `.envelope`.
     func appError(for response: Response) -> (any Error)?
 
-    /// Returns the app's error for a failed exchange; `nil` if there is none.
+    /// Returns the app's error for a failed exchange, or `nil`.
     func appError(for code: URLError.Code) -> (any Error)?
 }
 

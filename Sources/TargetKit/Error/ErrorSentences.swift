@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-/// The sentences about one failure: what happened, why, and what to do about it.
+/// The sentences about one failure: the description, the reason and the suggestion.
 struct ErrorSentences {
     let description: String
     let reason: String
     let suggestion: String
 }
 
-/// The sentences in one language. Each entry has the description, the reason and the suggestion, separated by ` | `.
-/// One of two sentences has the table's ``refusal`` as its reason.
+/// The sentences in one language. Each entry has the description, the reason and the suggestion, separated by ` | `. An
+/// entry with only two sentences uses the table's ``refusal`` as its reason.
 struct ErrorSentenceTable: Sendable {
     let kinds: [TargetKitError.Kind: String]
-    /// For statuses that differ from others of their kind.
+    /// The entries for statuses that differ from their kind.
     let statuses: [Int: String]
-    /// The TLS handshake failed before a certificate was evaluated.
+    /// The entry for a TLS handshake that failed before a certificate was evaluated.
     let handshake: String
-    /// The reason of a status that the server has not sent.
+    /// The reason for a status that the server didn't send.
     let refusal: String
-    /// The reason of a status, which is between the two texts.
+    /// The reason for a status; the status code is inserted between the two texts.
     let errorCode: (String, String)
 
     /// The sentences about a failure.
@@ -37,7 +37,7 @@ struct ErrorSentenceTable: Sendable {
         return ErrorSentences(description: texts[0], reason: reason, suggestion: texts[texts.count - 1])
     }
 
-    /// The kinds whose reason is the status that the server has sent.
+    /// The kinds whose reason is the server's status.
     private static let kindsOfStatuses: Set<TargetKitError.Kind> = [
         .unauthorized, .forbidden, .notFound, .conflict, .rateLimited, .client, .server, .unexpectedStatus,
     ]
@@ -71,25 +71,25 @@ extension ErrorSentenceTable {
             .client: "The request could not be completed. | Check what you entered and try again.",
             .server: "There was a problem with the server. | Try again later.",
             .unexpectedStatus: "The server returned an unexpected response. | Try again later.",
-            .decoding: "The data could not be read. | It is not in the expected format. | "
+            .decoding: "The data could not be read. | It isn't in the expected format. | "
                 + "Try again later, or update the app.",
             .rejected: "The operation could not be completed. | The server reported a problem. | "
                 + "Check what you entered or try again later.",
-            .invalidRequest: "The app could not send the request. | Some of its content is missing or not valid. | "
+            .invalidRequest: "The app could not send the request. | Some of its content is missing or invalid. | "
                 + "Try again, or update the app.",
             .unreadableFile: "The file could not be opened. | It was moved or deleted, or this app is not allowed to "
                 + "open it. | Choose another file.",
-            .storageFull: "There is not enough storage. | There is no space left to save the content. | "
+            .storageFull: "There is not enough storage. | There is no space left to store the content. | "
                 + "Free up space and try again.",
             .shutDown: "This operation is not available right now. | The app has stopped sending requests. | "
                 + "Reopen the app and try again.",
-            .unknown: "An unknown error occurred. | The cause is not known. | Try again later.",
+            .unknown: "An unknown error occurred. | The cause is unknown. | Try again later.",
         ],
         statuses: [
             408: "The request timed out. | Try again.",
             410: "This content is no longer available. | Go back and refresh.",
             413: "The content is too large to send. | Reduce its size and try again.",
-            503: "The service is temporarily unavailable. | The server has not been responding. | Try again later.",
+            503: "The service is temporarily unavailable. | The server isn't responding. | Try again later.",
             504: "The request timed out. | Try again later.",
         ],
         handshake: "Could not connect securely. | The server does not support a secure connection that this app "

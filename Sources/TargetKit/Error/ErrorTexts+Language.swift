@@ -7,15 +7,15 @@ import FoundationNetworking
 #endif
 
 extension ErrorTexts {
-    /// A language that there are sentences in.
+    /// A language of the error sentences.
     package enum Language: Sendable, Hashable, CaseIterable {
         case english
         case simplifiedChinese
 
-        /// The first of these languages that there are sentences in; English if there is none.
+        /// The first supported language; English if none is supported.
         ///
-        /// - Parameter tags: Language tags (RFC 5646) or locale identifiers, the preferred first: `zh-Hans-CN`,
-        ///   `en_GB`. Chinese is simplified unless the script or the region is that of Traditional Chinese.
+        /// - Parameter tags: Language tags (RFC 5646) or locale identifiers, in order of preference, for example
+        ///   `zh-Hans-CN` or `en_GB`. Chinese is simplified unless the script or region indicates Traditional Chinese.
         package init(preferred tags: some Sequence<String>) {
             self = tags.lazy.compactMap(Self.init(tag:)).first { _ in true } ?? .english
         }
@@ -30,12 +30,12 @@ extension ErrorTexts {
             }
         }
 
-        /// The language of the app's interface, if there are sentences in it; else English.
+        /// The language of the app's interface if it is supported; otherwise English.
         package static var system: Self { Self(preferred: PreferredLanguages.app) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
             if error.kind == .insecureConnection, !error.isOfCertificate { return table.sentences(table.handshake) }
-            // If the error's own text lacks this piece, the fallback must not blame the program.
+            // The sentences of `.invalidRequest` blame the program, so they don't fit an error with its own text.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
             let status = error.response?.statusCode
             let described = status ?? (error.underlying as? any ErrorWithKind)?.statusCode
@@ -52,7 +52,7 @@ extension ErrorTexts {
 }
 
 extension TargetKitError {
-    /// Whether the server's certificate was evaluated and refused, which an incorrect device date can cause.
+    /// Whether the server's certificate was evaluated and rejected. An incorrect device date can cause this.
     fileprivate var isOfCertificate: Bool {
         switch (underlying as? URLError)?.code {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
@@ -63,9 +63,9 @@ extension TargetKitError {
     }
 }
 
-/// The languages that the person prefers.
+/// The languages that the user prefers.
 package enum PreferredLanguages {
-    /// The languages of the device's or the process's settings: language tags (RFC 5646), the preferred first.
+    /// The language tags (RFC 5646) of the device's or process's settings, in order of preference.
     package static var system: [String] {
         #if canImport(Darwin)
         Locale.preferredLanguages
@@ -75,21 +75,21 @@ package enum PreferredLanguages {
         #endif
     }
 
-    /// Those of them that the app is localized in, so that its error texts are in the language of its other texts.
+    /// The preferred languages in which the app is localized, so that error texts match its other texts.
     package static var app: [String] {
         #if canImport(Darwin)
         Bundle.main.preferredLocalizations
         #else
-        // A program has no localizations: `preferredLocalizations` is `["en"]` (Linux, Swift 6.3.1).
+        // A program has no localizations, so `preferredLocalizations` is `["en"]` (Linux, Swift 6.3.1).
         environment
         #endif
     }
 
-    /// Read once: each access copies the whole environment, which does not change.
+    /// Read once, because each access copies the whole environment.
     private static let environment = posix(ProcessInfo.processInfo.environment)
 
-    /// The languages in the environment of a POSIX process: `LANGUAGE`, a list separated by colons, and the first of
-    /// `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. If that is `C` or `POSIX`, there are none.
+    /// The languages in the environment of a POSIX process: `LANGUAGE`, a colon-separated list, and the first of
+    /// `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. Empty if the latter is `C` or `POSIX`.
     static func posix(_ environment: [String: String]) -> [String] {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(locale) else { return [] }
@@ -97,7 +97,7 @@ package enum PreferredLanguages {
         return (list + [language]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// `zh_CN.UTF-8` as `zh-CN`; `nil` if the identifier is not a language tag.
+    /// The language tag of an identifier, for example `zh-CN` for `zh_CN.UTF-8`; `nil` if it has none.
     package static func tag(_ identifier: String) -> String? {
         let name = identifier.prefix { $0 != "." && $0 != "@" }.replacingOccurrences(of: "_", with: "-")
         let isTag = !name.isEmpty && name.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0.isLetterOrDigit }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The sentences that a person reads when a call has failed: what happened, why, and what to do about it.
+/// The sentences that describe a failed call to the user: what happened, why, and what to do about it.
 ///
 /// ```swift
 /// ErrorTexts.current = .simplifiedChinese                  // for the process; default: the app's language
@@ -12,12 +12,12 @@
 /// }
 /// ```
 ///
-/// The sentences are in the code instead of a resource bundle: on Linux, accessing a bundle ends the process if the
-/// program was moved after it was built. Apps provide texts of their own with ``custom(or:_:)``.
+/// The sentences are in the code because on Linux, accessing a resource bundle ends the process if the program was
+/// moved after it was built. Apps provide their own texts with ``custom(or:_:)``.
 ///
-/// No sentence contains a URL, a header field or a body. Errors written for the person keep their own text: a
-/// ``ServerDefinedError`` with its message, and an app's `LocalizedError` that an ``ErrorMappingTarget`` returned or
-/// that a closure, a plugin or a transport threw.
+/// No sentence contains a URL, a header field or a body. Errors written for the user provide their own text: the
+/// message of a ``ServerDefinedError``, and an app's `LocalizedError` that an ``ErrorMappingTarget`` returns or that a
+/// closure, plugin or transport throws.
 public struct ErrorTexts: Sendable {
     /// A part of the text about a failure.
     public enum Piece: Sendable, Hashable, CaseIterable {
@@ -25,10 +25,10 @@ public struct ErrorTexts: Sendable {
         case description
         /// Why it happened; `failureReason`.
         case failureReason
-        /// What the person can do; `recoverySuggestion`.
+        /// What the user can do; `recoverySuggestion`.
         case recoverySuggestion
-        /// The description and the suggestion in one line, for a toast or banner. A description of the app's or the
-        /// server's own is not joined with a suggestion of TargetKit's.
+        /// The description and the suggestion in one line, for a toast or banner. A description by the app or the
+        /// server isn't joined with a suggestion by TargetKit.
         case summary
     }
 
@@ -52,15 +52,15 @@ public struct ErrorTexts: Sendable {
     /// Simplified Chinese.
     public static let simplifiedChinese = Self(.simplifiedChinese)
 
-    /// The language of the app's localization that the system selects, looked up each time; English if there are no
-    /// sentences in it. On Linux, the language of the environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
+    /// The language of the app's localization that the system selects, looked up each time; English if it isn't
+    /// supported. On Linux, the language of the environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     public static let system = Self { Self(Language.system).source($0, $1) }
 
     /// The app's own texts.
     ///
     /// - Parameters:
     ///   - fallback: The source of the other texts; default: ``system``.
-    ///   - text: Returns the text for an error, or `nil` for that of the fallback. It may be called from any thread.
+    ///   - text: Returns the text for an error, or `nil` to use the fallback. May be called from any thread.
     public static func custom(
         or fallback: Self = .system,
         _ text: @escaping @Sendable (_ error: TargetKitError, _ piece: Piece) -> String?
@@ -83,7 +83,7 @@ public struct ErrorTexts: Sendable {
         source(error, piece) ?? ""
     }
 
-    /// The summary of texts that are not TargetKit's; `nil` if they have no description, and for other pieces.
+    /// The summary of texts by the app or server; `nil` if they have no description, and for other pieces.
     private static func summary(_ piece: Piece, of text: (Piece) -> String?) -> String? {
         guard piece == .summary, let description = text(.description) else { return nil }
         return ErrorSentences.joined(description, suggestion: text(.recoverySuggestion))
@@ -100,7 +100,7 @@ extension ErrorSentences {
         }
     }
 
-    /// Both in one line: in English as two sentences, in Chinese with a comma and without the last full stop.
+    /// Both in one line. English has two sentences; Chinese has a comma between them and no final full stop.
     static func joined(_ description: String, suggestion: String?) -> String {
         let isChinese = description.hasSuffix("。") || suggestion?.hasSuffix("。") == true
         guard isChinese else {

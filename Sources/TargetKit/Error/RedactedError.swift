@@ -9,10 +9,9 @@ import FoundationNetworking
 import Security
 #endif
 
-/// Redacts errors of Foundation and the standard library: the result has the same type and code, without quoted
-/// content.
+/// Redacts errors of Foundation and the standard library. Type and code are retained; quoted content is removed.
 enum RedactedError {
-    /// The redacted error; the error itself when it contains nothing to redact.
+    /// The redacted error; the error itself if there is nothing to redact.
     static func of(_ error: any Error) -> any Error {
         let redacted = FoundationError(error).map { $0.redacted(depth: 0) } ?? redacted(coding: error)
         return redacted ?? error
@@ -20,17 +19,17 @@ enum RedactedError {
 
     /// The error to store under `NSUnderlyingErrorKey`, whose text becomes part of the outer error's text.
     ///
-    /// An error whose text is not known to be safe is replaced by its domain and code: its associated values can be
+    /// An error whose text may be unsafe is replaced by its domain and code, because its associated values can be
     /// secrets.
     static func underlying(_ error: any Error) -> any Error {
         nested(error, depth: 0) ?? error
     }
 
-    /// What replaces an error within another; `nil` when it is safe as it is.
+    /// The replacement of an error within another; `nil` if the error is safe.
     private static func nested(_ error: any Error, depth: Int) -> (any Error)? {
         if let foundation = FoundationError(error) {
             if let safe = foundation.redacted(depth: depth) { return safe }
-            // A type of the app that inherits from `NSError` can have more than its `userInfo`.
+            // A type of the app that inherits from `NSError` can have further properties.
             return foundation.isInherited ? foundation.with(foundation.userInfo) : nil
         }
         switch error {
@@ -62,13 +61,13 @@ enum RedactedError {
     private static let placeholder = HeaderRedaction.placeholder
 }
 
-/// The `userInfo` of errors. Few kinds of values are kept, since any other can hold a URL with a secret or a header
-/// field: it is replaced by the name of its type.
+/// The `userInfo` of errors. Only a few kinds of values are retained. Any other value can contain a URL with a secret
+/// or a header field, so it is replaced by the name of its type.
 extension RedactedError {
-    /// The maximum depth of errors, arrays and dictionaries; no transport nests them more deeply.
+    /// The maximum depth of errors, arrays and dictionaries; no transport exceeds it.
     private static let depthLimit = 8
 
-    /// The redacted values; `nil` when there is nothing to redact.
+    /// The redacted values; `nil` if there is nothing to redact.
     fileprivate static func redacted(_ info: [String: Any], depth: Int) -> [String: Any]? {
         guard depth < depthLimit else { return info.isEmpty ? nil : [:] }
         var result: [String: Any] = [:]
@@ -82,25 +81,27 @@ extension RedactedError {
         return isChanged ? result : nil
     }
 
-    /// Whether a value is a secret by its key. Keys of the system end with `Key`, which is not a part of the name.
+    /// Whether a key indicates a secret. Keys of the system end with `Key`, which isn't part of the name.
     private static func isSecret(_ key: String) -> Bool {
         let isSystem = ["NS", "kCF", "_kCF"].contains(where: key.hasPrefix)
         return SecretFields.isSecret(isSystem && key.hasSuffix("Key") ? key.dropLast(3) : key[...])
     }
 
-    /// What replaces a value; `nil` when it is safe as it is.
+    /// The replacement of a value; `nil` if the value is safe.
     private static func redacted(_ value: Any, depth: Int) -> Any? {
         switch value {
-        case is any Numeric, is Bool, is NSNumber, is Date: return nil
-        #if canImport(Security)
-        // The server's certificates. `URLError.failureURLPeerTrust` reads them without a check of their type.
-        case _ where CFGetTypeID(value as AnyObject) == SecTrustGetTypeID(): return nil
-        #endif
-        case let url as URL:
-            return url.redacted == url ? nil : url.redacted
+        // First, because they are the usual values, and the other casts convert them to objects of Foundation.
         case let text as String:
             let safe = RedactedURL.inside(text)
             return safe == text ? nil : safe
+        case let url as URL:
+            let safe = url.redacted
+            return safe == url ? nil : safe
+        case is any Numeric, is Bool, is NSNumber, is Date: return nil
+        #if canImport(Security)
+        // The server's certificates. `URLError.failureURLPeerTrust` reads them without checking their type.
+        case _ where CFGetTypeID(value as AnyObject) == SecTrustGetTypeID(): return nil
+        #endif
         case let error as any Error: return nested(error, depth: depth)
         case let info as [String: Any]: return redacted(info, depth: depth)
         case let values as [Any]:
@@ -114,11 +115,11 @@ extension RedactedError {
 
 /// An error of Foundation, whose values are in its `userInfo`.
 ///
-/// The error's own type counts: on Linux, an `NSError` of any domain can be cast to `CocoaError` (Swift 6.3.1), whose
-/// underlying error is the error itself, without end.
+/// Checks the error's dynamic type. On Linux (Swift 6.3.1), an `NSError` of any domain can be cast to `CocoaError`, and
+/// the underlying error of the result is the error itself.
 private struct FoundationError {
     let userInfo: [String: Any]
-    /// Whether the type only inherits from one of Foundation's.
+    /// Whether the type is a subclass of a type of Foundation.
     let isInherited: Bool
     /// The error with another `userInfo`.
     let with: ([String: Any]) -> any Error
@@ -141,7 +142,7 @@ private struct FoundationError {
         }
     }
 
-    /// The redacted error; `nil` when there is nothing to redact.
+    /// The redacted error; `nil` if there is nothing to redact.
     func redacted(depth: Int) -> (any Error)? {
         RedactedError.redacted(userInfo, depth: depth).map(with)
     }
@@ -156,12 +157,12 @@ struct HiddenValue: CustomStringConvertible {
 }
 
 extension DecodingError.Context {
-    /// Whether a key in the value's coding path is that of a secret.
+    /// Whether a key in the value's coding path indicates a secret.
     fileprivate var isSecret: Bool { codingPath.contains { SecretFields.isSecret($0.stringValue) } }
 }
 
 extension DecodingError {
-    /// The same error without the texts of decoders, which may quote the body.
+    /// This error without the decoder's text, which may quote the body.
     fileprivate var withoutText: DecodingError {
         func bare(_ context: Context) -> Context {
             Context(codingPath: context.codingPath, debugDescription: "\(ErrorDescription(self))")

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A failure that the server reports in the body of a response: the `underlying` error of stage `.envelope`.
+/// A failure that the server reports in a response body, the `underlying` error of stage `.envelope`.
 ///
 /// ```swift
 /// catch {
@@ -10,9 +10,10 @@ import Foundation
 /// }
 /// ```
 public struct ServerDefinedError: Error, Sendable, Hashable {
-    /// The server's code for the failure. A number is its digits: `"401"` for `401` and `401.0`.
+    /// The server's code for the failure. A number is represented by its digits, for example `"401"` for `401` and
+    /// `401.0`.
     public var code: String
-    /// The server's message for the person who uses the app, or the envelope's if the server sent none.
+    /// The server's message for the user, or the envelope's message if the server sent none.
     public var message: String
 
     /// Creates a failure.
@@ -23,9 +24,9 @@ public struct ServerDefinedError: Error, Sendable, Hashable {
 }
 
 extension ServerDefinedError: LocalizedError, RedactedDescription {
-    /// The code in one line, without the message, which may quote what was sent.
+    /// The code in one line, without the message, which may quote the request.
     package var redactedDescription: String { "the server's code is \(code.debugDescription)" }
 
-    /// The message; `nil` when it is empty.
+    /// The message; `nil` if it is empty.
     public var errorDescription: String? { message.isEmpty ? nil : message }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A failure during an earlier launch, of which the description, the stage and the kind were stored.
+/// The stored description, stage and kind of a failure during an earlier launch.
 package struct StoredFailure: Error, Sendable, Hashable, Codable {
-    /// The line for the developer, with that of the underlying error.
+    /// The line for the developer, including the underlying error's line.
     let text: String
     private var stageName: String?
     private var kindName: String?
@@ -16,7 +16,7 @@ package struct StoredFailure: Error, Sendable, Hashable, Codable {
         case status
     }
 
-    /// What is stored of a failure.
+    /// Creates the stored form of a failure.
     package init(_ error: TargetKitError) {
         text = error.description
         stageName = "\(error.stage)"
@@ -24,7 +24,7 @@ package struct StoredFailure: Error, Sendable, Hashable, Codable {
         status = error.response?.statusCode ?? (error.underlying as? any ErrorWithKind)?.statusCode
     }
 
-    /// A failure of which there is only a description.
+    /// Creates a failure with only a description.
     package init(text: String) {
         self.text = text
     }
@@ -37,7 +37,7 @@ package struct StoredFailure: Error, Sendable, Hashable, Codable {
 }
 
 extension StoredFailure: ErrorWithKind, DeveloperError, LocalizedError, RedactedDescription {
-    package var kind: TargetKitError.Kind { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
+    package var kind: TargetKitError.Kind? { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
 
     package var statusCode: Int? { status }
 

@@ -7,13 +7,13 @@ import FoundationNetworking
 #endif
 
 extension TargetKitError {
-    /// What a failure means to the person who uses the app.
+    /// What a failure means to the user.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// There is no connection to the network, or the app is not allowed to use it.
         case offline
         /// The request timed out.
         case timedOut
-        /// The server could not be found or does not respond.
+        /// The server couldn't be found or doesn't respond.
         case cannotConnect
         /// The connection was lost, or the response is incomplete or damaged.
         case connectionLost
@@ -21,26 +21,27 @@ extension TargetKitError {
         case insecureConnection
         /// The server redirects too many times, or to an invalid URL.
         case badRedirect
-        /// The response exceeds the size that the call allows.
+        /// The response exceeds the call's size limit.
         case tooLarge
-        /// The call was cancelled. This is usually not shown: `case .cancelled: break`.
+        /// The call was cancelled. Usually not shown to the user.
         case cancelled
         /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2).
         ///
-        /// The sentences are about a session that has expired. The response to a wrong password at sign-in has this
-        /// status, too: show the server's message, or give the sign-in target an ``ErrorMappingTarget``.
+        /// The sentences describe an expired session. A wrong password at sign-in has the same status. For a sign-in
+        /// target, show the server's message, or use an ``ErrorMappingTarget``.
         case unauthorized
         /// Status 403: the credentials do not permit the request (RFC 9110 §15.5.4).
         case forbidden
-        /// Status 404 or 410: there is no such resource.
+        /// Status 404 or 410: the resource doesn't exist.
         case notFound
-        /// Status 409 or 412: the resource has changed, or exists already.
+        /// Status 409 or 412: the resource changed or already exists.
         case conflict
         /// Status 429: too many requests (RFC 6585 §4).
         case rateLimited
-        /// Another status of 400–499: the server does not accept the request.
+        /// Another status of 400–499: the server doesn't accept the request.
         case client
-        /// A status of 500–599: the server failed. Also a call that a plugin did not send to a server that fails.
+        /// A status of 500–599: the server failed. Also if a plugin doesn't send the call because the server is
+        /// failing.
         case server
         /// A status outside 400–599 that the target does not accept.
         case unexpectedStatus
@@ -48,22 +49,22 @@ extension TargetKitError {
         case decoding
         /// The body reports a failure.
         case rejected
-        /// The request could not be made: a mistake in the program.
+        /// The request couldn't be created because of a programming error.
         case invalidRequest
         /// A file to upload does not exist or cannot be read.
         case unreadableFile
         /// There is no space left to write a file.
         case storageFull
-        /// The scope has been shut down and accepts no new calls.
+        /// The scope is shut down and accepts no new calls.
         case shutDown
         /// Another failure.
         case unknown
     }
 
-    /// What the failure means to the person who uses the app.
+    /// What the failure means to the user.
     ///
-    /// The ``stage`` determines it; at stage `.status`, so does the status code, and at the stages `.request` and
-    /// `.transport` the ``underlying`` error.
+    /// Determined by the ``stage``, by the status code at stage `.status`, and by the ``underlying`` error at stages
+    /// `.request` and `.transport`.
     public var kind: Kind {
         switch stage {
         case .endpoint: .invalidRequest
@@ -84,9 +85,9 @@ extension TargetKitError.Kind {
     fileprivate init?(_ error: any Error) {
         switch error {
         case let error as URLError: self.init(error.code)
-        case let error as any ErrorWithKind: self = error.kind
-        case InvalidRequest.unreadableFile, is FileBodySource.Failure: self = .unreadableFile
-        case let error as MultipartError where error.filePath != nil: self = .unreadableFile
+        case let error as any ErrorWithKind:
+            guard let kind = error.kind else { return nil }
+            self = kind
         default:
             let error = error as NSError
             switch (error.domain, error.code) {
@@ -137,11 +138,12 @@ extension TargetKitError.Kind {
     }
 }
 
-/// Keys of the `userInfo` of a `URLError`, for facts that only the library knows.
+/// Keys that TargetKit adds to the `userInfo` of a `URLError`.
 package enum FailureMark {
-    /// The number of redirects that had been followed, an `Int` above 0: the first server has responded.
+    /// The number of followed redirects, an `Int` above 0, which shows that the first server responded.
     package static let redirects = "TargetKit.redirects"
-    /// `true` if the timeout of the whole call was exceeded. The caller sets it, so it says nothing about the server.
+    /// `true` if the timeout of the whole call was exceeded. The caller sets this timeout, so it doesn't indicate a
+    /// failing server.
     package static let wholeCall = "TargetKit.wholeCall"
     /// `true` if the transport cannot stream a response. Nothing was sent.
     package static let cannotStream = "TargetKit.cannotStream"
@@ -149,9 +151,10 @@ package enum FailureMark {
     package static let words = "TargetKitWords"
 }
 
-/// An error that determines the ``TargetKitError/kind`` of a failure that it underlies.
+/// An underlying error that determines the ``TargetKitError/kind`` of a failure.
 package protocol ErrorWithKind: Error {
-    var kind: TargetKitError.Kind { get }
+    /// The kind; `nil` if the error determines none.
+    var kind: TargetKitError.Kind? { get }
 
     /// The status code that selects among the sentences of the kind. Default: `nil`.
     var statusCode: Int? { get }
@@ -160,6 +163,3 @@ package protocol ErrorWithKind: Error {
 extension ErrorWithKind {
     package var statusCode: Int? { nil }
 }
-
-/// An error whose text is for the developer; the person reads the sentences of its kind instead.
-package protocol DeveloperError: Error {}

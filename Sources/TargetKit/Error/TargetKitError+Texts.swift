@@ -7,29 +7,29 @@ import FoundationNetworking
 #endif
 
 extension TargetKitError {
-    /// What happened, for the person who uses the app, in the language of ``ErrorTexts/current``.
+    /// What happened, for the user, in the language of ``ErrorTexts/current``.
     public var errorDescription: String? { text(.description) }
 
-    /// Why it happened, for the person who uses the app, in the language of ``ErrorTexts/current``.
+    /// Why it happened, for the user, in the language of ``ErrorTexts/current``.
     public var failureReason: String? { text(.failureReason) }
 
-    /// What the person can do about it, in the language of ``ErrorTexts/current``.
+    /// What the user can do about it, in the language of ``ErrorTexts/current``.
     public var recoverySuggestion: String? { text(.recoverySuggestion) }
 
-    /// A sentence about this failure for the person who uses the app; ``description`` is the developer's line.
+    /// A sentence about this failure for the user; ``description`` is for the developer.
     ///
     /// - Parameters:
     ///   - piece: Which sentence; default: what happened.
-    ///   - texts: The language, or the app's own texts; default: those of the process.
+    ///   - texts: The language, or the app's own texts; default: ``ErrorTexts/current``.
     public func text(_ piece: ErrorTexts.Piece = .description, in texts: ErrorTexts = .current) -> String {
         texts.text(piece, of: self)
     }
 
-    /// Whether an error written for the person describes the failure.
+    /// Whether an error written for the user describes the failure.
     var speaksForItself: Bool { ownText(.description) != nil }
 
-    /// The text of an error written for the person: the app's own, the server's message, or the text of an error that
-    /// the app's closure, plugin or transport has thrown.
+    /// The text of an error written for the user: the app's own error, the server's message, or an error that the app's
+    /// closure, plugin or transport threw.
     func ownText(_ piece: ErrorTexts.Piece) -> String? {
         let isMeant = !(underlying is TargetKitError || underlying is any DeveloperError) && stage != .cancelled
         let thrown = isMeant ? underlying as? any LocalizedError : nil
@@ -49,15 +49,14 @@ extension TargetKitError {
     /// `TargetKitError`.
     public static var errorDomain: String { "TargetKitError" }
 
-    /// The number of the ``kind``, which is the same in all versions.
+    /// The number of the ``kind``, which is stable across versions.
     public var errorCode: Int { kind.number }
 
     /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
-    /// sentences of ``ErrorTexts/current``. The app's own error, and one thrown by a closure or plugin, is represented
-    /// by its domain and code, because its values can be secrets: ``appError`` and ``underlying`` have the error
-    /// itself.
+    /// sentences of ``ErrorTexts/current``. An error by the app, a closure or a plugin is represented by its domain and
+    /// code, because its values can be secrets. ``appError`` and ``underlying`` have the error itself.
     public var errorUserInfo: [String: Any] {
-        // Foundation on Linux (Swift 6.3.1) takes them from here alone, where an error has this property.
+        // If an error has this property, Foundation on Linux (Swift 6.3.1) reads the texts only from here.
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: text(.description),
             NSLocalizedFailureReasonErrorKey: text(.failureReason),
@@ -72,7 +71,7 @@ extension TargetKitError {
 extension TargetKitError.Kind {
     fileprivate var number: Int { Self.numbered.firstIndex(of: self) ?? 0 }
 
-    /// In the order of their numbers, from 0. New ones are added at the end.
+    /// In the order of their numbers, from 0. Add new kinds at the end.
     private static let numbered: [Self] = [
         .unknown, .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .badRedirect, .tooLarge,
         .cancelled, .unauthorized, .forbidden, .notFound, .conflict, .rateLimited, .client, .server, .unexpectedStatus,

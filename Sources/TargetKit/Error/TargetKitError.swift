@@ -20,17 +20,17 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// If other statements of the `do` throw too, write `catch let error as TargetKitError`: the type of the error is
-/// inferred only if all of them throw the same type.
+/// If other statements of the `do` throw too, write `catch let error as TargetKitError`. Swift infers the error's type
+/// only if all statements throw the same type.
 public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     /// The step of a call that failed.
     public enum Stage: Sendable, Hashable, CaseIterable {
-        /// The endpoint could not be built from the target: its path, or the endpoint closure.
+        /// The endpoint couldn't be built from the target, because of its path or the endpoint closure.
         case endpoint
-        /// The request could not be built from the endpoint, or was not sent: an encoding, the request closure, a
-        /// plugin's `prepare`, or a plugin that has refused it.
+        /// The request couldn't be built from the endpoint, because of an encoding, the request closure or a plugin's
+        /// `prepare`, or a plugin rejected it.
         case request
-        /// The exchange failed: there is no response, or it is incomplete.
+        /// The exchange failed; the response is missing or incomplete.
         case transport
         /// The call was cancelled, at any step.
         case cancelled
@@ -40,7 +40,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         case decoding
         /// The response's body reports a failure.
         case envelope
-        /// The scope of the provider has been shut down and accepts no new calls.
+        /// The provider's scope is shut down and accepts no new calls.
         case shutDown
     }
 
@@ -65,13 +65,13 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.stage }
         set { fields.value.stage = newValue }
     }
-    /// The target of the call, the inner one of a ``MultiTarget``; `nil` if no target is known, for example of a
-    /// response that was created by hand.
+    /// The target of the call, unwrapped from a ``MultiTarget``; `nil` if no target is known, for example for a
+    /// response created in a test.
     public var target: (any TargetType)? {
         get { fields.value.target }
         set { fields.value.target = newValue }
     }
-    /// The request as it was built so far; `nil` if the call failed before that.
+    /// The request as far as it was built; `nil` if the call failed before that.
     public var request: URLRequest? {
         get { fields.value.request }
         set { fields.value.request = newValue }
@@ -81,10 +81,10 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.response }
         set { fields.value.response = newValue }
     }
-    /// The underlying error: a `URLError`, a `DecodingError`, or the error that a closure or
-    /// plugin threw; `nil` when there is none, for example at stage `.status`.
+    /// The underlying error: a `URLError`, a `DecodingError`, or the error that a closure or plugin threw; `nil` if
+    /// there is none, for example at stage `.status`.
     ///
-    /// URLs within an error of Foundation omit user, query and fragment, which can contain secrets: ``request`` has the
+    /// URLs in an error of Foundation omit user, query and fragment, which can contain secrets. ``request`` has the
     /// complete URL.
     public var underlying: (any Error)? {
         get { fields.value.underlying }
@@ -100,22 +100,22 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.previousAttempts }
         set { fields.value.previousAttempts = newValue }
     }
-    /// Whether an error handler of the app has created this error, which is not passed to other handlers.
+    /// Whether an error handler of the app created this error. It isn't passed to other handlers.
     package var isHandled: Bool {
         get { fields.value.isHandled }
         set { fields.value.isHandled = newValue }
     }
-    /// Whether the call was a resumable upload that another call continues, or begins in a way that is safe to repeat.
+    /// Whether the call was a resumable upload that another call can continue, or restart safely.
     package internal(set) var isContinuable: Bool {
         get { fields.value.isContinuable }
         set { fields.value.isContinuable = newValue }
     }
-    /// Whether a plugin has thrown it in its `exchange`, to end the call: it says nothing about the server of the call.
+    /// Whether a plugin's `exchange` threw it to end the call, so it doesn't indicate a failing server.
     package internal(set) var isOfPlugin: Bool {
         get { fields.value.isOfPlugin }
         set { fields.value.isOfPlugin = newValue }
     }
-    /// The reason the body is unreadable, when it is more specific than ``underlying``.
+    /// The reason the body is unreadable, if it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {
         get { fields.value.unreadable }
         set { fields.value.unreadable = newValue }
@@ -144,8 +144,8 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
 }
 
 extension TargetKitError {
-    /// The error of a step that threw: cancellation in any spelling has stage `.cancelled`, an error that is a
-    /// ``TargetKitError`` already keeps its own stage, and what is known by now is added to what it lacks.
+    /// Creates the error of a step that threw. Any kind of cancellation error has stage `.cancelled`. A
+    /// ``TargetKitError`` retains its stage, and receives the values that it lacks.
     init(
         _ error: any Error,
         at stage: Stage,
@@ -167,10 +167,10 @@ extension TargetKitError {
 
 extension TargetKitError: ReflectsDescription {
     /// One line for the developer: the target, the failure, and its reason. Queries, header fields, bodies and
-    /// associated values are omitted, because they can contain secrets. For a body that could not be decoded, it has
-    /// the key path, or the kind and the media type. ``Response/excerpt`` has the beginning of the body.
+    /// associated values are omitted, because they can contain secrets. For an undecodable body, it contains the key
+    /// path, or the kind and the media type. ``Response/excerpt`` is the beginning of the body.
     public var description: String {
-        // Of an earlier launch: it is complete.
+        // The text of an earlier launch is complete.
         if let failure = underlying as? StoredFailure { return failure.text.inOneLine }
         var text = target.map { "\($0.name): " } ?? ""
         text += stage.sentence
@@ -194,12 +194,12 @@ extension TargetKitError: ReflectsDescription {
 extension TargetKitError.Stage {
     fileprivate var sentence: String {
         switch self {
-        case .endpoint: "the endpoint could not be built"
-        case .request: "the request could not be built"
+        case .endpoint: "the endpoint couldn't be built"
+        case .request: "the request couldn't be built"
         case .transport: "the exchange failed"
         case .cancelled: "the call was cancelled"
-        case .status: "the status code is not accepted"
-        case .decoding: "the body could not be decoded"
+        case .status: "the status code isn't accepted"
+        case .decoding: "the body couldn't be decoded"
         case .envelope: "the server reports a failure"
         case .shutDown: "the scope is shut down and accepts no new calls"
         }

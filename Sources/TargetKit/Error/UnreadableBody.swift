@@ -11,15 +11,15 @@ import FoundationNetworking
 indirect enum UnreadableBody: Error, Sendable, Hashable {
     /// The body contains only white space; the type describes its `Content-Type`.
     case empty(type: String)
-    /// A stub's sample has no bytes.
+    /// A stub's sample is empty.
     case emptySample
     /// The body was written to a file.
     case inFile
-    /// The body is not JSON, but `HTML`, `XML`, or another format for `nil`.
+    /// The body isn't JSON. It is `HTML`, `XML`, or another format if `nil`.
     case notJSON(String?, type: String)
     /// The body starts as JSON and contains a syntax error.
     case brokenJSON(JSONParsingError)
-    /// The charset is unknown, or cannot be decoded on this system; empty when its name can be a secret.
+    /// The charset is unknown or can't be decoded on this system; empty if its name can be a secret.
     case charset(String)
     /// The bytes are not valid text in the charset.
     case notText(charset: String)
@@ -29,24 +29,24 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
     var description: String {
         switch self {
         case .empty(let type): "the body is empty (\(type))"
-        case .emptySample: "the stub's sample is empty: give the target sampleData or sampleResponse"
-        case .inFile: "the body is in a file, and was not read"
+        case .emptySample: "the stub's sample is empty; implement sampleData or sampleResponse"
+        case .inFile: "the body is in a file and wasn't read"
         case .notJSON(let kind?, let type): "the body is \(kind) instead of JSON (\(type))"
-        case .notJSON(nil, let type): "the body is not JSON (\(type))"
+        case .notJSON(nil, let type): "the body isn't JSON (\(type))"
         case .brokenJSON(let error): error.description
-        case .charset(let label): "\(Self.words(for: label)) cannot be read"
-        case .notText(let label): "the body is not text in \(Self.words(for: label))"
+        case .charset(let label): "\(Self.words(for: label)) can't be read"
+        case .notText(let label): "the body isn't valid text in \(Self.words(for: label))"
         }
     }
 
     var errorDescription: String? { description }
 
-    /// A label is from the server, so it is shown only if it has the form of one.
+    /// The server chooses the label, so it is shown only if it has a label's form.
     private static func words(for label: String) -> String {
         let isLabel =
             !label.isEmpty && label.utf8.count <= 40
             && label.utf8.allSatisfy { $0.isLetterOrDigit || "-_.:+".utf8.contains($0) }
-        return isLabel ? "the charset \(label)" : "the charset that the Content-Type names"
+        return isLabel ? "the charset \(label)" : "the Content-Type's charset"
     }
 }
 
@@ -54,7 +54,7 @@ extension UnreadableBody {
     /// The size of the largest body that is examined, in bytes.
     private static let largestBody = 1 << 18
 
-    /// Creates the reason that a response's JSON could not be read; `nil` when the body is valid JSON of another shape.
+    /// Creates the reason why a response's JSON is unreadable; `nil` if the body is valid JSON of another shape.
     init?(_ response: Response, error: any Error) {
         let type = response.headers[.contentType]
         let content = response.data.drop { $0.isJSONSpace || [0xEF, 0xBB, 0xBF].contains($0) }
@@ -72,7 +72,7 @@ extension UnreadableBody {
             self = .notJSON(Self.isHTML(content, type: type) ? "HTML" : "XML", type: Self.words(about: type))
             return
         }
-        // A body that is not a container is short to parse, and another word can start like `true`.
+        // A body without a container is parsed quickly, and another word can start like `true`.
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
@@ -102,7 +102,7 @@ extension UnreadableBody {
         return mediaType(type).map { "Content-Type: \($0)" } ?? "an invalid Content-Type"
     }
 
-    /// The media type without its parameters, in lowercase; `nil` when it is invalid or long.
+    /// The media type without its parameters, in lowercase; `nil` if it is invalid or long.
     private static func mediaType(_ text: String) -> String? {
         let type = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
@@ -119,7 +119,7 @@ extension UnreadableBody {
     ]
 }
 
-/// The words that a request has sent outside its path, to find them in the response.
+/// The words that a request sent outside its path, for finding them in the response.
 struct SentTexts {
     private let texts: [String]
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A file whose contents are replaced as a whole, for data that is kept between launches.
+/// A file whose contents are replaced as a whole, for data that persists between launches.
 ///
-/// New contents are written to a part file beside the file, flushed to the disk, and renamed. A reader, another writer
-/// or a crash therefore finds either the old or the new contents, never a mixture. Each part file belongs to one write:
-/// any number of writers, of any number of processes, can replace the file at the same time, and the last one wins.
+/// New contents are written to a part file beside the file, flushed to the disk, and renamed. Therefore, readers,
+/// writers and crashes always see either the old or the new contents. Each part file belongs to one write, so any
+/// number of writers in any number of processes can replace the file concurrently. The last write wins.
 ///
-/// Files have mode 0600, because most of these files contain secrets. A part file that a killed process has left behind
-/// is removed by the first change an hour later.
+/// Files have mode 0600, because most of them contain secrets. A part file that a killed process left behind is removed
+/// by the first change after an hour.
 package struct AtomicFile: Sendable {
     /// A failed operation of the file.
     package struct Failure: Error, Sendable, Hashable {
@@ -33,7 +33,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// The age at which a part file is removed; the writer of a newer one may still exist.
+    /// The age at which a part file is removed; the writer of a newer file may still exist.
     private static let partLifetime: TimeInterval = 3600
 
     private let file: URL
@@ -44,8 +44,8 @@ package struct AtomicFile: Sendable {
     ///
     /// - Parameters:
     ///   - createsFolder: Whether missing folders are created, with mode 0700.
-    ///   - isDurable: Whether changes are flushed to the disk, and part files of killed processes are removed; default:
-    ///     yes. Both take milliseconds, in a large folder more.
+    ///   - isDurable: Whether changes are flushed to the disk, and part files of killed processes are removed; default
+    ///     `true`. Both take milliseconds, or longer in a large folder.
     package init(_ file: URL, createsFolder: Bool = false, isDurable: Bool = true) {
         self.file = file
         self.createsFolder = createsFolder
@@ -56,7 +56,7 @@ package struct AtomicFile: Sendable {
     package func read() throws(Failure) -> Data? {
         let descriptor = open(try place().path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            // ENOTDIR: a part of the path is a file.
+            // ENOTDIR means that a path component is a file.
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw Failure(.read)
         }
@@ -78,7 +78,7 @@ package struct AtomicFile: Sendable {
         do {
             let part = try PartialFile(beside: place, mode: 0o600)
             try part.append(data)
-            // Otherwise the new file may be empty after a crash, and the old one is gone.
+            // Otherwise, the new file may be empty after a crash, and the old contents are lost.
             if isDurable { try part.synchronize() }
             try part.move(to: place)
         } catch {
@@ -89,7 +89,7 @@ package struct AtomicFile: Sendable {
         Self.synchronize(place.deletingLastPathComponent())
     }
 
-    /// Removes the file, if there is one.
+    /// Removes the file if it exists.
     package func remove() throws(Failure) {
         let place = try place()
         removeLeftovers(of: place)
@@ -97,7 +97,7 @@ package struct AtomicFile: Sendable {
         Self.synchronize(place.deletingLastPathComponent())
     }
 
-    /// The file with all links resolved: otherwise the new file would replace a link.
+    /// The file with all links resolved, so that the new file doesn't replace a link.
     private func place() throws(Failure) -> URL {
         guard file.isFileURL else { throw Failure(.locate, message: "not a file URL") }
         return file.resolvingSymlinksInPath()
@@ -111,7 +111,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Removes the part files of writers that no longer exist. Newer ones may still be in use.
+    /// Removes the part files of writers that no longer exist. Newer part files may still be in use.
     private func removeLeftovers(of place: URL) {
         let limit = Date().timeIntervalSince1970 - Self.partLifetime
         for part in PartialFile.parts(of: place) {
@@ -121,7 +121,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Flushes a folder: without it a crash may undo a rename. Not every file system supports it.
+    /// Flushes a folder, because otherwise a crash may undo a rename. Not every file system supports it.
     package static func synchronize(_ folder: URL) {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

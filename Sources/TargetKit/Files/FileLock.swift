@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The lock of a file, so that two calls or processes do not use it at the same time. It is released with its last
-/// reference, or before.
+/// A file lock that prevents two calls or processes from using a file at the same time. It is released with its last
+/// reference or by ``release()``.
 package final class FileLock: Sendable {
     private let descriptor: Locked<Int32?>
 
@@ -29,15 +29,15 @@ extension FileLock {
     package enum Outcome {
         /// The file is locked until ``FileLock/release(_:)``.
         case locked(Int32, FileStatus)
-        /// The lock cannot be taken; the code is `EWOULDBLOCK` if another call or process has it.
+        /// The lock can't be taken; the code is `EWOULDBLOCK` if another call or process has it.
         case unavailable(Int32)
-        /// The file cannot be opened or created.
+        /// The file can't be opened or created.
         case failed(Int32)
     }
 
     /// Opens a file, creating it if necessary, and takes its lock.
     ///
-    /// - Parameter time: How long the thread waits for another call or process that has the lock; default: not at all.
+    /// - Parameter time: How long the thread waits for another call or process that has the lock; default: zero.
     package static func open(_ url: URL, mode: mode_t, waiting time: Duration = .zero) -> Outcome {
         let start = ContinuousClock.now
         var pause: UInt32 = 100
@@ -61,13 +61,13 @@ extension FileLock {
         return true
     }
 
-    /// Releases the lock of a file that stays open.
+    /// Releases the lock of a file that remains open.
     package static func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Releases the lock, if it was taken, and closes the descriptor. A process that is just being started may have a
-    /// copy of it, which would keep the lock if it were only closed.
+    /// Releases the lock, if it was taken, and closes the descriptor. Closing isn't enough, because a process that is
+    /// being started may have a copy of the descriptor, which would hold the lock.
     package static func release(_ descriptor: Int32) {
         unlock(descriptor)
         close(descriptor)
@@ -75,7 +75,7 @@ extension FileLock {
 
     private static func openNow(_ url: URL, mode: mode_t) -> Outcome {
         for _ in 0..<3 {
-            // Another user may have created a link under the name, which can be predicted.
+            // The name is predictable, so another user may have created a link with it.
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
             let descriptor = Foundation.open(url.path, flags, mode)
             guard descriptor >= 0 else { return .failed(errno) }

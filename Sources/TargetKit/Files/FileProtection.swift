@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Data protection of Apple's systems, for files that are written in the background.
+/// Data protection on Apple platforms, for files that are written in the background.
 package enum FileProtection {
-    /// Lets a file be written while the device is locked, once it has been unlocked after a restart. Does nothing on
-    /// systems without data protection, and on failure.
+    /// Allows writing to a file while the device is locked, after its first unlock after a restart. Does nothing
+    /// without data protection, and on failure.
     package static func allowAccessWhileLocked(_ file: URL) {
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         let attributes: [FileAttributeKey: Any] = [

@@ -21,7 +21,7 @@ package struct FileStatus {
         self.status = status
     }
 
-    /// `nil` if there is no file with a name in an open folder. A link is not followed.
+    /// `nil` if there is no file with a name in an open folder. A link isn't followed.
     package init?(of name: UnsafePointer<CChar>, in folder: Int32) {
         var status = stat()
         guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
@@ -34,19 +34,19 @@ package struct FileStatus {
         self.status = status
     }
 
-    /// The status of a file that a transport is to send.
+    /// The status of a file for a transport to send.
     ///
-    /// - Throws: The reason why it cannot be sent.
+    /// - Throws: The reason why it can't be sent.
     init(ofReadable url: URL) throws(URLError) {
         guard url.isFileURL, let status = FileStatus(of: url) else {
             throw URLError(
                 .fileDoesNotExist,
-                message: "the file \(url.path) does not exist, or is in a folder that cannot be read"
+                message: "the file \(url.path) doesn't exist, or is in an unreadable folder"
             )
         }
         guard status.isRegular else {
             let code: URLError.Code = status.isFolder ? .fileIsDirectory : .cannotOpenFile
-            throw URLError(code, message: "\(url.path) is not a regular file; use a BodySource for a pipe or a device")
+            throw URLError(code, message: "\(url.path) isn't a regular file; use a BodySource for a pipe or a device")
         }
         guard access(url.path, R_OK) == 0 else { throw PartialFile.failure(.noPermissionsToReadFile, url: url) }
         self = status
@@ -57,7 +57,7 @@ package struct FileStatus {
     package var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     package var permissions: mode_t { status.st_mode & 0o777 }
     package var size: Int64 { Int64(status.st_size) }
-    /// When the contents were changed, in seconds since 1970.
+    /// When the contents were last changed, in seconds since 1970.
     package var modificationTime: Double {
         #if canImport(Darwin)
         Self.seconds(status.st_mtimespec)
@@ -65,7 +65,7 @@ package struct FileStatus {
         Self.seconds(status.st_mtim)
         #endif
     }
-    /// When the contents, the name or the permissions were changed, in seconds since 1970.
+    /// When the contents, the name or the permissions were last changed, in seconds since 1970.
     var changeTime: Double {
         #if canImport(Darwin)
         Self.seconds(status.st_ctimespec)

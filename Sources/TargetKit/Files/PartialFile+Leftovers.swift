@@ -2,19 +2,19 @@
 import Foundation
 
 extension PartialFile {
-    /// Whether files that replace others in a folder have no name until they are moved.
+    /// Whether replacement files in a folder have no name until they are moved.
     static func hasUnnamedFiles(in folder: URL) -> Bool {
         guard let descriptor = openUnnamed(in: folder, mode: 0o600) else { return false }
         close(descriptor)
         return true
     }
 
-    /// Opens a new file without a name; returns `nil` if the system or the file system has none.
+    /// Opens a new file without a name; returns `nil` if the system or the file system doesn't support it.
     static func openUnnamed(in folder: URL, mode: mode_t) -> Int32? {
         #if os(Linux)
-        // Without it, the file could not get a name.
+        // Without it, the file couldn't get a name.
         guard access("/proc/self/fd", X_OK) == 0 else { return nil }
-        // O_TMPFILE of open(2), which is not imported: it includes O_DIRECTORY, so that old systems refuse it.
+        // O_TMPFILE of open(2), which isn't imported. It includes O_DIRECTORY, so old systems reject it.
         let flags = O_WRONLY | O_CLOEXEC | O_DIRECTORY | 0o20_000_000
         let descriptor = open(folder.path, flags, mode)
         return descriptor >= 0 ? descriptor : nil
@@ -23,7 +23,7 @@ extension PartialFile {
         #endif
     }
 
-    /// Gives a file without a name its first one; returns `false` on failure, with the reason in `errno`.
+    /// Gives a name to a file without one; returns `false` on failure, with the reason in `errno`.
     static func link(_ descriptor: Int32, to place: URL) -> Bool {
         #if os(Linux)
         linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, place.path, AT_SYMLINK_FOLLOW) == 0
@@ -32,16 +32,16 @@ extension PartialFile {
         #endif
     }
 
-    /// The files whose names are those that ``hiddenPlace(beside:)`` returns for a file.
+    /// The files with names that ``hiddenPlace(beside:)`` returns for a file.
     static func parts(of file: URL) -> [URL] {
         let folder = file.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { isName($0, ofPartOf: file) }.map { folder.appendingPathComponent($0) }
     }
 
-    /// Removes the files of processes that have died, which would have replaced a file.
+    /// Removes the replacement files of killed processes.
     ///
-    /// - Parameter age: The time for which such a file must be unchanged.
+    /// - Parameter age: The minimum time since such a file was changed.
     static func removeLeftovers(of file: URL, unchangedFor age: TimeInterval = leftoverAge) {
         let limit = Date().timeIntervalSince1970 - age
         for part in parts(of: file) {

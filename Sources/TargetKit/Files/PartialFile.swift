@@ -5,31 +5,32 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A new file that is removed with its last reference unless it has been moved to its final place, so that no
-/// incomplete file is visible there.
+/// A new file that is removed with its last reference unless it was moved to its destination, so that no incomplete
+/// file is visible there.
 ///
-/// A file that replaces another one has no name until it is moved, where the system supports that, so that nothing
-/// stays when the process dies. Otherwise it has a temporary name, and is locked while it is in use.
+/// Where the system supports it, a replacement file has no name until it is moved, so a killed process leaves nothing
+/// behind. Otherwise, it has a temporary name and is locked while in use.
 package final class PartialFile: Sendable {
-    /// The number of bytes of the final name that the hidden name begins with. Most file systems limit a name to 255
+    /// The number of bytes of the final name at the beginning of the hidden name. Most file systems limit a name to 255
     /// bytes.
     private static let prefixSize = 40
 
-    /// The time for which an unlocked file with a temporary name must be unchanged before it is a leftover: it is
-    /// unlocked for an instant when it is handed from its writer to the one who moves it.
+    /// The time without changes after which an unlocked file with a temporary name is removed. A file in use is
+    /// unlocked for an instant between writing and moving.
     static let leftoverAge: TimeInterval = 60
 
-    /// The temporary name. A file without a name gets it for an instant when it is moved.
+    /// The temporary name. A file without a name has it only for an instant when it is moved.
     let url: URL
     private let descriptor: Int32
     private let isNamed: Bool
 
-    /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
+    /// Creates a file beside the file that it will replace, so that moving it is atomic, and with that file's
+    /// permissions.
     ///
-    /// - Parameter isNamed: Whether the file has a name, even where the system has files without one.
+    /// - Parameter isNamed: Whether the file has a name, even where the system supports files without a name.
     package convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
         guard url.isFileURL else {
-            throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
+            throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") isn't the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
         let place = Self.hiddenPlace(beside: url)
@@ -59,7 +60,7 @@ package final class PartialFile: Sendable {
         try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
     }
 
-    /// Creates a file beside another one, with permissions of its own.
+    /// Creates a file beside another one, with its own permissions.
     convenience init(beside url: URL, mode: mode_t) throws(URLError) {
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
     }
@@ -84,10 +85,10 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Creates an empty file with the permissions of the file that is to be replaced, if not everyone may read that. A
-    /// ``PartialFile`` that replaces the empty file gets them, too.
+    /// Creates an empty file with the permissions of the file to replace, if that file isn't readable by everyone. A
+    /// ``PartialFile`` that replaces the empty file also gets them.
     ///
-    /// Does nothing on failure, which writing the file then reports.
+    /// Does nothing on failure, because writing the file then reports it.
     static func reserve(_ place: URL, replacing url: URL) {
         guard let mode = permissions(of: url), mode & 0o044 != 0o044 else { return }
         let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -96,18 +97,19 @@ package final class PartialFile: Sendable {
         close(descriptor)
     }
 
-    /// The permissions of a regular file; `nil` when there is none.
+    /// The permissions of a regular file; `nil` if there is none.
     private static func permissions(of url: URL) -> mode_t? {
         FileStatus(of: url).flatMap { $0.isRegular ? $0.permissions : nil }
     }
 
-    /// A new hidden file name in the file's folder. For a file that has such a name, one for the same final name.
+    /// A new hidden file name in the file's folder. If the file already has a hidden name, the new name is for the same
+    /// final name.
     static func hiddenPlace(beside file: URL) -> URL {
         let prefix = prefix(ofPart: file.lastPathComponent) ?? hiddenPrefix(beside: file)
         return file.deletingLastPathComponent().appendingPathComponent(prefix + "\(number).part")
     }
 
-    /// The beginning of a hidden name; `nil` for another one.
+    /// The beginning of a hidden name; `nil` for another name.
     private static func prefix(ofPart name: String) -> String? {
         guard name.hasPrefix("."), name.hasSuffix(".part") else { return nil }
         let stem = name.dropLast(".part".count)
@@ -116,7 +118,7 @@ package final class PartialFile: Sendable {
         return String(stem[...dot])
     }
 
-    /// Whether a name is one that ``hiddenPlace(beside:)`` returns.
+    /// Whether ``hiddenPlace(beside:)`` can return the name.
     static func isName(_ name: String, ofPartOf file: URL) -> Bool {
         let prefix = hiddenPrefix(beside: file)
         guard name.hasPrefix(prefix), name.hasSuffix(".part") else { return false }
@@ -135,7 +137,7 @@ package final class PartialFile: Sendable {
 
     private static var number: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
-    /// Removes the file. Has no effect after the file has been moved.
+    /// Removes the file. Has no effect after the file was moved.
     func remove() {
         if isNamed { unlink(url.path) }
     }
@@ -174,7 +176,7 @@ package final class PartialFile: Sendable {
 
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
     ///
-    /// - Parameter position: Where to write; `nil`: after the bytes that were written last.
+    /// - Parameter position: Where to write; `nil` for the current position.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at position: Int64? = nil) -> Bool
     {
         var rest = bytes[...]
@@ -196,11 +198,11 @@ package final class PartialFile: Sendable {
         bytes.withUnsafeBytes { write($0, to: descriptor) }
     }
 
-    /// Replaces a file that only one process writes at a time, by way of a file with a fixed name beside it. Returns
-    /// the open file; `nil` on failure.
+    /// Replaces a file that only one process writes at a time, using a file with a fixed name beside it. Returns the
+    /// open file; `nil` on failure.
     package static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
         let new = file.appendingPathExtension("new")
-        // A new file: another user may have created one under the name.
+        // The file must be new, because another user may have created one with this name.
         unlink(new.path)
         let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -221,8 +223,8 @@ package final class PartialFile: Sendable {
 
     /// Flushes a file or folder to permanent storage; returns `false` on failure, with the reason in `errno`.
     ///
-    /// On Apple platforms `fsync` leaves the data in the drive's cache, which does not survive a loss of power
-    /// (fsync(2)); `F_FULLFSYNC` flushes that, too. Network volumes and some external ones support only `fsync`.
+    /// On Apple platforms, `fsync` leaves the data in the drive's cache, which is lost on a power failure (fsync(2));
+    /// `F_FULLFSYNC` also flushes the cache. Network volumes and some external volumes support only `fsync`.
     package static func synchronize(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
@@ -230,9 +232,9 @@ package final class PartialFile: Sendable {
         return fsync(descriptor) == 0
     }
 
-    /// Moves the file to its final place, replacing an existing file.
+    /// Moves the file to its destination, replacing an existing file.
     package func move(to place: URL) throws(URLError) {
-        // A link cannot replace a file.
+        // A link can't replace a file.
         guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, url: place) }
         guard rename(url.path, place.path) == 0 else {
             let failure = Self.failure(.cannotMoveFile, url: place)
@@ -241,7 +243,7 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Copies a file to a place on another volume, replacing an existing file.
+    /// Copies a file to a destination on another volume, replacing an existing file.
     package static func copy(_ file: URL, to place: URL) throws {
         try PartialFile(copying: file, replacing: place).move(to: place)
     }
@@ -249,7 +251,7 @@ package final class PartialFile: Sendable {
     private static func failureToCreate(in folder: URL) -> URLError {
         let words =
             switch errno {
-            case ENOENT, ENOTDIR: "the folder \(folder.path) does not exist; create it first"
+            case ENOENT, ENOTDIR: "the folder \(folder.path) doesn't exist; create it first"
             case let code: "no file can be created in the folder \(folder.path): \(String(cString: strerror(code)))"
             }
         return URLError(.cannotCreateFile, message: words)

@@ -3,14 +3,14 @@ import Foundation
 
 /// Folders that only their user can read.
 package enum PrivateFolder {
-    /// Creates a folder with mode 0700, and those above it that are missing.
+    /// Creates a folder with mode 0700, and its missing ancestors.
     package static func create(_ folder: URL) throws {
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
     }
 
-    /// The user's folder with a name in the caches directory, or else in the temporary one; `nil` if neither can be
-    /// private, for example because another user has created the folder in a shared directory.
+    /// A private folder of the user in the caches folder or, if that fails, in the temporary folder; `nil` if neither
+    /// can be private, for example because another user created it in a shared folder.
     package static func standard(named name: String) -> URL? {
         let manager = FileManager.default
         let places: [URL?] = [

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What files of records have in common.
+/// The operations that files of records share.
 enum RecordFile {
-    /// Creates the folders of a file that are missing.
+    /// Creates the missing folders of a file.
     static func createFolder(of file: URL) throws(RecordLogFailure) {
         guard file.isFileURL else { throw .unusable(path: file.redacted.absoluteString, reason: "not a file URL") }
         let folder = file.deletingLastPathComponent()
@@ -14,13 +14,13 @@ enum RecordFile {
         }
     }
 
-    /// Takes a lock that belongs to a file, and is that of another file, because the file itself is replaced. Returns
-    /// `nil` if another log or process has it after the time.
+    /// Takes the lock of a file. A separate lock file is used, because the file itself can be replaced. Returns `nil`
+    /// if another log or process still has the lock after the time.
     static func lock(_ file: URL, named name: String, waiting time: Duration) throws(RecordLogFailure) -> FileLock? {
         let url = file.appendingPathExtension(name)
         var outcome = FileLock.open(url, mode: 0o600, waiting: time)
         if case .failed(ENOENT) = outcome {
-            // Something else has removed the folder.
+            // The folder was removed in the meantime.
             try createFolder(of: file)
             outcome = FileLock.open(url, mode: 0o600, waiting: time)
         }
@@ -40,17 +40,17 @@ enum RecordFile {
             close(descriptor)
             throw .unusable(path: file.path, reason: "not a regular file")
         }
-        // A file that was there, for example a restored one. Not every file system has permissions.
+        // The file already existed, for example because it was restored. Not every file system has permissions.
         if status.permissions & 0o077 != 0, status.isOwn { fchmod(descriptor, 0o600) }
-        // A new file is lost with its records if its folder is not flushed before the system crashes.
+        // Without flushing the folder, a system crash would lose a new file with its records.
         if status.size == 0 { AtomicFile.synchronize(file.deletingLastPathComponent()) }
         return descriptor
     }
 
     /// The lines of an open file from a position.
     ///
-    /// - Parameter isRepaired: Whether an incomplete last line, whose writer was killed, is removed from the file, and
-    ///   a missing line feed is added. Otherwise such a line isn't read.
+    /// - Parameter isRepaired: Whether an incomplete last line of a killed writer is removed from the file, and a
+    ///   missing line feed is added. Otherwise, such a line isn't read.
     /// - Returns: The lines, and the position after them.
     static func read<Record>(
         _ descriptor: Int32,
@@ -61,7 +61,7 @@ enum RecordFile {
         guard let data = AtomicFile.contents(of: descriptor, from: position) else { throw .unusable(path: file.path) }
         let lines = RecordLines<Record>(data, readsTail: isRepaired)
         if position == 0, lines.isForeign(data) {
-            throw .unusable(path: file.path, reason: "the file has contents of another kind; choose another name")
+            throw .unusable(path: file.path, reason: "the file has another format; choose another name")
         }
         guard isRepaired else { return (lines, position + off_t(lines.size)) }
         if lines.lacksLineFeed {
@@ -73,7 +73,7 @@ enum RecordFile {
         return (lines, position + off_t(lines.size))
     }
 
-    /// Replaces a file by one with lines that are not records, and records. Returns its size.
+    /// Replaces a file with unreadable lines and records, and returns its size.
     static func replace(_ file: URL, unreadable: [Data], records: Data) throws(RecordLogFailure) -> off_t {
         var lines = Data()
         for line in unreadable { lines.append(line + [UInt8(ascii: "\n")]) }

@@ -13,7 +13,7 @@ enum RecordLine {
             let json = try JSONEncoder.ofRecords.encode(record)
             return start(of: json) + json + [UInt8(ascii: "\n")]
         } catch {
-            let reason = "the record cannot be encoded: \(ErrorDescription(error))"
+            let reason = "the record can't be encoded: \(ErrorDescription(error))"
             throw .unusable(path: "\(type(of: record))", reason: reason)
         }
     }
@@ -25,8 +25,8 @@ enum RecordLine {
         return Data(json)
     }
 
-    /// The lines that a damaged line consists of: a changed byte can have been the line feed after one of them, or
-    /// after the last one. Parts that are not lines are returned as they are.
+    /// The lines in a damaged line. A damaged byte may have been the line feed between two lines or after the last
+    /// line. Parts that aren't lines are returned unchanged.
     static func parts(ofDamaged line: Data) -> [Data] {
         let bytes = Array(line)
         var starts = bytes.indices.filter { $0 > 0 && isStart(bytes[$0...]) }
@@ -37,7 +37,7 @@ enum RecordLine {
         }
     }
 
-    /// Whether data begins like a line, apart from one damaged byte, or is the beginning of a line.
+    /// Whether data is a prefix of a line or begins like a line, apart from one damaged byte.
     static func isPlausible(_ data: Data) -> Bool {
         let beginning = data.prefix(digestSize + 2)
         let damages = zip(beginning, 0...).count { byte, index in !isExpected(byte, at: index) }
@@ -70,12 +70,12 @@ enum RecordLine {
 
 /// The lines of data that begins at the start of a line.
 struct RecordLines<Record: Decodable> {
-    /// The number of bytes of lines with a line feed.
+    /// The size of the lines that have a line feed, in bytes.
     let size: Int
     private(set) var records: [Record] = []
-    /// The lines that are not records.
+    /// The lines that aren't records.
     private(set) var unreadable: [Data] = []
-    /// Whether the last line is complete but for its line feed, which is missing or damaged.
+    /// Whether the last line is complete except for a missing or damaged line feed.
     private(set) var lacksLineFeed = false
     private var hasIntactLine = false
     private let decoder = JSONDecoder()
@@ -104,8 +104,8 @@ struct RecordLines<Record: Decodable> {
         }
     }
 
-    /// Whether a file with the data as its contents is of another kind, and must not be changed. An incomplete first
-    /// line, or a file of zeros, is what a crash can leave behind.
+    /// Whether a file with these contents has another format and must not be changed. A crash can leave behind an
+    /// incomplete first line or a file of zeros, so these are accepted.
     func isForeign(_ data: Data) -> Bool {
         !hasIntactLine && !RecordLine.isPlausible(data) && !data.allSatisfy { $0 == 0 }
     }

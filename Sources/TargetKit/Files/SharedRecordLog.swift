@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A file to which several processes append records, for what is kept between launches and changes often.
+/// A file to which several processes append records, for data that persists between launches and changes often.
 ///
-/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. Each operation locks
-/// the file and first reads what others have appended. After a crash, the last line can be incomplete: the next
-/// operation removes it. Lines that are damaged, or that this version of the app cannot decode, stay in the file. The
-/// file has mode 0600. A file of another kind is refused. Operations block the thread, usually for less than a
-/// millisecond.
+/// A record is a line with 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. Each operation
+/// locks the file and first reads records that other processes appended. An incomplete last line after a crash is
+/// removed by the next operation. Lines that are damaged, or that this version of the app can't decode, stay in the
+/// file. The file has mode 0600. A file with another format is rejected. Operations block the thread, usually for less
+/// than a millisecond.
 package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
-    /// How long an operation waits for another process that has the lock, for example one that is suspended.
+    /// How long an operation waits for another process that has the lock, for example a suspended one.
     private static var longestWait: Duration { .seconds(10) }
 
     private let file: URL
@@ -22,15 +22,15 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         var unreadable: [Data] = []
         /// The number of records in the file.
         var recordCount = 0
-        /// The number of records, beyond three for each that is needed, at which the file is compacted.
+        /// The number of records, in addition to three per needed record, at which the file is compacted.
         var compactionLimit = 100
-        /// Whether it is read from its start, until that has succeeded.
+        /// Whether the file must be read from its start; `false` after that succeeds.
         var isReplaced = false
-        /// Whether the file had more than it has now.
+        /// Whether the file lost contents.
         var isLost = false
     }
 
-    /// Creates a log of a file, which need not exist, and the folders that are missing.
+    /// Creates a log of a file, which need not exist, and the missing folders.
     package init(_ file: URL) throws(RecordLogFailure) {
         try RecordFile.createFolder(of: file)
         self.file = file
@@ -42,8 +42,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Reads the file.
     ///
-    /// - Parameter time: How long the thread waits for another process that has the lock, for example one that is
-    ///   suspended. The file is then read without the lock, and the session cannot be written.
+    /// - Parameter time: How long the thread waits for another process that has the lock, for example a suspended one.
+    ///   After this time, the file is read without the lock, and the session can't be written.
     package func read(waiting time: Duration, body: (Session) -> Void) throws(RecordLogFailure) {
         let lock = try lock(named: "lock", waiting: time)
         defer { lock?.release() }
@@ -53,7 +53,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         body(session)
     }
 
-    /// Runs an operation while no other log of the file does.
+    /// Runs an operation exclusively among the logs of the file.
     ///
     /// - Throws: ``RecordLogFailure/inUse(path:)`` if another process has the lock for 10 seconds.
     package func locked<Result>(
@@ -62,14 +62,14 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         guard let lock = try lock(named: "lock", waiting: Self.longestWait) else { throw .inUse(path: file.path) }
         defer { lock.release() }
         var session = Session(file, state: state.withLock(\.self))
-        // Also after a failure, because the descriptor may have been replaced.
+        // Stored even after a failure, because the descriptor may have been replaced.
         defer { state.withLock { $0 = session.state } }
         try session.readNew()
         return try body(&session)
     }
 
-    /// Takes a lock that belongs to the file and that one process at a time can have, until it is released or the
-    /// process ends. Returns `nil` if another process, or another log, has it after the time; default: none.
+    /// Takes a named lock of the file, which only one process can have until it releases the lock or ends. Returns
+    /// `nil` if another process or log still has the lock after the time; default: zero.
     package func lock(named name: String, waiting time: Duration = .zero) throws(RecordLogFailure) -> FileLock? {
         try RecordFile.lock(file, named: name, waiting: time)
     }
@@ -82,13 +82,13 @@ extension SharedRecordLog {
         fileprivate private(set) var state: State
         /// The records that were appended since the last operation of this log.
         package private(set) var records: [Record] = []
-        /// Whether the file was replaced since then: the records are all that it has.
+        /// Whether the file was replaced since then. If so, the records are its entire contents.
         package private(set) var isReplaced = false
-        /// Whether something else has removed or shortened the file since then; it is then also replaced.
+        /// Whether something else removed or shortened the file since then. If so, the file is also replaced.
         package private(set) var isLost = false
         private var isLocked = true
 
-        /// The number of lines that are not records.
+        /// The number of lines that aren't records.
         package var unreadableCount: Int { state.unreadable.count }
 
         fileprivate init(_ file: URL, state: State) {
@@ -118,7 +118,7 @@ extension SharedRecordLog {
         package mutating func append(_ records: [Record]) throws(RecordLogFailure) {
             guard !records.isEmpty else { return }
             guard isLocked else { throw .inUse(path: file.path) }
-            // It is missing if it could not be opened after it was replaced.
+            // The descriptor is missing if the file couldn't be opened after it was replaced.
             guard let descriptor = state.descriptor else { throw .unusable(path: file.path) }
             let lines = try Self.lines(records)
             guard PartialFile.write(lines, to: descriptor), PartialFile.synchronize(descriptor) else {
@@ -130,10 +130,9 @@ extension SharedRecordLog {
             state.recordCount += records.count
         }
 
-        /// Appends records. If they cannot be written, the file is compacted, which can make the room that is missing,
-        /// and they are appended again.
+        /// Appends records. If they can't be written, compacts the file to make space, and appends them again.
         ///
-        /// - Parameter shortest: The fewest records that say what those in the file say.
+        /// - Parameter shortest: The shortest list of records that is equivalent to the file's records.
         package mutating func append(
             _ records: [Record],
             compactingTo shortest: () -> [Record]
@@ -146,16 +145,16 @@ extension SharedRecordLog {
             }
         }
 
-        /// Compacts a file that has become long.
+        /// Compacts a long file.
         ///
         /// - Parameters:
-        ///   - count: How many entries the records are about.
-        ///   - shortest: The fewest records that say what those in the file say.
+        ///   - count: The number of entries that the records describe.
+        ///   - shortest: The shortest list of records that is equivalent to the file's records.
         package mutating func compactIfLong(_ count: Int, to shortest: () -> [Record]) {
             if state.recordCount > 3 * count + state.compactionLimit { _ = compact(shortest()) }
         }
 
-        /// Replaces the file; returns `false` if it would not be shorter, or cannot be written.
+        /// Replaces the file; returns `false` if it wouldn't be shorter or can't be written.
         private mutating func compact(_ records: [Record]) -> Bool {
             guard records.count < state.recordCount, (try? replace(with: records)) != nil else {
                 state.compactionLimit = min(2 * state.compactionLimit, 100_000)
@@ -164,19 +163,19 @@ extension SharedRecordLog {
             return true
         }
 
-        /// Replaces all records at once. Lines that are not records stay.
+        /// Replaces all records at once. Lines that aren't records stay.
         package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
             guard isLocked else { throw .inUse(path: file.path) }
             let unreadable = state.unreadable
             let lines = try Self.lines(records)
             let size = try RecordFile.replace(file, unreadable: unreadable, records: lines)
-            // From here on, the old file is no longer the one of this name.
+            // From here on, the name refers to the new file.
             closeFile()
             let descriptor = try RecordFile.open(file)
             state = State(descriptor: descriptor, position: size, unreadable: unreadable, recordCount: records.count)
         }
 
-        /// The file, opened again if another process has replaced it.
+        /// The file, reopened if another process replaced it.
         private mutating func openedFile() throws(RecordLogFailure) -> Int32 {
             if let descriptor = state.descriptor, let status = FileStatus(of: descriptor),
                 FileStatus(of: file, followsLinks: false)?.isSameFile(as: status) == true
@@ -214,7 +213,7 @@ extension SharedRecordLog {
 package enum RecordLogFailure: Error, Sendable, Hashable {
     /// Another log or process has the lock.
     case inUse(path: String)
-    /// The file cannot be opened, read or written.
+    /// The file can't be opened, read or written.
     case unusable(path: String, reason: String)
 
     static func unusable(path: String, code: Int32 = errno) -> Self {

@@ -7,7 +7,7 @@ package enum StoredTarget {
         String(decoding: try JSONEncoder.ofRecords.encode(target), as: UTF8.self)
     }
 
-    /// `nil` if this version of the app cannot decode it.
+    /// `nil` if this version of the app can't decode it.
     package static func decoded<Target: Decodable>(_ json: String) -> Target? {
         try? JSONDecoder().decode(Target.self, from: Data(json.utf8))
     }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Writes bytes in their order on a queue, so that a slow disk blocks neither the transport nor a thread of Swift's
-/// pool.
+/// Writes bytes in order on a queue, so that a slow disk doesn't block the transport or a thread of Swift's pool.
 package final class WriteBuffer: Sendable {
     private struct State: Sendable {
         var pending: [UInt8] = []
         var isWriting = false
-        /// Whether bytes were refused and have to be offered again.
+        /// Whether bytes were rejected and have to be offered again.
         var isFull = false
         var failure: (any Error)?
         var resume: (@Sendable () -> Void)?
@@ -23,7 +22,7 @@ package final class WriteBuffer: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The number of bytes that may wait to be written.
-    ///   - turn: The number of bytes after which other buffers of the queue can write; default: no limit.
+    ///   - turn: The number of bytes after which another buffer of the queue can write; default: no limit.
     ///   - queue: The serial queue to write on.
     ///   - write: Writes bytes on the queue. Nothing is written after its first error.
     package init(
@@ -38,18 +37,18 @@ package final class WriteBuffer: Sendable {
         self.write = write
     }
 
-    /// The error with which writing has failed.
+    /// The error of a failed write.
     package var failure: (any Error)? { state.withLock(\.failure) }
 
-    /// Sets the closure that is called when there is room again after bytes were refused, and when writing has failed.
+    /// Sets the closure that is called when there is space again after bytes were rejected, and when writing fails.
     package func begin(resume: @escaping @Sendable () -> Void) {
         state.withLock { $0.resume = resume }
     }
 
-    /// Copies bytes; returns `false` when they have to be offered again later.
+    /// Copies bytes; returns `false` if they have to be offered again later.
     ///
-    /// - Parameter canWait: Whether bytes may be refused.
-    /// - Throws: The error with which writing has failed.
+    /// - Parameter canWait: Whether bytes can be rejected.
+    /// - Throws: The error of a failed write.
     package func append(_ bytes: UnsafeRawBufferPointer, canWait: Bool = true) throws -> Bool {
         let (isTaken, begins) = try state.withLock { state -> (Bool, Bool) in
             if let failure = state.failure { throw failure }
@@ -67,7 +66,7 @@ package final class WriteBuffer: Sendable {
 // MARK: - On the queue
 
 extension WriteBuffer {
-    /// Writes what waits.
+    /// Writes all pending bytes.
     package func flush() { writePending(turn: .max) }
 
     private func writePending(turn: Int) {
@@ -90,7 +89,7 @@ extension WriteBuffer {
         }
     }
 
-    /// Moves all pending bytes into an array that keeps its capacity; returns `false` when there are none.
+    /// Moves all pending bytes into an array that retains its capacity; returns `false` if there are none.
     private func takePending(_ bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         let resume = state.withLock { state in

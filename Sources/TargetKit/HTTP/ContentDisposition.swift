@@ -3,11 +3,10 @@ import Foundation
 
 /// The file name of a `Content-Disposition` field (RFC 6266).
 package enum ContentDisposition {
-    /// A name for a new file, without folders and everything else that a server should not decide; `nil` if the field
-    /// has no usable name or is not valid.
+    /// A safe name for a new file, without folders; `nil` if the field has no usable name or is not valid.
     ///
-    /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred to `filename`, and `filename` is used if it cannot
-    /// be decoded (RFC 6266 §4.3).
+    /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred. `filename` is used if `filename*` can't be decoded
+    /// (RFC 6266 §4.3).
     package static func fileName(in field: String) -> String? {
         guard let parameters = parameters(of: field) else { return nil }
         let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.text) }.flatMap(
@@ -21,8 +20,8 @@ package enum ContentDisposition {
         var isQuoted: Bool
     }
 
-    /// The parameters after the type, by their names in lowercase; `nil` if the field is not valid: two parameters of
-    /// one name included.
+    /// The parameters after the type, keyed by lowercase name; `nil` if the field is invalid, including duplicate
+    /// parameters.
     private static func parameters(of field: String) -> [String: Value]? {
         var rest = field.unicodeScalars[...]
         guard token(&rest) != nil else { return nil }
@@ -33,7 +32,7 @@ package enum ContentDisposition {
             guard next == ";" else { return nil }
             rest.removeFirst()
             skipSpaces(&rest)
-            // Servers end the field with a semicolon, or write two.
+            // Some servers send a trailing or a double semicolon.
             if rest.isEmpty || rest.first == ";" { continue }
             guard let name = token(&rest) else { return nil }
             skipSpaces(&rest)
@@ -48,7 +47,7 @@ package enum ContentDisposition {
 
     private static func value(_ rest: inout Substring.UnicodeScalarView) -> Value? {
         guard rest.first == "\"" else {
-            // Servers leave the quotation marks out: what is not a token ends at the semicolon.
+            // Some servers omit the quotation marks. A value that isn't a token ends at the semicolon.
             let text = rest.prefix { $0 != ";" && $0 != "\"" }
             rest = rest[text.endIndex...]
             let trimmed = String(text).trimmingCharacters(in: .whitespaces)
@@ -59,7 +58,7 @@ package enum ContentDisposition {
         while let scalar = rest.popFirst() {
             if scalar == "\"" { return Value(text: String(text), isQuoted: true) }
             // A quoted pair (RFC 9110 §5.6.4). Some servers send the backslashes of a path unescaped; the name after
-            // the last one is the same, unless it begins with a quotation mark.
+            // the last backslash is unaffected, unless it begins with a quotation mark.
             if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
                 rest.removeFirst()
                 text.append(next)
@@ -110,21 +109,21 @@ package enum ContentDisposition {
     }
 }
 
-/// A file name that is safe on every system, made of a text that a server has chosen.
+/// Converts a name from a server to a file name that is safe on every system.
 package enum SafeFileName {
-    /// Most file systems limit a name to 255 bytes; some of them are left for a number, and for the name of a part.
+    /// Most file systems limit a name to 255 bytes. The rest is for a number and the suffix of a partial file.
     private static let longest = 200
-    /// The longest extension that is kept of a name that is cut.
+    /// The longest extension that a truncated name retains.
     private static let longestExtension = 20
 
-    /// Names of devices on Windows, with any extension.
+    /// Reserved device names on Windows, with any extension.
     private static let devices: Set<String> = Set(
         ["con", "prn", "aux", "nul", "conin$", "conout$"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
     )
 
-    /// The name after the last `/` or `\`, without control characters, invisible ones and those that change the
-    /// direction of text, without dots and spaces at its ends, and with `_` in place of `:*?"<>|` and before the name
-    /// of a device; `nil` if nothing is left.
+    /// The last path component, without control, invisible and bidirectional characters, and without leading or
+    /// trailing dots and spaces; `nil` if nothing is left. Each of `:*?"<>|` is replaced by `_`, and a device name is
+    /// prefixed with `_`.
     package static func make(_ text: String) -> String? {
         let last =
             text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? [][...]
@@ -139,18 +138,18 @@ package enum SafeFileName {
     private static func replacement(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator: nil
-        // Unassigned characters are kept: they may be newer than this system.
+        // Unassigned characters may be newer than this system.
         default: ":*?\"<>|".unicodeScalars.contains(scalar) ? "_" : scalar
         }
     }
 
-    /// A name that begins with a dot is hidden, and Windows removes dots and spaces at the end.
+    /// A name that begins with a dot is hidden, and Windows removes trailing dots and spaces.
     private static func trimmed(_ name: String) -> String {
         let ends = CharacterSet.whitespacesAndNewlines.union(CharacterSet(charactersIn: "."))
         return name.trimmingCharacters(in: ends)
     }
 
-    /// The name, cut between characters, with its extension.
+    /// The name, truncated between characters, with its extension.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         var (stem, end) = (name[...], "")

@@ -3,10 +3,10 @@ import Foundation
 
 /// The SHA-256 digests of a `Repr-Digest` or `Content-Digest` field (RFC 9530 §2, §3).
 ///
-/// The value is a dictionary of byte sequences (RFC 9651): `sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:`.
-/// Other algorithms are ignored.
+/// The value is a dictionary of byte sequences (RFC 9651), for example
+/// `sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:`. Other algorithms are ignored.
 enum DigestFields {
-    /// The digest, of 32 bytes; `nil` if the field has none, or is not valid.
+    /// The digest, 32 bytes; `nil` if the field has none or is invalid.
     static func sha256(in field: String) -> Data? {
         var digest: Data?
         // Neither base64 nor the names of algorithms contain a comma.

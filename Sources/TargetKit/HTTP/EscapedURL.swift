@@ -2,9 +2,9 @@
 import Foundation
 
 extension URL {
-    /// Creates a URL from an escaped text, which is not changed; `nil` if it is not a valid URL (RFC 3986).
+    /// Creates a URL from an escaped text, without changing it; `nil` if the text isn't a valid URL (RFC 3986).
     package init?(escaped text: String) {
-        // The plain initializer escapes an invalid text, its percent signs included.
+        // The plain initializer escapes an invalid text, including its percent signs.
         if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
             self.init(string: text, encodingInvalidCharacters: false)
         } else {
@@ -14,7 +14,7 @@ extension URL {
 }
 
 extension URL {
-    /// This URL with a query after its own, which is not changed; `nil` if the query is not escaped.
+    /// This URL with a query appended to its unchanged query; `nil` if the new query isn't escaped.
     package func appending(escapedQuery query: String) -> URL? {
         guard !query.isEmpty else { return self }
         let (base, fragment) = openForQuery

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC
-/// 850's with a two-digit year, and that of C's `asctime`.
+/// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850
+/// with a two-digit year, and C's `asctime`.
 package enum HTTPDate {
-    /// Parses a date in any letter case (RFC 9111 §4.2); returns `nil` for another format, or a time zone other than
-    /// GMT.
+    /// Parses a date in any letter case (RFC 9111 §4.2); returns `nil` for any other format or time zone than GMT.
     ///
     /// - Parameters:
     ///   - now: The reference for a two-digit year, which is at most 50 years in the future.
-    ///   - isExact: Whether the text must have one of the formats exactly. Default `false`: other delimiters and
-    ///     another order are accepted.
+    ///   - isExact: Whether the text must match one of the formats exactly; default `false`, which accepts other
+    ///     delimiters and orders.
     package static func parse(_ text: some StringProtocol, now: Date, isExact: Bool = false) -> Date? {
         if isExact, !hasExactFormat(text) { return nil }
         // The `asctime` format has no time zone, and ends with the year.
@@ -21,7 +20,7 @@ package enum HTTPDate {
         return CookieDate.parse(text, fullYear: { latest - (latest - $0) % 100 }, lastSecond: 60)
     }
 
-    /// Whether a text has the name of a weekday, and the letters, digits and delimiters of one of the formats.
+    /// Whether a text begins with a weekday and matches the pattern of one of the formats.
     private static func hasExactFormat(_ text: some StringProtocol) -> Bool {
         let bytes = text.utf8.map(\.asciiLowercased)
         let weekday = String(decoding: bytes.prefix(while: isLetter), as: UTF8.self)
@@ -59,7 +58,7 @@ package struct CookieDate {
     /// Parses a date; returns `nil` when a part is missing or the date does not exist.
     ///
     /// - Parameters:
-    ///   - fullYear: Returns the full year for a two-digit one; default: 1970 to 2069, as in RFC 6265.
+    ///   - fullYear: Returns the full year for a two-digit year; default: 1970 to 2069, as in RFC 6265.
     ///   - lastSecond: The highest second of a minute; 60 to accept a leap second, as the first second of the next
     ///     minute.
     package static func parse(
@@ -129,7 +128,7 @@ package enum GregorianCalendar {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// The month, from 1 to 12, by the first three letters of its name.
+    /// The month, from 1 to 12, for the first three letters of its name.
     package static func month(named name: some Sequence<UInt8>) -> Int? {
         let start = name.prefix(3).map(\.asciiLowercased)
         return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }

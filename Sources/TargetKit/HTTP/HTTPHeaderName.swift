@@ -21,7 +21,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The name as it is sent.
     public var description: String { rawValue }
 
-    /// Whether both names are the same: ASCII letters are compared case-insensitively.
+    /// Whether both names are equal, ignoring the case of ASCII letters.
     public static func == (left: Self, right: Self) -> Bool {
         left.rawValue.equalsIgnoringASCIICase(right.rawValue)
     }
@@ -35,7 +35,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     public static let accept = Self(rawValue: "Accept")
     /// The content codings that the client accepts (RFC 9110 §12.5.3).
     package static let acceptEncoding = Self(rawValue: "Accept-Encoding")
-    /// The languages that the person prefers (RFC 9110 §12.5.4).
+    /// The languages that the user prefers (RFC 9110 §12.5.4).
     public static let acceptLanguage = Self(rawValue: "Accept-Language")
     /// Credentials for the server (RFC 9110 §11.6.2).
     public static let authorization = Self(rawValue: "Authorization")
@@ -53,7 +53,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     public static let eTag = Self(rawValue: "ETag")
     /// Host and port of the target (RFC 9110 §7.2).
     package static let host = Self(rawValue: "Host")
-    /// Makes a POST safe to repeat (draft-ietf-httpapi-idempotency-key-header).
+    /// Makes a POST safe to retry (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey = Self(rawValue: "Idempotency-Key")
     /// The URL of a redirect (RFC 9110 §10.2.2).
     package static let location = Self(rawValue: "Location")

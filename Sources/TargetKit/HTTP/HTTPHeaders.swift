@@ -32,12 +32,12 @@ public struct HTTPHeaders: Sendable {
     /// The fields, in order, repeated names included.
     public var fields: [Field]
 
-    /// Creates a list of the fields, in their order; default: none. Repeated names stay.
+    /// Creates a list of fields in order, including repeated names; default: none.
     public init(_ fields: [Field] = []) {
         self.fields = fields
     }
 
-    /// Creates a list of the pairs of a dictionary, sorted by name so that the order is always the same.
+    /// Creates a list from a dictionary, sorted by name for a stable order.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }
             .map { Field(name: HTTPHeaderName(rawValue: $0.key), value: $0.value) }
@@ -45,26 +45,27 @@ public struct HTTPHeaders: Sendable {
 
     /// The value of the field with a name; `nil` if there is none.
     ///
-    /// - Reading a repeated name returns the values joined by `", "` (RFC 9110 §5.3), those of `Cookie` by `"; "`
-    ///   (RFC 6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values contain commas.
-    /// - Writing replaces all fields with the name by one, at the position of the first; `nil` removes them.
+    /// - Reading a repeated name returns the values joined by `", "` (RFC 9110 §5.3), or by `"; "` for `Cookie` (RFC
+    ///   6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values contain commas.
+    /// - Writing replaces all fields with the name by a single field at the position of the first; `nil` removes them.
     package subscript(_ name: String) -> String? {
         get { joinedValue(for: name) }
         set { set(name, to: newValue) }
     }
 
-    /// The value of the field with a name; `nil` if there is none. See the subscript by string for repeated names.
+    /// The value of the field with a name; `nil` if there is none. Repeated names are joined like in the string
+    /// subscript.
     public subscript(_ name: HTTPHeaderName) -> String? {
         get { joinedValue(for: name.rawValue) }
         set { set(name.rawValue, to: newValue) }
     }
 
-    /// Adds a field after the others, even if there is one with the same name.
+    /// Adds a field after the others, even if its name already exists.
     package mutating func add(_ name: String, value: String) {
         fields.append(Field(name: HTTPHeaderName(rawValue: name), value: value))
     }
 
-    /// Adds a field after the others, even if there is one with the same name.
+    /// Adds a field after the others, even if its name already exists.
     public mutating func add(_ name: HTTPHeaderName, value: String) {
         fields.append(Field(name: name, value: value))
     }
@@ -79,7 +80,7 @@ public struct HTTPHeaders: Sendable {
         fields.contains { $0.name == name }
     }
 
-    /// These fields and others, which replace fields with the same names.
+    /// These fields, with the fields of `other` replacing those with equal names.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
         guard !fields.isEmpty else { return other }
         var merged = self
@@ -93,7 +94,7 @@ public struct HTTPHeaders: Sendable {
         return merged
     }
 
-    /// The fields as a dictionary, as `URLRequest` expects them: repeated names are joined like by the subscript.
+    /// The fields as a dictionary for `URLRequest`. Repeated names are joined like in the subscript.
     public var dictionary: [String: String] {
         guard !fields.isEmpty else { return [:] }
         var result = [String: String](minimumCapacity: fields.count)
@@ -117,7 +118,7 @@ public struct HTTPHeaders: Sendable {
         return joined
     }
 
-    /// Whether a table of the names costs less than comparing each field with every other one.
+    /// Whether a table of the names costs less than comparing all pairs of fields.
     private var isLong: Bool { fields.count > 8 }
 
     /// Finds the first field of each name.
@@ -181,7 +182,7 @@ extension HTTPHeaders: Sequence {
         fields.makeIterator()
     }
 
-    /// The number of fields, repeated names counted each.
+    /// The number of fields, including repeated names.
     package var count: Int { fields.count }
 
     /// Whether there is no field.

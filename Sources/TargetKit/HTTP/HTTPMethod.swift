@@ -2,8 +2,8 @@
 
 /// The method of a request (RFC 9110 §9). Any other token can be created with `init(rawValue:)` or a literal.
 ///
-/// Methods are case-sensitive: `"get"` is not `GET` (RFC 9110 §9.1). One that is not an RFC 9110 token is an error when
-/// the request is built.
+/// Methods are case-sensitive: `"get"` is not `GET` (RFC 9110 §9.1). A method that isn't an RFC 9110 token is an error
+/// when the request is built.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The method as it is sent, for example `GET`.
     public let rawValue: String

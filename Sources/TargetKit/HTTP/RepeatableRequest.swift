@@ -9,16 +9,16 @@ extension URLRequest {
     /// The method that is sent.
     package var method: HTTPMethod { httpMethod.map(HTTPMethod.init(rawValue:)) ?? .get }
 
-    /// Whether the request may be sent again after the server may have processed it: its method is one of these, or it
-    /// has an idempotency key by which the server recognizes the repetition.
+    /// Whether the request may be sent again after the server may have processed it, because of its method or because
+    /// an idempotency key lets the server recognize duplicates.
     ///
-    /// Retries, failover, hedged requests and transports all use this rule. Each body can be produced again: a
-    /// ``BodySource`` can be opened again, and a request with an `httpBodyStream` is refused.
+    /// Retries, failover, hedged requests and transports all use this rule. Every body can be sent again, because a
+    /// ``BodySource`` can be reopened and a request with an `httpBodyStream` is rejected.
     package func isRepeatable(with methods: Set<HTTPMethod> = HTTPMethod.idempotent) -> Bool {
         methods.contains(method) || hasIdempotencyKey
     }
 
-    /// Whether the request has an idempotency key that is not empty.
+    /// Whether the request has a nonempty idempotency key.
     private var hasIdempotencyKey: Bool {
         guard let key = value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) else { return false }
         return key.utf8.contains { $0 != 0x20 && $0 != 0x09 }

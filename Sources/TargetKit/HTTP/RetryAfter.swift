@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The header field in which a server says when to send a request again (RFC 9110 §10.2.3).
+/// The header field that specifies when to retry a request (RFC 9110 §10.2.3).
 package enum RetryAfter {
-    /// The statuses that can be temporary: a later request may succeed.
+    /// The statuses that can be temporary.
     package static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The delay; zero for a date in the past, `nil` without the field or if it is malformed.
+    /// The delay; zero for a date in the past; `nil` if the field is missing or malformed.
     ///
-    /// - Parameter now: The device's time. A date is compared with the response's `Date` if there is one, so that a
-    ///   wrong clock does not matter.
+    /// - Parameter now: The device's time. If the response has a `Date`, the field is compared with it, so the device's
+    ///   clock doesn't matter.
     package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         if text.utf8.allSatisfy(\.isDigit) {

@@ -49,7 +49,7 @@ struct MultipartBodySource: BodySource {
         of position: MultipartError.Position
     ) throws(MultipartError.Reason) {
         guard let length = source.length, length >= 0 else { throw .unknownLength }
-        // Leaves a margin for the framing, so that adding its length cannot overflow.
+        // Leaves a margin, so that adding the framing's length can't overflow.
         let (sum, overflow) = total.addingReportingOverflow(length)
         guard !overflow, sum < Int64.max >> 1 else { throw .tooLong }
         segments.append(.source(source, length: length, position: position))
@@ -64,7 +64,7 @@ final class MultipartReader: BodyReader {
     private var position: Int64 = 0
     /// The reader of the first segment, if it is open.
     private var opened: (any BodyReader)?
-    /// The first error. It is thrown again by every later read, because the remaining bytes would not be a valid form.
+    /// The first error. Every later read throws it again, because the remaining bytes aren't a valid form.
     private var failure: (any Error)?
 
     init(_ segments: [MultipartBodySource.Segment]) {
@@ -104,7 +104,7 @@ final class MultipartReader: BodyReader {
     }
 
     /// Whether the segment is a file larger than the buffer. Its reads then start with an empty buffer and stay
-    /// page-aligned, which is about 10 % faster.
+    /// page-aligned, about 10 % faster.
     private func beginsLongSource(_ segment: MultipartBodySource.Segment, bufferSize: Int) -> Bool {
         guard bufferSize >= 16 << 10, position == 0, case .source(_, let length, _) = segment else { return false }
         return length >= Int64(bufferSize)
@@ -127,7 +127,7 @@ final class MultipartReader: BodyReader {
         if wanted > 0 {
             count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
             guard (0...wanted).contains(count) else {
-                throw MultipartError.Reason.stream("it returned \(count) for a buffer of \(wanted) bytes")
+                throw MultipartError.Reason.stream("it returned a count of \(count) for a buffer of \(wanted) bytes")
             }
             guard count > 0 else { throw MultipartError.Reason.wrongLength(expected: length) }
         }

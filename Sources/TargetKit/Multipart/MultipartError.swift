@@ -6,9 +6,9 @@ public struct MultipartError: Error, Sendable, Hashable {
     enum Reason: Error, Sendable, Hashable {
         /// The form has no parts.
         case emptyForm
-        /// The boundary is not valid (RFC 2046 §5.1.1).
+        /// The boundary is invalid (RFC 2046 §5.1.1).
         case boundary(String)
-        /// A header field's name is not an RFC 9110 token, or it is `Content-Disposition`, which the form writes.
+        /// A header field's name isn't an RFC 9110 token, or is `Content-Disposition`, which is reserved for the form.
         case headerName(String)
         /// The value of a header field, for example the MIME type, contains CR, LF or NUL.
         case headerValue(name: String)
@@ -24,7 +24,7 @@ public struct MultipartError: Error, Sendable, Hashable {
         case stream(String)
         /// The body has more than `Int64.max` bytes.
         case tooLong
-        /// The part is a file or a stream, and the body was requested as `Data`.
+        /// The body was requested as `Data`, but the part is a file or a stream.
         case notInMemory
     }
 
@@ -40,12 +40,6 @@ public struct MultipartError: Error, Sendable, Hashable {
     public let partIndex: Int?
     /// The part's name; `nil` if the error is about the whole form.
     public let partName: String?
-
-    /// The path of the invalid file; `nil` if the error is not about a file.
-    package var filePath: String? {
-        guard case .file(let failure) = reason else { return nil }
-        return failure.path
-    }
 
     init(reason: Reason, position: Position? = nil) {
         self.reason = reason
@@ -66,25 +60,31 @@ extension MultipartError: RedactedDescription {
     }
 }
 
+extension MultipartError: ErrorWithKind {
+    package var kind: TargetKitError.Kind? {
+        if case .file = reason { .unreadableFile } else { nil }
+    }
+}
+
 extension MultipartError.Reason: CustomStringConvertible {
     /// The reason and the remedy, in one line.
     var description: String {
         switch self {
         case .emptyForm: "it has no parts; add one, or send the request without a form"
         case .boundary(let boundary):
-            "the boundary \(boundary.debugDescription) is not 1 to 70 of RFC 2046's characters; "
-                + "leave it out for a random one"
+            "the boundary \(boundary.debugDescription) isn't 1 to 70 of the characters that RFC 2046 allows; "
+                + "omit it for a random boundary"
         case .headerName(let name):
-            "\(name.debugDescription) cannot be a header field of a part; use a token other than Content-Disposition"
-        case .headerValue(let name): "the value of \(name) holds a line break or NUL; remove it"
-        case .notEncodable(let why): "the value cannot be encoded, \(why); change the value or the encoder"
+            "\(name.debugDescription) can't be a header field of a part; use a token other than Content-Disposition"
+        case .headerValue(let name): "the value of \(name) contains a line break or NUL; remove it"
+        case .notEncodable(let why): "the value can't be encoded, \(why); change the value or the encoder"
         case .file(let failure): failure.description
-        case .unknownLength: "the stream does not know its length; give it one, or send a file"
+        case .unknownLength: "the stream has no length; specify its length, or send a file"
         case .wrongLength(let expected):
-            "the stream did not give the \(expected) bytes that its length says; correct the length"
+            "the stream didn't provide \(expected) bytes, its declared length; correct the length"
         case .stream(let why): "the stream failed: \(why)"
-        case .tooLong: "the body is longer than any server takes; check the lengths of the streams"
-        case .notInMemory: "it is read as it is sent; use bodySource() instead of data()"
+        case .tooLong: "the body is too long; check the lengths of the streams"
+        case .notInMemory: "its contents aren't in memory; use bodySource() instead of data()"
         }
     }
 }

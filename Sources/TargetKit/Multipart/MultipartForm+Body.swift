@@ -7,7 +7,7 @@ extension MultipartForm {
     /// Every line ends in CR LF, including the closing boundary (RFC 2046 §5.1.1). There is no epilogue.
     ///
     /// - Throws: ``MultipartError`` if the form has no parts, an invalid boundary or an invalid part, or if a part is a
-    ///   file or a stream. Forms with files or streams are sent with `bodySource()`.
+    ///   file or a stream. Use `bodySource()` for forms with files or streams.
     public func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []
@@ -34,8 +34,8 @@ extension MultipartForm {
 
     /// Returns a source that reads files and streams while they are sent, and can be opened again.
     ///
-    /// The size of each file is read now, so that the length of the body is known. The complete body is never in memory
-    /// or in a temporary file; each reader has at most one file open.
+    /// The size of each file is read immediately, so that the length of the body is known. The complete body is never
+    /// in memory or in a temporary file. Each reader has at most one file open.
     ///
     /// - Throws: ``MultipartError`` if the form has no parts, an invalid boundary or an invalid part, a file that is
     ///   missing or unreadable, or a stream of unknown length. A file or stream with a different length causes an error

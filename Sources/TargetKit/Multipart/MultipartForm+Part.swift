@@ -33,8 +33,8 @@ extension MultipartForm.Part {
     ///   - data: The bytes.
     ///   - name: The field's name.
     ///   - fileName: The file name; default: none.
-    ///   - mimeType: The part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
-    ///     an unknown one; none without a file name.
+    ///   - mimeType: The part's `Content-Type`; default: determined by the file name's extension, or
+    ///     `application/octet-stream` if it is unknown; none without a file name.
     ///   - headers: Additional header fields; default: none.
     public static func data(
         _ data: Data,
@@ -50,11 +50,11 @@ extension MultipartForm.Part {
     /// A part with the contents of a file, which is read while it is sent.
     ///
     /// - Parameters:
-    ///   - url: The URL of the file. The file is checked when the body is created, and again each time it is sent.
+    ///   - url: The URL of the file. The file is checked when the body is created and each time it is sent.
     ///   - name: The field's name.
     ///   - fileName: The file name; default: the URL's last path component.
-    ///   - mimeType: The part's `Content-Type`; default: by the extension of the file, else of the file name, else
-    ///     `application/octet-stream`.
+    ///   - mimeType: The part's `Content-Type`; default: determined by the extension of the file or the file name;
+    ///     otherwise `application/octet-stream`.
     ///   - headers: Additional header fields; default: none.
     public static func file(
         _ url: URL,
@@ -70,7 +70,7 @@ extension MultipartForm.Part {
 
     /// A part with UTF-8 text. Line endings are not changed.
     ///
-    /// Like in browsers, no `Content-Type` is sent by default, which means `text/plain` (RFC 7578 §4.4). Many servers
+    /// As in browsers, no `Content-Type` is sent by default, which means `text/plain` (RFC 7578 §4.4). Many servers
     /// treat a part with a `Content-Type` as a file.
     public static func text(
         _ text: String,
@@ -90,7 +90,7 @@ extension MultipartForm.Part {
     ///   - name: The field's name.
     ///   - fileName: The file name; default: none.
     ///   - mimeType: The part's `Content-Type`; default: `application/json`.
-    ///   - encoder: The encoder; default: an encoder with sorted keys, so that equal values give equal parts.
+    ///   - encoder: The encoder; default: sorts keys, so that equal values give equal parts.
     ///   - headers: Additional header fields; default: none.
     public static func json(
         _ value: some Encodable,
@@ -111,8 +111,8 @@ extension MultipartForm.Part {
     ///     bytes.
     ///   - name: The field's name.
     ///   - fileName: The file name; default: none.
-    ///   - mimeType: The part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
-    ///     an unknown one; none without a file name.
+    ///   - mimeType: The part's `Content-Type`; default: determined by the file name's extension, or
+    ///     `application/octet-stream` if it is unknown; none without a file name.
     ///   - headers: Additional header fields; default: none.
     public static func stream(
         _ source: any BodySource,
@@ -165,7 +165,7 @@ extension MultipartContent {
     /// A stream and the value by which it is compared.
     struct Stream: Sendable, Hashable {
         let source: any BodySource
-        /// Created with the part, so that a stream without identity is equal to its own copies.
+        /// Created with the part, so that copies of a stream without identity are equal.
         private let token = Token()
 
         init(_ source: any BodySource) {
@@ -212,7 +212,7 @@ extension MultipartForm.Part {
 }
 
 extension [MultipartForm.Part] {
-    /// Parts with several images, with the index of each, from 0, in its names.
+    /// Parts with several images. Their names contain the index, from 0.
     ///
     /// - Parameters:
     ///   - images: The images in order.

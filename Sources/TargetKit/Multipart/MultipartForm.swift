@@ -13,10 +13,10 @@
 /// }
 /// ```
 ///
-/// Creating a form never fails and reads no files. ``data()`` and `bodySource()` throw a ``MultipartError`` that names
-/// the invalid part.
+/// Creating a form doesn't fail and doesn't read files. ``data()`` and `bodySource()` throw a ``MultipartError`` that
+/// names the invalid part.
 ///
-/// Two forms are equal if their parts are equal. The boundary, which is random by default, is not compared.
+/// Two forms are equal if their parts are equal. The boundary is ignored, because it is random by default.
 public struct MultipartForm: Sendable {
     /// The parts, in the order in which they are sent.
     public var parts: [Part]
@@ -28,8 +28,8 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameters:
     ///   - parts: The parts in order. Creating the body of an empty form is an error.
-    ///   - boundary: The boundary between the parts; default: 128 random bits, which the data cannot contain by chance.
-    ///     Creating a body with a boundary that RFC 2046 does not allow is an error.
+    ///   - boundary: The boundary between the parts; default: 128 random bits, which can't occur in the data by chance.
+    ///     Creating a body with an invalid boundary (RFC 2046) is an error.
     public init(parts: [Part], boundary: String? = nil) {
         self.parts = parts
         self.boundary = boundary ?? Self.randomBoundary()
@@ -49,7 +49,7 @@ public struct MultipartForm: Sendable {
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, with the boundary quoted where RFC
-    /// 2045 §5.1 requires it. An invalid boundary is omitted; creating the body then fails.
+    /// 2045 §5.1 requires it. An invalid boundary is omitted, and creating the body fails.
     package var contentType: String {
         MultipartBoundary(boundary).map { "multipart/form-data; boundary=\($0.parameterValue)" }
             ?? "multipart/form-data"

@@ -27,7 +27,7 @@ struct MultipartFraming {
             try appendField("Content-Type", value: mimeType)
         }
         for field in part.headers.fields {
-            // Servers differ in which of two Content-Disposition fields they use.
+            // If a part has two Content-Disposition fields, servers differ in which one they use.
             guard field.name.rawValue.isToken, field.name != "Content-Disposition" else {
                 throw .headerName(field.name.rawValue)
             }
@@ -67,7 +67,7 @@ struct MultipartFraming {
     }
 
     /// Appends text with only `"`, CR and LF escaped (HTML standard, "multipart/form-data encoding algorithm"). In a
-    /// field's name, HTML first replaces a lone CR or LF by CR LF.
+    /// field's name, HTML first replaces a lone CR or LF with CR LF.
     private mutating func append(escaping text: String, isName: Bool = false) {
         var previous: UInt8 = 0
         for byte in text.utf8 {

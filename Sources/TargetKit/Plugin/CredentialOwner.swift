@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The user to whom a credential belongs, which stays the same when the credential is refreshed.
+/// The user to whom a credential belongs, independent of refreshes of the credential.
 public struct CredentialOwner: Sendable, Hashable {
-    /// Identifies the user. Equal for two requests only if they are made for the same user.
+    /// Identifies the user. It is equal only for requests of one user.
     public let identifier: String
     /// The fields of the credential.
     public let fields: Set<HTTPHeaderName>
@@ -10,7 +10,7 @@ public struct CredentialOwner: Sendable, Hashable {
     /// Creates an owner.
     ///
     /// - Parameters:
-    ///   - identifier: Identifies the user, but is not a secret: it is stored beside partial downloads.
+    ///   - identifier: Identifies the user. Must not be a secret, because it is stored with partial downloads.
     ///   - fields: The fields of the credential.
     public init(identifier: String, fields: Set<HTTPHeaderName>) {
         self.identifier = identifier
@@ -19,10 +19,10 @@ public struct CredentialOwner: Sendable, Hashable {
 }
 
 extension RequestContext {
-    /// The owner of the credential that a plugin has applied to the request; `nil` if no plugin says so.
+    /// The owner of the credential that a plugin applied to the request; `nil` if no plugin sets it.
     ///
-    /// A plugin that authenticates calls sets it in `exchange`, before it passes on the request. A partial download is
-    /// then continued with another credential of the same owner.
+    /// A plugin that authenticates calls sets it in `exchange`, before passing on the request. A partial download can
+    /// then continue with another credential of the owner.
     public var credentialOwner: CredentialOwner? {
         get { self[CredentialOwnerKey.self] }
         nonmutating set { self[CredentialOwnerKey.self] = newValue }

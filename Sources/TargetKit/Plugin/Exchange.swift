@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What follows a plugin in its ``Plugin/exchange(_:context:next:)``: the other plugins, and the transport.
+/// The plugins and the transport that follow a plugin in its ``Plugin/exchange(_:context:next:)``.
 ///
 /// ```swift
 /// func exchange(
@@ -22,7 +22,7 @@ import FoundationNetworking
 public struct Exchange: Sendable {
     private enum Rest: Sendable {
         case chain(ExchangeChain, position: Int)
-        /// Of a test.
+        /// For a test.
         case closure(@Sendable (TransportRequest) async throws -> TransportResponse)
     }
 
@@ -39,8 +39,8 @@ public struct Exchange: Sendable {
         rest = .chain(chain, position: position)
     }
 
-    /// Whether a plugin at ``PluginPlace/signing`` or later adds secrets to requests that are passed on. The response
-    /// may then belong to a user whom the request does not identify yet. `false` for an exchange of a test.
+    /// Whether a plugin at ``PluginPlace/signing`` or later adds secrets to requests that are passed on. If so, the
+    /// response may belong to a user that the request doesn't identify yet. `false` in tests.
     public var isSigned: Bool {
         switch rest {
         case .chain(let chain, _): chain.call.plugins.signsExchanges
@@ -50,7 +50,7 @@ public struct Exchange: Sendable {
 
     /// Passes on a request, and returns its response. It may be called once, several times or never.
     ///
-    /// - Throws: The error of a following plugin or of the transport: a `URLError`, or a `CancellationError`.
+    /// - Throws: The error of a following plugin or the transport: a `URLError` or a `CancellationError`.
     public func callAsFunction(_ request: TransportRequest) async throws -> TransportResponse {
         switch rest {
         case .chain(let chain, let position): try await chain.response(to: request, from: position)
@@ -58,16 +58,15 @@ public struct Exchange: Sendable {
         }
     }
 
-    /// Passes on a request in a task of its own, which does not end with the call. It belongs to the call's scope,
-    /// which can cancel it, and waits for it when it is shut down.
+    /// Passes on a request in a separate task that can outlive the call. The call's scope can cancel the task, and
+    /// waits for it when the scope is shut down.
     ///
-    /// The plugins before this one surround the exchange as well, so that they see, for example, the cookies that its
-    /// response sets.
+    /// The preceding plugins surround this exchange too, so they see, for example, the cookies that its response sets.
     ///
     /// - Parameters:
     ///   - request: The request; its progress is not reported.
-    ///   - finish: Receives the result, and the context of this exchange, since that of the call may have ended.
-    /// - Returns: Whether the exchange begins; otherwise the scope is shut down, and `finish` is not called.
+    ///   - finish: Receives the result and the context of this exchange, because the call may have ended.
+    /// - Returns: Whether the exchange begins. If `false`, the scope is shut down and `finish` isn't called.
     @discardableResult
     public func inBackground(
         _ request: TransportRequest,
@@ -86,11 +85,11 @@ public struct Exchange: Sendable {
 
 /// The plugins around the exchanges of a call.
 struct ExchangeChain: Sendable {
-    /// What performs the exchange in the end.
+    /// The end of the chain.
     enum End: Sendable {
-        /// The transport. Cancelling the task cancels the exchange, or else the handle of the call.
+        /// The transport. The exchange is cancelled by the task if `inTask`, otherwise by the handle of the call.
         case transport(inTask: Bool)
-        /// Nothing: the request is only wanted.
+        /// Stores the request without sending it.
         case request(Locked<TransportRequest?>)
     }
 
@@ -98,7 +97,7 @@ struct ExchangeChain: Sendable {
     let target: ResolvedTarget
     let context: RequestContext
     let end: End
-    /// The position of the plugin that has begun the exchange in the background, which does not surround it.
+    /// The position of the plugin that began the exchange in the background. It doesn't surround the exchange.
     var skipped: Int?
 
     func response(to request: TransportRequest, from position: Int) async throws -> TransportResponse {
@@ -126,9 +125,9 @@ struct ExchangeChain: Sendable {
         }
     }
 
-    /// Begins an exchange that does not end with the call. Returns whether the scope accepts it.
+    /// Begins an exchange that can outlive the call. Returns whether the scope accepts it.
     ///
-    /// - Parameter position: That of the plugin that begins it.
+    /// - Parameter position: The position of the plugin that begins it.
     func begin(
         _ request: TransportRequest,
         behind position: Int,

@@ -5,33 +5,33 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Behavior around every call of a provider: tokens, logging, activity, sign-out. Each hook has a default that does
-/// nothing.
+/// Behavior around every call of a provider, such as tokens, logging, activity and sign-out. Each hook has a default
+/// that does nothing.
 ///
 /// The hooks of one call, in order:
 ///
-/// 1. ``prepare(_:context:)`` changes the request. An error that it throws ends the call; nothing is sent.
+/// 1. ``prepare(_:context:)`` changes the request. An error ends the call without sending the request.
 /// 2. ``willSend(_:context:)`` receives the prepared request.
-/// 3. ``exchange(_:context:next:)`` surrounds each exchange with the server: what needs the network, or may make the
-///    call wait, belongs here. It is called again for each redirect that is followed, and not for stubbed calls.
+/// 3. ``exchange(_:context:next:)`` surrounds each exchange with the server. Use it for work that needs the network or
+///    may delay the call. It is called again for each followed redirect, but not for stubbed calls.
 /// 4. ``didReceive(_:context:)`` receives the response or the error. Each `willSend` is followed by **exactly one**
 ///    `didReceive`, even if the call is cancelled.
-/// 5. ``retry(_:context:)`` may ask for another attempt, even if the response could not be decoded. The first plugin
-///    that returns a decision other than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
-///    ``RequestContext/attempt`` is one higher. A cancelled call is not retried.
+/// 5. ``retry(_:context:)`` may request another attempt, even if the response couldn't be decoded. The first decision
+///    other than `.doNotRetry` applies. The next attempt begins with `prepare`, and its ``RequestContext/attempt`` is
+///    one higher. A cancelled call isn't retried.
 /// 6. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, including calls that
 ///    failed before they were sent.
-/// 7. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
-///    ends.
+/// 7. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call. For a stream, it is called
+///    when the body ends.
 ///
 /// The ``place`` of a plugin determines its position among the others. Hooks of a call run one after another, except
-/// `exchange`: a plugin can pass on several requests at the same time. Hooks of different calls can run at the same
-/// time. Stubbed calls run every hook except `exchange`. Store what a plugin keeps between the hooks of a call in the
+/// `exchange`, in which a plugin can pass on several requests concurrently. Hooks of different calls can run
+/// concurrently. Stubbed calls run every hook except `exchange`. To store a value between the hooks of a call, use the
 /// context: `context[Key.self]`.
 ///
 /// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`.
-/// The exchange has a context of its own for `willSend`, `exchange`, `didReceive` and `retry`; its storage starts as a
-/// copy of the first call's.
+/// The exchange has its own context for `willSend`, `exchange`, `didReceive` and `retry`; its storage starts as a copy
+/// of the first call's storage.
 ///
 /// ```swift
 /// struct TracePlugin: Plugin {
@@ -46,37 +46,35 @@ public protocol Plugin: Sendable {
     /// The plugin's position among the provider's plugins; default ``PluginPlace/standard``.
     var place: PluginPlace { get }
 
-    /// The hooks that the provider calls; default ``PluginHooks/all``. A plugin that names its own costs nothing in the
-    /// others.
+    /// The hooks that the provider calls; default ``PluginHooks/all``. Hooks that aren't listed cost nothing.
     var hooks: PluginHooks { get }
 
-    /// Whether a provider can have only one plugin of this type, because two would both answer, wait or retry; default
-    /// `false`. With two of them, each call fails and its error names the type.
+    /// Whether a provider can have only one plugin of this type, because two would both respond, wait or retry; default
+    /// `false`. With two of them, each call fails with an error that names the type.
     var isSingle: Bool { get }
 
-    /// The header fields in which this plugin puts secrets, in addition to those of ``HeaderRedaction/standard``. They
-    /// are not sent to another origin after a redirect, and TargetKit's plugins do not log them. Default: none.
+    /// The header fields in which this plugin puts secrets, in addition to ``HeaderRedaction/standard``; default: none.
+    /// They aren't sent to another origin after a redirect, and TargetKit's plugins don't log them.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
     /// Changes the request before it is sent.
     ///
-    /// - Throws: Any error, which ends the call with stage `.request`. A ``TargetKitError`` ends the call unchanged.
+    /// - Throws: Any error ends the call with stage `.request`. A ``TargetKitError`` is passed on unchanged.
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
 
     /// Called with the prepared request, before the exchange.
     func willSend(_ request: URLRequest, context: RequestContext)
 
-    /// Performs one exchange: passes the request on, changed or not, once, several times or never.
+    /// Performs one exchange by passing on the request, changed or not, once, several times or never.
     ///
-    /// The plugins surround each other in the order of ``PluginPlace``, from the cache to the signature, and the
-    /// innermost `next` is the transport.
+    /// The plugins surround each other in the order of ``PluginPlace``. The innermost `next` is the transport.
     ///
     /// - Parameters:
-    ///   - request: The request, or that of a redirect.
+    ///   - request: The request, or the request of a redirect.
     ///   - context: The context of the attempt.
     ///   - next: The other plugins and the transport.
-    /// - Throws: The error of the attempt, with stage `.transport`. A ``TargetKitError`` keeps its stage and ends the
-    ///   call: no plugin is asked to retry it.
+    /// - Throws: The error of the attempt, with stage `.transport`. A ``TargetKitError`` retains its stage and ends the
+    ///   call without a retry.
     func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -89,13 +87,13 @@ public protocol Plugin: Sendable {
     /// Decides whether to retry the call.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision
 
-    /// Changes the result of the call. A response that it replaces is decoded again.
+    /// Changes the result of the call. A replaced response is decoded again.
     func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError>
 
-    /// Called when the call has ended.
+    /// Called when the call ends.
     func didFinish(_ call: FinishedCall, context: RequestContext)
 }
 
@@ -120,7 +118,7 @@ extension Plugin {
     /// Does nothing.
     public func willSend(_ request: URLRequest, context: RequestContext) {}
 
-    /// Passes the request on.
+    /// Passes on the request.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -156,7 +154,7 @@ extension Plugin {
 ///     var hooks: PluginHooks { .prepare }
 /// ```
 public struct PluginHooks: OptionSet, Sendable, Hashable {
-    /// A bit for each hook.
+    /// One bit per hook.
     public let rawValue: Int
 
     /// Creates a set from its bits.
@@ -176,12 +174,12 @@ public struct PluginHooks: OptionSet, Sendable, Hashable {
     public static let process = PluginHooks(rawValue: 1 << 4)
     /// ``Plugin/didFinish(_:context:)``.
     public static let didFinish = PluginHooks(rawValue: 1 << 5)
-    /// The asynchronous hooks can suspend, for example for a file or a server, so the provider runs them in a task that
-    /// it cancels with the call. Without this option, suspend only in ``RequestContext/cancellable(_:)``.
+    /// The asynchronous hooks can suspend, for example to read a file, so the provider runs them in a task that is
+    /// cancelled with the call. Without this option, suspend only in ``RequestContext/cancellable(_:)``.
     public static let waiting = PluginHooks(rawValue: 1 << 6)
     /// ``Plugin/exchange(_:context:next:)``.
     public static let exchange = PluginHooks(rawValue: 1 << 7)
-    /// All hooks, which may wait.
+    /// All hooks, including ``waiting``.
     public static let all: PluginHooks = [
         .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting,
     ]
@@ -189,7 +187,7 @@ public struct PluginHooks: OptionSet, Sendable, Hashable {
 
 /// A plugin's decision about another attempt.
 public enum RetryDecision: Sendable {
-    /// The plugin does not ask for another attempt.
+    /// The plugin doesn't request another attempt.
     case doNotRetry
     /// Retry the call after a delay on the provider's clock.
     case retry(after: Duration)
@@ -197,18 +195,17 @@ public enum RetryDecision: Sendable {
     case fail(TargetKitError)
 }
 
-/// A call that has ended.
+/// A call that ended.
 public struct FinishedCall: Sendable {
-    /// The caller's result. For a stream, the head of the response, or the failure of the head or the body.
+    /// The caller's result. For a stream, the head of the response, or the failure of its head or body.
     public let result: Result<Response, TargetKitError>
     /// The time from the start of the call to its end on the continuous clock, including plugins, attempts, delays,
     /// decoding, and the body of a stream.
     public let duration: Duration
-    /// The number of bytes that a stream's reader has received, after content decoding; `nil` if the call is not a
-    /// stream.
+    /// The number of bytes that a stream's reader received, after content decoding; `nil` if the call is not a stream.
     public let streamedByteCount: Int64?
 
-    /// The metrics of the last exchange; `nil` if there was no response or the transport does not measure them.
+    /// The metrics of the last exchange; `nil` if there was no response or the transport doesn't measure them.
     public var metrics: TransportMetrics? {
         switch result {
         case .success(let response): response.metrics

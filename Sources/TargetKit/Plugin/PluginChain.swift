@@ -9,7 +9,7 @@ import FoundationNetworking
 final class PluginChain: Sendable {
     /// Whether a provider has no plugins.
     let isEmpty: Bool
-    /// The type of two plugins of which a provider can have only one.
+    /// A type of which the provider has two plugins although only one is allowed.
     let repeatedType: String?
     /// The fields that are not sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
@@ -18,12 +18,12 @@ final class PluginChain: Sendable {
     let waitingHooks: PluginHooks
     /// The plugins around each exchange, from the outermost to the innermost.
     let exchanging: [any Plugin]
-    /// Whether there are any.
+    /// Whether any plugin has `exchange`.
     let exchanges: Bool
-    /// Whether one of them adds secrets, from ``PluginPlace/signing`` on.
+    /// Whether a plugin from ``PluginPlace/signing`` on adds secrets.
     let signsExchanges: Bool
 
-    /// The plugins that a hook visits.
+    /// The plugins of each hook.
     private struct Rounds: Sendable {
         var preparing: [any Plugin]
         /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
@@ -32,7 +32,7 @@ final class PluginChain: Sendable {
         var receiving: [any Plugin]
         /// From the outermost to the innermost.
         var exchanging: [any Plugin]
-        /// In the order in which they are asked to retry.
+        /// In the order of their `retry`.
         var retrying: [any Plugin]
         var processing: [any Plugin]
         var finishing: [any Plugin]
@@ -40,7 +40,7 @@ final class PluginChain: Sendable {
 
     convenience init(_ plugins: [any Plugin]) {
         func visited(in hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
-            // `sort` is stable, but its documentation does not promise it.
+            // `sort` is stable, but its documentation doesn't guarantee it.
             plugins.enumerated().filter { $0.element.hooks.contains(hook) }
                 .sorted { left, right in
                     let (first, second) = (left.element.place, right.element.place)
@@ -95,7 +95,7 @@ final class PluginChain: Sendable {
         return repeated.map { "\(type(of: $0))" }
     }
 
-    /// Returns this chain for a request that is not sent: without the plugins that only count, delay, admit or observe
+    /// Returns this chain for a request that isn't sent, without plugins that only count, delay, admit or observe
     /// calls.
     func withoutObservers() -> PluginChain {
         func changing(_ plugins: [any Plugin]) -> [any Plugin] { plugins.filter { $0.place.changesRequests } }
@@ -118,11 +118,11 @@ final class PluginChain: Sendable {
     }
 
     var prepares: Bool { !rounds.preparing.isEmpty }
-    /// Whether plugins change a request after it has been compared for sharing.
+    /// Whether plugins change a request after it is compared for sharing.
     var signs: Bool { !rounds.signing.isEmpty }
     var retries: Bool { !rounds.retrying.isEmpty }
     var processes: Bool { !rounds.processing.isEmpty }
-    /// Whether a plugin wants to know when a call has ended.
+    /// Whether a plugin has `didFinish`.
     var finishes: Bool { !rounds.finishing.isEmpty }
 
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {

@@ -2,8 +2,8 @@
 
 /// The position of a plugin among the plugins of a provider.
 ///
-/// A provider sorts its plugins by place; plugins of the same place keep the order of the array. Each hook visits the
-/// places in its own order:
+/// A provider sorts its plugins by place; plugins at one place stay in array order. Each hook visits the places in its
+/// own order:
 ///
 /// | place | plugins | `prepare`, `willSend`, `didReceive`, `process`, `didFinish` | `exchange` | `retry` |
 /// |---|---|---|---|---|
@@ -21,14 +21,14 @@
 /// | ``errorHandling`` | replace errors | 12th | 12th | 12th |
 /// | ``observation`` | record what is sent and received | 13th | 13th | 13th |
 ///
-/// Each `exchange` surrounds those of the later places. A stored response is therefore used without waiting for the
-/// network, without being refused or counted, and without a refresh of the credential.
+/// Each `exchange` surrounds those of later places. A stored response is therefore used without waiting for the
+/// network, without being rejected or counted, and without refreshing the credential.
 ///
-/// A failed call is retried with a new credential first, then with another host, then after a delay, and last after
-/// waiting for the network. A place between two of them is between them in all orders, next to the one with the smaller
-/// raw value.
+/// A failed call is retried first with a new credential, then with another host, then after a delay, and last after
+/// waiting for the network. In every order, a custom place is between the two places whose raw values surround its own,
+/// next to the smaller one.
 ///
-/// The package's plugins have these places, some of which are between two of those above:
+/// The package's plugins have these places, some of which are between the places above:
 ///
 /// | plugins | place |
 /// |---|---|
@@ -53,9 +53,9 @@
 /// | `ServerClockPlugin`, `SignpostPlugin` | ``observation`` |
 ///
 /// A provider can have only one `RetryPlugin`, one `WaitsForConnectivityPlugin` and one `ResponseCachePlugin`; with two
-/// of a type, each call fails and its error says so.
+/// of a type, each call fails.
 ///
-/// To create a place between two others, choose a raw value between theirs:
+/// To create a place between two places, choose a raw value between theirs:
 ///
 /// ```swift
 /// extension PluginPlace {
@@ -71,7 +71,7 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
         self.rawValue = rawValue
     }
 
-    /// Counts and measures whole calls, other plugins' `prepare` included. 50.
+    /// Counts and measures whole calls, including other plugins' `prepare`. 50.
     public static let start = PluginPlace(rawValue: 50)
     /// Chooses the server. 100.
     public static let environment = PluginPlace(rawValue: 100)
@@ -79,39 +79,39 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     public static let connectivity = PluginPlace(rawValue: 150)
     /// Chooses among the hosts of a server. 200.
     public static let failover = PluginPlace(rawValue: 200)
-    /// Lets a call start, delays it or refuses it. 300.
+    /// Starts, delays or rejects a call. 300.
     public static let admission = PluginPlace(rawValue: 300)
     /// The default place. 400.
     public static let standard = PluginPlace(rawValue: 400)
-    /// Repeats failed calls. 450.
+    /// Retries failed calls. 450.
     public static let retrying = PluginPlace(rawValue: 450)
     /// Adds credentials. 500.
     public static let authentication = PluginPlace(rawValue: 500)
-    /// Adds cookies. They surround the exchange of a ``caching`` plugin, which must know whose response it stores. 580.
+    /// Adds cookies. Surrounds a ``caching`` plugin, which must know to whom a response belongs. 580.
     public static let cookies = PluginPlace(rawValue: 580)
-    /// Answers without the server. 585.
+    /// Provides stored responses. 585.
     public static let caching = PluginPlace(rawValue: 585)
-    /// Signs the request that the preceding plugins have prepared. 600.
+    /// Signs the request that the preceding plugins prepared. 600.
     ///
-    /// From this place on, `prepare` belongs to the exchange: calls that share an exchange share its changes.
+    /// From this place on, `prepare` belongs to the exchange, so calls that share an exchange share its changes.
     public static let signing = PluginPlace(rawValue: 600)
     /// Replaces errors, after the plugins that react to the original ones. 650.
     public static let errorHandling = PluginPlace(rawValue: 650)
-    /// Records what is sent and received. 700.
+    /// Records requests and responses. 700.
     public static let observation = PluginPlace(rawValue: 700)
 
-    /// Ends the session, after plugins that delay a call and before ``standard`` plugins, which may replace the
+    /// Ends the session. Follows plugins that delay a call, and precedes ``standard`` plugins, which may replace the
     /// response in `process`. 350.
     package static let sessionEnd = PluginPlace(rawValue: 350)
-    /// Adds the app's token, which an ``authentication`` plugin's credential replaces. 490.
+    /// Adds the app's token. The credential of an ``authentication`` plugin replaces it. 490.
     package static let accessToken = PluginPlace(rawValue: 490)
     /// Adds credentials to a request that has none. 510.
     package static let missingCredentials = PluginPlace(rawValue: 510)
 
-    /// Waits until the rate of requests allows another one. 310.
+    /// Waits until the rate limit allows another request. 310.
     package static let rateLimit = PluginPlace(rawValue: 310)
-    /// Waits until few enough calls are in flight; after everything else that waits, so that no call holds a slot
-    /// meanwhile. 595.
+    /// Waits for a free slot. Follows every other plugin that waits, so that no call occupies a slot while waiting.
+    /// 595.
     package static let concurrencyLimit = PluginPlace(rawValue: 595)
     /// Sends a signed request a second time. 620.
     package static let hedging = PluginPlace(rawValue: 620)
@@ -121,15 +121,15 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The order in which plugins are asked to retry: for a new credential first, then for another host, then for
-    /// another attempt, and after waiting for the network last.
+    /// The order of `retry`: first with a new credential, then with another host, then another attempt, and last after
+    /// waiting for the network.
     private static let retryOrder: [PluginPlace] = [
         .authentication, .failover, .retrying, .connectivity, .admission, .standard, .start, .environment, .signing,
         .cookies, .caching, .errorHandling, .observation,
     ]
 
-    /// The order in which plugins surround an exchange: what answers without the network first, then what waits for it,
-    /// what refuses or delays the request, and last what makes it.
+    /// The order in which plugins surround an exchange: first plugins that respond without the network, then those that
+    /// wait for it, reject or delay the request, and last those that send it.
     private static let exchangeOrder: [PluginPlace] = [
         .start, .environment, .cookies, .caching, .connectivity, .failover, .admission, .standard, .retrying,
         .authentication,
@@ -142,8 +142,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// The place's position in the order of `exchange`.
     var exchangePosition: Int { position(in: Self.exchangeOrder) }
 
-    /// The place's position in an order. A place between two of its places is between them, next to the one with the
-    /// smaller raw value.
+    /// The place's position in an order. A custom place is between the two places whose raw values surround its own,
+    /// next to the smaller one.
     private func position(in order: [PluginPlace]) -> Int {
         if let index = order.firstIndex(of: self) { return 2 * index }
         let lower = order.indices.filter { order[$0] < self }.max { order[$0] < order[$1] }

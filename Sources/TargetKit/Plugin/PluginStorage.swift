@@ -2,8 +2,8 @@
 
 /// A plugin instance's key for a value in the context of each call.
 ///
-/// A ``RequestContextKey`` is a type, so two plugins of the same type would share its value. Plugins with separate
-/// storages have separate values.
+/// A ``RequestContextKey`` is a type, so two plugins of one type share its value. Plugins with separate storages have
+/// separate values.
 ///
 /// ```swift
 /// struct StopwatchPlugin: Plugin {
@@ -17,11 +17,10 @@ public final class PluginStorage<Value: Sendable>: Sendable {
     public init() {}
 }
 
-/// A value of a context, whatever its type.
+/// A value of a context, of any type.
 @usableFromInline protocol StoredValue: AnyObject, Sendable {}
 
-/// A value of a context. It is a class because the cast to a final class costs less than the cast of an existential
-/// value.
+/// A value of a context. It is a class because casting to a final class costs less than casting an existential value.
 @usableFromInline
 final class StoredBox<Value: Sendable>: StoredValue {
     @usableFromInline let value: Value
@@ -32,7 +31,7 @@ final class StoredBox<Value: Sendable>: StoredValue {
     }
 }
 
-/// The values of a context are few, so they are searched in order.
+/// A context has few values, so they are searched in order.
 struct StoredEntry: Sendable {
     let key: ObjectIdentifier
     var value: any StoredValue
@@ -40,14 +39,14 @@ struct StoredEntry: Sendable {
 
 // Inlinable, because the plugins are in another module.
 extension RequestContext {
-    /// The plugin's value, kept until the call or the exchange ends; `nil` until it is set.
+    /// The plugin's value, released when the call or the exchange ends; `nil` until it is set.
     @inlinable
     public subscript<Value: Sendable>(storage: PluginStorage<Value>) -> Value? {
         get { (stored(ObjectIdentifier(storage)) as? StoredBox<Value>)?.value }
         nonmutating set { store(newValue.map { StoredBox($0) }, for: ObjectIdentifier(storage)) }
     }
 
-    /// The value stored for a key, kept until the call or the exchange ends; `nil` until it is set.
+    /// The value stored for a key, released when the call or the exchange ends; `nil` until it is set.
     @inlinable
     public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
         get { (stored(ObjectIdentifier(key)) as? StoredBox<Key.Value>)?.value }

@@ -18,7 +18,7 @@ public protocol RequestContextKey {
 
 /// The call for which the provider runs a plugin's hook.
 public struct RequestContext: Sendable {
-    /// The identifier of a call or a shared exchange, which is the same for each attempt.
+    /// The identifier of a call or a shared exchange, equal for all attempts.
     public struct ID: Sendable, Hashable, CustomStringConvertible {
         private let number: UInt64
         private static let last = Locked<UInt64>(0)
@@ -37,7 +37,7 @@ public struct RequestContext: Sendable {
         public var description: String { String(number) }
     }
 
-    /// The properties that are the same for each attempt.
+    /// The properties that all attempts share.
     private final class Fixed: Sendable {
         let id = ID.next()
         let target: any TargetType
@@ -62,7 +62,7 @@ public struct RequestContext: Sendable {
     }
 
     private let fixed: Fixed
-    /// The identifier of the call or the shared exchange, which is the same for each attempt.
+    /// The identifier of the call or the shared exchange, equal for all attempts.
     public var id: ID { fixed.id }
     /// The target of the call; for a ``MultiTarget``, the wrapped target.
     public var target: any TargetType { fixed.target }
@@ -73,13 +73,11 @@ public struct RequestContext: Sendable {
     /// The options of the provider, the target and the call.
     public var options: CallOptions { fixed.options }
     /// The time until the call's ``CallTimeout/wholeCall(_:)`` expires, by the provider's clock; `nil` without that
-    /// limit. A plugin should not begin a longer wait. For a shared exchange, it is the time until the latest deadline
-    /// of its calls.
+    /// limit. A plugin shouldn't begin a longer wait. For a shared exchange, the latest deadline of its calls applies.
     public var remainingTime: Duration? { handle.deadline?.remainingTime }
-    /// The header fields that contain secrets: those of ``HeaderRedaction/standard`` and of all plugins of the
-    /// provider.
+    /// The header fields that contain secrets, from ``HeaderRedaction/standard`` and all plugins of the provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
-    /// The body that the transport reads while it sends; `nil` if the `URLRequest` contains the body.
+    /// The body that the transport reads while sending; `nil` if the `URLRequest` contains the body.
     public internal(set) var bodyOutsideRequest: TransportRequest.Body? {
         get { boxedBody?.value }
         set { boxedBody = newValue.map(Boxed.init) }
@@ -88,10 +86,9 @@ public struct RequestContext: Sendable {
     /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
     var sentRequest: URLRequest?
 
-    /// Whether this attempt may be followed by another one although the server may have processed it: what the task's
-    /// driver says, or else whether the request that was sent has an idempotent method (RFC 9110 §9.2.2) or an
-    /// `Idempotency-Key`. A plugin that retries calls must respect it, unless the failure shows that the server has not
-    /// processed the request.
+    /// Whether a retry is safe even if the server processed this attempt. The task's driver decides; without one, the
+    /// sent request must have an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. A plugin that retries
+    /// calls must respect it, unless the failure shows that the server didn't process the request.
     public var isRepeatable: Bool {
         transfer?.isRepeatable ?? sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
@@ -122,8 +119,8 @@ public struct RequestContext: Sendable {
     ///   - target: The target of the call.
     ///   - attempt: The number of the attempt; default 0.
     ///   - scope: The scope of the call; default: a new scope.
-    ///   - options: The options of the call, without those of the target; default: none.
-    ///   - secretHeaders: The header fields that contain secrets; default: those of ``HeaderRedaction/standard``.
+    ///   - options: The options of the call, without the target's options; default: none.
+    ///   - secretHeaders: The header fields that contain secrets; default: ``HeaderRedaction/standard``.
     public init(
         target: any TargetType,
         attempt: Int = 0,
@@ -142,11 +139,11 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
-    /// Runs the part of a hook that waits, and cancels it when the call is cancelled or times out.
+    /// Runs the waiting part of a hook, and cancels it when the call is cancelled or times out.
     ///
-    /// A plugin needs it only if its ``Plugin/hooks`` do not contain ``PluginHooks/waiting``.
+    /// Needed only if the plugin's ``Plugin/hooks`` don't contain ``PluginHooks/waiting``.
     ///
-    /// - Throws: The error of the closure, which gets a `CancellationError` from what it waits for.
+    /// - Throws: The error of the closure, in which cancelled operations throw a `CancellationError`.
     public func cancellable<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -155,7 +152,7 @@ public struct RequestContext: Sendable {
 
     /// Returns the context of an exchange that this call begins.
     ///
-    /// - Parameter stored: What plugins have stored when it starts; default `nil`: what they have stored by now.
+    /// - Parameter stored: The plugins' initial values; default `nil`, which means the current values.
     func ofExchange(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> RequestContext {
         handle.store(stored ?? fixed.handle.storedEntries)
         var context = RequestContext(

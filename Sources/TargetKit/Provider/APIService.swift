@@ -28,14 +28,14 @@ extension APIService {
     /// - Parameters:
     ///   - target: The call.
     ///   - type: The type to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
-    ///     or payload.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`, which means the
+    ///     whole body or payload.
     ///   - options: Override the target's and the provider's options, such as the timeout or the envelope; default:
     ///     none.
     ///   - progress: Receives the progress of the upload and the download; default `nil`.
     ///   - success: Receives the value.
     ///   - failure: Receives the error.
-    /// - Returns: A handle that can cancel the call. Releasing the handle does not cancel the call.
+    /// - Returns: A handle that can cancel the call. Releasing the handle doesn't cancel the call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
@@ -63,7 +63,7 @@ extension APIService {
     ///   - progress: Receives the progress of the upload and the download; default `nil`.
     ///   - success: Receives the response, with its status and header fields.
     ///   - failure: Receives the error.
-    /// - Returns: A handle that can cancel the call. Releasing the handle does not cancel the call.
+    /// - Returns: A handle that can cancel the call. Releasing the handle doesn't cancel the call.
     @discardableResult
     public func send(
         _ target: Target,

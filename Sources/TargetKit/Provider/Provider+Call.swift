@@ -82,14 +82,14 @@ extension Provider {
         scope.remove(context.id, completion: completion)
     }
 
-    /// Starts a task that times the call out, until that task is cancelled.
+    /// Starts a task that ends the call at its timeout unless the task is cancelled.
     func startTimeout(of call: Call) -> Task<Void, Never>? {
         guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
         return Task { [clock = configuration.clock, handle = call.handle, timer = call.timer()] in
             defer { timer.end() }
             do {
                 try await timer.run {
-                    // This task may start late. The time in which the call is paused does not count.
+                    // This task may start late. The time during a pause isn't counted.
                     repeat {
                         await handle.waitWhilePaused()
                         guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
@@ -98,7 +98,7 @@ extension Provider {
                 }
                 handle.interrupt(.timedOut)
             } catch {
-                // The task was cancelled because the call has ended.
+                // The task was cancelled because the call ended.
             }
         }
     }
@@ -138,7 +138,7 @@ extension Provider {
         decoding: (CallOptions) -> Call.Decoding?,
         completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
-        // On a concurrent queue, steps would run at the same time and after the completion.
+        // On a concurrent queue, progress steps would run concurrently or after the completion.
         let queue = progress == nil ? queue : queue.map { DispatchQueue(label: "TargetKit.call", target: $0) }
         var isOver: Locked<Bool>?
         var progressOnQueue: (@Sendable (TransferProgress) -> Void)?
@@ -163,7 +163,7 @@ extension Provider {
         return call.handle
     }
 
-    /// The options of a call: the provider's, overridden by the target's and by these.
+    /// The options of a call. These options override the target's, which override the provider's.
     package func options(_ options: CallOptions, of target: Target) -> CallOptions {
         self.options.overridden(by: target.options).overridden(by: options)
     }
@@ -176,14 +176,14 @@ extension Provider {
 }
 
 extension Optional<DispatchQueue> {
-    /// Runs the work on the queue, or synchronously if there is none.
+    /// Runs the work on the queue, or synchronously without a queue.
     fileprivate func run(_ work: @escaping @Sendable () -> Void) {
         guard let self else { return work() }
         self.async(execute: work)
     }
 }
 
-/// Keeps the value that ``decoding(_:)`` decodes inside the call, until ``result(of:)`` returns it.
+/// Stores the value that ``decoding(_:)`` decodes inside the call, until ``result(of:)`` returns it.
 struct ValueSlot<Value: Decodable & Sendable>: Sendable {
     let keyPath: String?
     private let value = Locked<Value?>(nil)

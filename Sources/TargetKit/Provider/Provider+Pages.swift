@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension Provider {
-    /// The pages of a list, each requested when the reader asks for it.
+    /// The pages of a list, each requested when it is read.
     ///
     /// ```swift
     /// let pages = provider.pages(first: .orders(after: nil), as: OrderPage.self) { page in
@@ -11,7 +11,7 @@ extension Provider {
     /// ```
     ///
     /// The sequence ends after a page without a successor, and throws a ``TargetKitError`` if a call fails. Cancelling
-    /// the reading task cancels the call. The sequence can be read once.
+    /// the reading task cancels the call. The sequence can be read only once.
     ///
     /// - Parameters:
     ///   - first: The call for the first page.
@@ -27,7 +27,7 @@ extension Provider {
         pages(first: first, next: next) { [self] target in try await request(target, as: type, options: options) }
     }
 
-    /// The pages of a list as responses, for servers that link to the next page in a header field.
+    /// The pages of a list as responses, for servers that send the link to the next page in a header field.
     ///
     /// - Parameters:
     ///   - first: The call for the first page.
@@ -48,7 +48,7 @@ extension Provider {
     ) -> AsyncThrowingStream<Page, any Error> {
         let following = Locked<Target?>(first)
         return AsyncThrowingStream {
-            // After an error the sequence has ended.
+            // An error ends the sequence.
             let target = following.withLock { target in
                 defer { target = nil }
                 return target

@@ -30,13 +30,13 @@ extension Provider {
         RequestPublisher(on: queue) { yield in yield(try await self.request(target, options: options)) }
     }
 
-    /// Publishes the value decoded from the JSON of a call's response. Decoding does not block the queue.
+    /// Publishes the value decoded from the JSON of a call's response. Decoding doesn't block the queue.
     ///
     /// - Parameters:
     ///   - target: The call, made once for each subscription, on its first demand.
     ///   - type: The type to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
-    ///     or payload.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`, which means the
+    ///     whole body or payload.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - queue: The queue that receives the value and the completion; default: the main queue.
     public func valuePublisher<Value: Decodable & Sendable>(
@@ -69,7 +69,7 @@ extension Provider {
 }
 
 extension Provider where Target: TypedTarget {
-    /// Publishes a value of the target's output type. Decoding does not block the queue.
+    /// Publishes a value of the target's output type. Decoding doesn't block the queue.
     ///
     /// - Parameters:
     ///   - target: The call, made once for each subscription, on its first demand.

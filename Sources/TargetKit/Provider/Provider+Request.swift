@@ -4,7 +4,7 @@ import Foundation
 extension Provider {
     /// Makes a call and waits for its response.
     ///
-    /// Cancelling the surrounding task cancels the call. In a `Task`, use `do throws(TargetKitError)` to keep the
+    /// Cancelling the surrounding task cancels the call. In a `Task`, use `do throws(TargetKitError)` to preserve the
     /// error's type:
     ///
     /// ```swift
@@ -21,7 +21,7 @@ extension Provider {
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
     /// - Throws: ``TargetKitError``, with stage `.status` and the response for a status code that the target's
-    ///   ``TargetType/validation`` does not accept.
+    ///   ``TargetType/validation`` doesn't accept.
     public func request(
         _ target: Target,
         options: CallOptions = CallOptions()
@@ -35,9 +35,9 @@ extension Provider {
     ///   - target: The call.
     ///   - type: The type to decode.
     ///   - keyPath: The key path of the value in the body or in the envelope's payload, for example `data.user`;
-    ///     default `nil`: the whole body or payload.
+    ///     default `nil`, which means the whole body or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body cannot be decoded.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body can't be decoded.
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
         as type: Value.Type,
@@ -47,7 +47,7 @@ extension Provider {
         try await requestDecoded(target, as: type, atKeyPath: keyPath, options: options).value
     }
 
-    /// Makes a call, and returns its response and the value that is decoded from it.
+    /// Makes a call, and returns its response and the value decoded from it.
     package func requestDecoded<Value: Decodable & Sendable>(
         _ target: Target,
         as type: Value.Type,
@@ -64,10 +64,10 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
-    ///     It is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` distinguishes them.
+    ///     It isn't called after the completion.
     ///   - completion: Called exactly once.
-    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle doesn't cancel the
     ///   call.
     @discardableResult
     public func request(
@@ -91,10 +91,10 @@ extension Provider {
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - queue: The queue on which the closures are called.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
-    ///     It is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` distinguishes them.
+    ///     It isn't called after the completion.
     ///   - completion: Called exactly once.
-    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle doesn't cancel the
     ///   call.
     @discardableResult
     public func request(
@@ -121,13 +121,13 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - type: The type to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
-    ///     or payload.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`, which means the
+    ///     whole body or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
-    ///     It is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` distinguishes them.
+    ///     It isn't called after the completion.
     ///   - completion: Called exactly once.
-    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle doesn't cancel the
     ///   call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
@@ -154,14 +154,14 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - type: The type to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
-    ///     or payload.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`, which means the
+    ///     whole body or payload.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - queue: The queue on which the closures are called.
-    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` tells them apart.
-    ///     It is not called after the completion.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` distinguishes them.
+    ///     It isn't called after the completion.
     ///   - completion: Called exactly once.
-    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle doesn't cancel the
     ///   call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
@@ -186,7 +186,7 @@ extension Provider where Target: TypedTarget {
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body cannot be decoded.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body can't be decoded.
     public func request(
         _ target: Target,
         options: CallOptions = CallOptions()
@@ -208,7 +208,7 @@ extension Provider where Target == MultiTarget {
 
     /// Makes a call of any target and decodes the target's output type.
     ///
-    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body cannot be decoded.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body can't be decoded.
     public func request<Typed: TypedTarget>(
         _ target: Typed,
         options: CallOptions = CallOptions()

@@ -8,9 +8,9 @@ import FoundationNetworking
 extension Provider {
     /// Makes a call and returns when the head of its response arrives. The body arrives as it is read.
     ///
-    /// Plugins and validation run before the body arrives. The call ends with the body: until then its scope counts it,
-    /// can cancel it, and waits for it. Cancelling the reading task cancels the call, and so does releasing the stream
-    /// before its end. A slow reader applies backpressure to the server.
+    /// Plugins and validation run before the body arrives. The call ends when the body ends; until then, its scope
+    /// counts it, can cancel it, and waits for it. Cancelling the reading task, or releasing the stream before its end,
+    /// cancels the call. A slow reader applies backpressure to the server.
     ///
     /// ```swift
     /// let stream = try await provider.stream(.log(day: today))
@@ -18,7 +18,7 @@ extension Provider {
     /// ```
     ///
     /// - Parameters:
-    ///   - target: The call. A task that downloads to a file cannot be streamed.
+    ///   - target: The call. A task that downloads to a file can't be streamed.
     ///   - options: Override the target's and the provider's options; default: none. The timeout of the whole call
     ///     covers the body.
     /// - Throws: ``TargetKitError``. A failure within the body is thrown by the stream's iterator.
@@ -27,7 +27,7 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
         let call = begin(target, options: options, kind: .stream(buffer: 256 << 10))
-        // The next piece is requested when the reader has taken the last one.
+        // The next chunk is requested when the reader takes the previous one.
         let channel = BodyChannel(limit: 1)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
@@ -44,15 +44,15 @@ extension Provider {
         }
         let response = try head.get()
         let cancel = { @Sendable [handle = call.handle] in
-            // First, so that the call's task, when it finds no reader, knows that this is not the end of the body.
+            // Cancels first, so that the call's task can distinguish a missing reader from the end of the body.
             handle.cancel()
             channel.abandon()
         }
         return ResponseStream(response: response, body: ResponseBody(from: channel, cancel: cancel))
     }
 
-    /// Passes on the head, then the pieces of the body as the reader takes them. All of this runs in the call's task,
-    /// so a stream is cancelled, counted and timed like any other call.
+    /// Passes on the head, then the body's chunks as they are read. This runs in the call's task, so a stream is
+    /// cancelled, counted and timed like any other call.
     private func relay(
         _ call: Call,
         target: Target,

@@ -5,21 +5,20 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The request of a call that is not sent, and its endpoint.
+/// The request of a call that isn't sent, and its endpoint.
 package struct UnsentRequest: Sendable {
     package let endpoint: Endpoint
     package let request: TransportRequest
 }
 
 extension Provider {
-    /// Builds the request of a target as it would be sent: closures → plugins' `prepare`, signatures last → plugins'
+    /// Builds the request of a target without sending it: closures → plugins' `prepare`, signatures last → plugins'
     /// `exchange`.
     ///
-    /// Nothing is sent, shared or retried, and the scope does not know of it. Plugins that count, delay, admit or
-    /// observe calls, by their place, are not called. The other ones that prepare the request end with `didFinish` and
-    /// a cancellation.
+    /// Nothing is sent, shared, retried or counted by the scope. Plugins whose place counts, delays, admits or observes
+    /// calls aren't called. For the other plugins, `didFinish` receives a cancellation.
     ///
-    /// - Parameter hasPlugins: Whether the plugins prepare the request; default: yes.
+    /// - Parameter hasPlugins: Whether the plugins prepare the request; default `true`.
     package func unsentRequest(
         of target: Target,
         options: CallOptions = CallOptions(),
@@ -46,8 +45,8 @@ extension Provider {
         }
     }
 
-    /// Returns a provider with the same closures and options, and another transport, without plugins, redirects and
-    /// cookies. Downloads go to memory.
+    /// Returns a provider with these closures and options and another transport, without plugins, redirects and
+    /// cookies. Downloads are received in memory.
     package func replacing(transport: any Transport) -> Provider {
         Provider(
             endpointClosure: { [endpointClosure] target in
@@ -80,7 +79,7 @@ extension Call {
         return UnsentRequest(endpoint: target.endpoint, request: try await passed(signed, to: target))
     }
 
-    /// The request as the plugins pass it on to the transport.
+    /// The request that the plugins pass to the transport.
     private func passed(_ request: TransportRequest, to target: ResolvedTarget) async throws -> TransportRequest {
         guard plugins.exchanges else { return request }
         let result = Locked<TransportRequest?>(nil)

@@ -13,9 +13,9 @@ import FoundationNetworking
 /// ```
 ///
 /// Every call takes the same path: target → endpoint → request → plugins → transport → validation → decoding → plugins
-/// → caller. A stub replaces the transport and nothing else.
+/// → caller. A stub replaces only the transport.
 ///
-/// Releasing a provider does not cancel its calls: they finish, and their plugins' hooks run.
+/// Releasing a provider doesn't cancel its calls. They finish, and their plugins' hooks run.
 public final class Provider<Target: TargetType>: Sendable {
     let endpointClosure: @Sendable (Target) throws -> Endpoint
     let stubClosure: @Sendable (Target) -> StubBehavior
@@ -32,15 +32,15 @@ public final class Provider<Target: TargetType>: Sendable {
     ///
     /// - Parameters:
     ///   - endpointClosure: Creates the endpoint of a target; default: the endpoint that the target describes.
-    ///   - requestClosure: Creates the request of an endpoint; default `nil`: ``Endpoint/urlRequest()``.
-    ///   - stubClosure: Decides once for each call whether the target's sample answers it; default: never.
-    ///   - transport: Sends the requests; default: the system's transport, which all providers share.
+    ///   - requestClosure: Creates the request of an endpoint; default `nil`, which means ``Endpoint/urlRequest()``.
+    ///   - stubClosure: Decides once for each call whether the target's sample is returned; default: never.
+    ///   - transport: Sends the requests; default: the system's transport, shared by all providers.
     ///   - plugins: The plugins, which run in the order of their places (``PluginPlace``).
     ///   - options: The options of all calls, which targets and calls can override; default: none.
     ///   - redirects: The redirects to follow; default: up to 10, by the rules of ``RedirectPolicy``.
     ///   - scope: The scope of the calls; default: a new scope for this provider.
-    ///   - clock: Measures delayed stubs, retry delays and timeouts; default: the continuous clock. The transport
-    ///     measures the exchange timeout, unless this is another clock.
+    ///   - clock: Measures delayed stubs, retry delays and timeouts; default: the continuous clock. With the default
+    ///     clock, the transport measures the exchange timeout.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
         requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)? = nil,
@@ -66,7 +66,7 @@ public final class Provider<Target: TargetType>: Sendable {
         )
     }
 
-    /// Cancels the calls of this provider that are in flight. Other calls of its scope continue.
+    /// Cancels this provider's calls in flight. Other calls of its scope continue.
     public func cancelAll() {
         scope.cancelAll(ownedBy: self)
     }

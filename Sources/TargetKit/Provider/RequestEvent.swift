@@ -6,7 +6,7 @@ public enum RequestEvent: Sendable {
     case uploadProgress(TransferProgress)
     /// A part of the response's body was received.
     case downloadProgress(TransferProgress)
-    /// The response, which is the last event.
+    /// The response. This is the last event.
     case response(Response)
 
     init(_ step: TransferProgress) {
@@ -30,8 +30,8 @@ extension Provider {
     /// }
     /// ```
     ///
-    /// The call starts when iteration starts, and each iteration makes a call of its own. Ending the iteration cancels
-    /// the call. The iteration throws a ``TargetKitError`` if the call fails. All progress comes before the response.
+    /// Each iteration makes its own call when it starts. Ending the iteration cancels the call. The iteration throws a
+    /// ``TargetKitError`` if the call fails. All progress precedes the response.
     ///
     /// - Parameters:
     ///   - target: The call.
@@ -53,14 +53,14 @@ extension Provider {
                     continuation.finish(throwing: error)
                 }
             }
-            // Cancelling a call that has ended has no effect.
+            // Cancelling an ended call has no effect.
             continuation.onTermination = { _ in handle.cancel() }
             return RequestEventReader(events: events, handle: handle)
         }
     }
 }
 
-/// Reads the events of a call, which is cancelled when the reader is released.
+/// Reads the events of a call. Releasing the reader cancels the call.
 private struct RequestEventReader: ElementReader {
     let events: AsyncThrowingStream<RequestEvent, any Error>
     let handle: RequestHandle

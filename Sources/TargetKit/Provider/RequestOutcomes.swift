@@ -22,10 +22,10 @@ extension RequestOutcome: RedactedDescription {
     }
 }
 
-/// The outcomes of several calls, a limited number of which run at a time.
+/// The outcomes of several calls with limited concurrency.
 ///
-/// The calls start when iteration starts; ending the iteration cancels those in flight. New calls start as outcomes are
-/// read, so at most twice the concurrency limit of responses wait for a slow reader.
+/// The calls start when iteration starts; ending the iteration cancels calls in flight. New calls start as outcomes are
+/// read, so a slow reader has a backlog of at most twice the concurrency limit.
 public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
     /// The outcome of one call.
     public typealias Element = RequestOutcome<Target>
@@ -38,12 +38,12 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private let targets: [Target]
         private var startedCount = 0
         private var deliveredCount = 0
-        /// Outcomes that arrived out of order, if they are delivered in order.
+        /// Outcomes that arrived out of order, for delivery in order.
         private var early: [Int: Element] = [:]
         private var runningCount: Int { startedCount - deliveredCount - early.count }
         private let calls = RunningCalls<Target>()
 
-        /// The number of calls and of those that have started.
+        /// The number of calls and of started calls.
         package var redactedDescription: String { "\(targets.count) calls, \(startedCount) started" }
 
         fileprivate init(_ outcomes: RequestOutcomes) {
@@ -140,7 +140,7 @@ extension RequestOutcomes: RedactedDescription {
 }
 
 extension Provider {
-    /// Makes several calls with limited concurrency, and returns their outcomes. A failed call does not end the others.
+    /// Makes several calls with limited concurrency, and returns their outcomes. A failed call doesn't end the others.
     ///
     /// ```swift
     /// for await outcome in provider.requests(ids.map(Catalog.product), maxConcurrent: 6) {
@@ -151,7 +151,8 @@ extension Provider {
     /// - Parameters:
     ///   - targets: The calls, started in this order.
     ///   - maxConcurrent: The maximum number of calls in flight; values below 1 count as 1.
-    ///   - inOrder: Whether the outcomes come in the order of the targets. Default `false`: in order of completion.
+    ///   - inOrder: Whether outcomes are in the order of the targets; default `false`, which means in order of
+    ///     completion.
     public func requests(
         _ targets: some Sequence<Target>,
         maxConcurrent: Int,

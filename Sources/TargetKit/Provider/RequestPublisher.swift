@@ -11,9 +11,9 @@ import TargetKit
 
 /// A publisher of a call's values. `Provider` creates it: `responsePublisher`, `valuePublisher` and `eventPublisher`.
 ///
-/// Each subscription makes a call of its own on its first demand; until then nothing is sent. Values arrive on the
-/// callback queue, never more than demanded, followed by exactly one completion. Cancelling the subscription cancels
-/// the call, and nothing is delivered after that. A subscription outlives its publisher.
+/// Each subscription makes its own call on its first demand. Values arrive on the callback queue, never more than
+/// demanded, followed by exactly one completion. Cancelling the subscription cancels the call and ends delivery. A
+/// subscription outlives its publisher.
 public struct RequestPublisher<Output: Sendable>: Publisher, Sendable {
     /// The error of a failed call.
     public typealias Failure = TargetKitError

@@ -2,8 +2,8 @@
 #if canImport(Combine) || TARGETKIT_OPENCOMBINE
 import Foundation
 
-// Combine predates `Sendable`. A subscriber may be called on any thread, but by one thread at a time, which
-// `State.isDelivering` ensures.
+// Combine predates `Sendable`. A subscriber may be called on any thread, but only by one thread at a time.
+// `State.isDelivering` ensures this.
 #if canImport(Combine)
 @preconcurrency import Combine
 #else
@@ -71,7 +71,7 @@ final class RequestSubscription<Output: Sendable>: Subscription, Sendable {
         queue.async { self.deliver() }
     }
 
-    /// Delivers buffered values up to the demand. A concurrent second caller leaves this to the first.
+    /// Delivers buffered values up to the demand. If two callers are concurrent, only the first delivers.
     private func deliver() {
         guard state.withLock({ $0.beginDelivery() }) else { return }
         while let step = state.withLock({ $0.next() }) {
@@ -93,13 +93,13 @@ extension RequestSubscription {
     }
 
     fileprivate struct State: Sendable {
-        /// The subscriber; `nil` after the subscription has ended.
+        /// The subscriber; `nil` after the subscription ends.
         var subscriber: Downstream?
         var isStarted = false
         var isDelivering = false
         var demand = Subscribers.Demand.none
         var task: Task<Void, Never>?
-        /// The values that have not been delivered yet.
+        /// The values that aren't delivered yet.
         var values: [Output] = []
         var end: Subscribers.Completion<TargetKitError>?
         private var handedOver = 0

@@ -3,14 +3,14 @@ import Foundation
 
 /// The format of a body, which decides how secrets in it are found.
 package enum BodyFormat: Sendable, Hashable {
-    /// Parts with header fields of their own (RFC 2046 §5.1).
+    /// Parts with their own header fields (RFC 2046 §5.1).
     case multipart
     /// Pairs of `name=value`, separated by `&`.
     case form
-    /// Anything else: JSON, XML, other text, or bytes.
+    /// Any other format, such as JSON, XML, text, or bytes.
     case other
 
-    /// The format of a body. Its type is a hint only: servers and clients often send the wrong one.
+    /// The format of a body. Its type is only a hint, because servers and clients often send a wrong type.
     package init(of data: Data, contentType: String?) {
         let type = contentType.map(Self.mediaType)
         if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) {
@@ -25,14 +25,14 @@ package enum BodyFormat: Sendable, Hashable {
         contentType.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces)
     }
 
-    /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), whatever its type says.
+    /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), regardless of its type.
     private static func isMultipart(_ data: Data) -> Bool {
         guard data.starts(with: "--".utf8) else { return false }
         return String(decoding: data.prefix(512), as: UTF8.self).lowercased().contains("\ncontent-disposition:")
     }
 
-    /// Whether the body is a form: by its type, unless it starts like JSON; without a type, `a=b` without characters
-    /// that a form escapes.
+    /// Whether the body is a form: by its type, unless it starts like JSON; without a type, if it is like `a=b`,
+    /// without characters that a form escapes.
     private static func isForm(_ data: Data, type: String?) -> Bool {
         let first = data.first { $0 > 0x20 }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return false }
@@ -57,7 +57,7 @@ extension Redaction {
     /// Multipart bodies within parts are read to this depth.
     private static let depthLimit = 4
 
-    /// The body with its secrets redacted; the same bytes if it contains none, or is not text.
+    /// The body with its secrets redacted; unchanged if it contains none or isn't text.
     package func body(_ data: Data, contentType: String?) -> Data {
         isNone ? data : body(data, contentType: contentType, depth: 0)
     }
@@ -95,7 +95,7 @@ extension Redaction {
         return Data(TextRedactor.redacted(data, by: self, limit: .max).bytes)
     }
 
-    /// The same for text in UTF-16, with or without a byte order mark; `nil` if the bytes are no such text.
+    /// The redacted body in UTF-16, with or without a byte order mark; `nil` if the bytes aren't UTF-16.
     private func utf16(_ data: Data) -> Data? {
         let mark = data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) ? data.prefix(2) : Data()
         let isBigEndian = mark.isEmpty ? data.first == 0 : mark.first == 0xFE

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The header fields whose values are secrets, and the text that replaces these.
+/// The header fields with secret values, and the text that replaces the values.
 public struct HeaderRedaction: Sendable, Hashable {
     /// The names of the fields with secret values.
     public var secretNames: Set<HTTPHeaderName>
@@ -22,47 +22,26 @@ public struct HeaderRedaction: Sendable, Hashable {
     /// The text that replaces a secret.
     package static let placeholder = "<redacted>"
 
-    /// Whether the field's value is a secret: the field is in ``secretNames``, or its name says so.
+    /// Whether the field's value is secret, because the field is in ``secretNames`` or by its name.
     package func isSecret(_ name: HTTPHeaderName) -> Bool {
         secretNames.contains(name) || SecretFields.isSecret(name.rawValue)
     }
 
-    /// The value for a text that people read: the placeholder if the field is secret, and without the queries of URLs.
+    /// The value for logs and descriptions: the placeholder if the field is secret; otherwise the value without the
+    /// queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
         if isSecret(name) { return Self.placeholder }
         if name == "Upload-Metadata" { return Redaction().metadata(value) }
         return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 
-    /// Whether the field's value is a URL reference or has some, which can be relative (RFC 9110 §10, RFC 8288).
+    /// Whether the field's value contains URL references, which can be relative (RFC 9110 §10, RFC 8288).
     package static func hasURL(_ name: HTTPHeaderName) -> Bool {
         name == .location || name == "Content-Location" || name == "Link" || name == "Referer" || name == "Refresh"
     }
 }
 
-/// A type whose `dump` shows the description only, because its properties can hold secrets.
-package protocol ReflectsDescription: CustomStringConvertible, CustomReflectable {}
-
-extension ReflectsDescription {
-    /// Reflects only the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
-
-/// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted
-/// description.
-package protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
-    /// The value on one line, without its secrets.
-    var redactedDescription: String { get }
-}
-
-extension RedactedDescription {
-    /// The redacted description.
-    public var description: String { redactedDescription }
-    /// The redacted description.
-    public var debugDescription: String { redactedDescription }
-}
-
-/// A URL for a text that people read: without user, password, query and fragment, which may be secrets.
+/// A URL for logs and descriptions, without user, password, query and fragment, which may be secrets.
 package struct RedactedURL: Sendable, CustomStringConvertible {
     package let description: String
 
@@ -71,12 +50,18 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     }
 
     package init(_ text: String) {
+        // Most URLs of APIs contain nothing to redact.
+        guard text.utf8.contains(where: "@;?#".utf8.contains) || text.containsBytes(of: "eyJ") else {
+            description = text
+            return
+        }
         var text = text[...]
-        if let end = text.firstIndex(where: { $0 == "?" || $0 == "#" }) { text = text[..<end] }
-        if text.utf8.contains(UInt8(ascii: ";")) || text.contains("eyJ") {
+        // By bytes, because a `?` and a combining mark after it are one character.
+        if let end = text.utf8.firstIndex(where: "?#".utf8.contains) { text = text[..<end] }
+        if text.utf8.contains(UInt8(ascii: ";")) || text.containsBytes(of: "eyJ") {
             text = SecretFields.redacted(path: String(text))[...]
         }
-        // A text without white space, JSON for example, can have several URLs.
+        // Text without white space, such as JSON, can contain several URLs.
         let start = text.hasPrefix("//") ? "//" + Self.withoutUser(String(text.dropFirst(2))) : text
         description = start.components(separatedBy: "://").enumerated()
             .map { index, part in index == 0 ? part : "://" + Self.withoutUser(part) }
@@ -85,14 +70,15 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
 
     /// The text after `://`, without the user and the password.
     private static func withoutUser(_ text: String) -> Substring {
-        guard let at = text.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return text[...] }
-        return text[text.index(after: at)...]
+        let authority = text.utf8.prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return text[...] }
+        return text[text.utf8.index(after: at)...]
     }
 
     /// The text with each URL in it redacted.
     static func inside(_ text: String) -> String {
-        guard text.contains("://") else { return text }
-        return words(of: text) { $0.contains("://") ? RedactedURL($0).description : $0 }
+        guard text.containsBytes(of: "://") else { return text }
+        return words(of: text) { $0.containsBytes(of: "://") ? RedactedURL($0).description : $0 }
     }
 
     /// The text with each URL reference in it redacted, including relative ones.
@@ -116,7 +102,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
 }
 
 extension URL {
-    /// The URL with potential secrets removed, for values that appear in texts.
+    /// The URL with potential secrets removed, for logs and descriptions.
     package var redacted: URL {
         let text = RedactedURL(self).description
         return text == absoluteString ? self : URL(string: text) ?? URL(fileURLWithPath: "/")

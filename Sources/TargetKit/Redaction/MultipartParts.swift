@@ -12,17 +12,17 @@ package struct MultipartParts: Sendable {
         /// The bytes after the empty line.
         package let content: Data
 
-        /// The names in `Content-Disposition`; more than one if receivers can read the field in different ways.
+        /// The names in `Content-Disposition`; more than one if receivers can interpret the field differently.
         package var names: [String] {
             headers["Content-Disposition"].map { HeaderParameters($0).values(of: "name") } ?? []
         }
     }
 
-    /// What the bytes of a range are.
+    /// The meaning of a range of bytes.
     private enum Piece: Sendable {
         /// A delimiter, the name of a field, or a line break.
         case syntax
-        /// The preamble, the epilogue, or a line of a header section that is not a field.
+        /// The preamble, the epilogue, or an invalid line of a header section.
         case text
         /// The value of the field with a name.
         case value(of: String)
@@ -30,17 +30,17 @@ package struct MultipartParts: Sendable {
         case content(Int)
     }
 
-    /// The boundary, without the hyphens before it.
+    /// The boundary, without the leading hyphens.
     package let boundary: String
     /// The parts, in order.
     package private(set) var parts: [Part] = []
     private let data: Data
     private var pieces: [(piece: Piece, range: Range<Data.Index>)] = []
 
-    /// Reads a body; `nil` if it has no boundary, or no part.
+    /// Reads a body; `nil` if it has no boundary or no part.
     ///
-    /// - Parameter contentType: The `Content-Type` with the boundary; without one, or if the body has no such boundary,
-    ///   the first line is taken for it.
+    /// - Parameter contentType: The `Content-Type` with the boundary. Without a boundary, or if the body doesn't
+    ///   contain it, the first line is used as the boundary.
     package init?(_ data: Data, contentType: String?) {
         let declared = contentType.flatMap { HeaderParameters($0).values(of: "boundary").first }
         for boundary in [declared, Self.boundary(in: data)] {
@@ -62,7 +62,7 @@ package struct MultipartParts: Sendable {
             if isPart { addPart(start..<end) } else { add(.text, range: start..<end) }
             guard let delimiter else { return }
             add(.syntax, range: delimiter.range)
-            // Parts after the last delimiter are read, too, because they can have secrets.
+            // Parts after the last delimiter are also read, because they can contain secrets.
             isPart = !delimiter.isLast
             start = delimiter.range.upperBound
         }
@@ -73,7 +73,7 @@ package struct MultipartParts: Sendable {
     /// - Parameters:
     ///   - content: Returns the new content of a part.
     ///   - value: Returns the new value of a header field of a part.
-    ///   - text: Returns the new preamble or epilogue, or a line of a header section that is not a field.
+    ///   - text: Returns the new preamble or epilogue, or an invalid line of a header section.
     package func replacing(
         content: (Part) -> Data,
         value: (_ name: String, _ value: String) -> String,
@@ -123,7 +123,7 @@ extension MultipartParts {
                 guard end < data.endIndex, data[end] == UInt8(ascii: "\n") else { continue }
                 end += 1
             }
-            // The line break before it is not part of the content, unless it also ends the delimiter before it.
+            // The preceding line break isn't part of the content, unless it ends the preceding delimiter.
             if first > start { first -= 1 }
             if first > start, data[first] == UInt8(ascii: "\n"), data[first - 1] == UInt8(ascii: "\r") { first -= 1 }
             return (first..<end, isLast)
@@ -161,7 +161,7 @@ extension MultipartParts {
         parts.append(Part(headers: headers, content: Data(data[content])))
     }
 
-    /// A line without its line break, and with the lines that continue it (RFC 5322 §2.2.3).
+    /// A line without its line break, with its continuation lines (RFC 5322 §2.2.3).
     private func line(from start: Data.Index, to limit: Data.Index) -> (text: Range<Data.Index>, end: Data.Index) {
         var place = start
         while true {
@@ -176,7 +176,7 @@ extension MultipartParts {
         }
     }
 
-    /// The name and the value of a header field; `nil` if the line is not a field.
+    /// The name and the value of a header field; `nil` if the line isn't a field.
     private func field(in line: Range<Data.Index>) -> (name: String, value: Range<Data.Index>)? {
         guard let colon = data[line].firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let name = String(decoding: data[line.lowerBound..<colon], as: UTF8.self).trimmingCharacters(in: .whitespaces)
@@ -187,7 +187,7 @@ extension MultipartParts {
         return (name, value..<line.upperBound)
     }
 
-    /// Whether a byte cannot be part of a field's name, and starts JSON or markup.
+    /// Whether a byte can't be part of a field's name, and starts JSON or markup.
     private static func isSeparator(_ byte: UInt8) -> Bool {
         "\"{}[]<>()=;,".utf8.contains(byte)
     }
@@ -206,7 +206,7 @@ struct HeaderParameters {
         let name: String
         /// The value without quotation marks and escapes.
         let value: String
-        /// The place of the value in the field, without quotation marks.
+        /// The range of the value in the field, without quotation marks.
         let range: Range<String.Index>
     }
 
@@ -236,8 +236,8 @@ struct HeaderParameters {
         }
     }
 
-    /// The values of a parameter: as it is written, without percent escapes, in the extended form `name*` (RFC 8187),
-    /// and in several parts, `name*0` and `name*1` (RFC 2231).
+    /// The values of a parameter: unchanged, without percent escapes, in the extended form `name*` (RFC 8187), and in
+    /// several parts, `name*0` and `name*1` (RFC 2231).
     func values(of name: String) -> [String] {
         let plain = parameters.filter { $0.name == name }.map(\.value)
         let extended = parameters.filter { $0.name == name + "*" }.map { Self.decoded($0.value) }

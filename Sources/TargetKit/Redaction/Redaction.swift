@@ -3,13 +3,13 @@ import Foundation
 
 /// The secrets to redact in a log or a recording: the values of header fields, query items, and fields of bodies.
 ///
-/// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
-/// `credential`, `auth`, `signature` or `captcha`, or if its last word is `key`, `sign` or `ticket`: `X-Session-Key`,
-/// `accessToken`, `client_secret`, `paySign`. So are two words such as `verify_code` and `magicLink`, and the short
-/// names `ak`, `sk`, `tk`, `pan` and `mac` if they are the whole name. Words that only contain these letters (`monkey`,
-/// `author`, `design`, `macOS`), counts and properties (`max_tokens`, `token_type`), and names such as `publicKey` are
-/// not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such a name in the first line are
-/// redacted in a recording, but not in a log.
+/// A field is secret if its name contains a word such as `token`, `secret`, `password`, `session`, `credential`,
+/// `auth`, `signature` or `captcha`, or if its last word is `key`, `sign` or `ticket`. Examples are `X-Session-Key`,
+/// `accessToken`, `client_secret` and `paySign`. Pairs of words such as `verify_code` and `magicLink` are also secret,
+/// and so are `ak`, `sk`, `tk`, `pan` and `mac` as the whole name. Words that only contain these letters (`monkey`,
+/// `author`, `design`, `macOS`), counts and properties (`max_tokens`, `token_type`), and names such as `publicKey`
+/// aren't secret. In queries and forms, `code` is also secret. In a CSV body, columns with a secret name in the first
+/// line are redacted in a recording, but not in a log.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -18,29 +18,29 @@ import Foundation
 /// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
 public struct Redaction: Sendable, Hashable {
-    /// Header fields that are secret in addition to those whose names say so; default: `HeaderRedaction.standard`. The
-    /// provider's plugins' `Plugin.secretHeaders` are secret, too, unless this is empty.
+    /// Header fields that are secret in addition to fields with secret names; default: `HeaderRedaction.standard`.
+    /// Unless this is empty, the `Plugin.secretHeaders` of the provider's plugins are also secret.
     public var headers: HeaderRedaction
 
-    /// Header fields, query items and body fields that are secret in addition to those whose names say so; default:
+    /// Header fields, query items and body fields that are secret in addition to fields with secret names; default:
     /// none.
     ///
     /// - A name matches all fields with the name, at any depth.
-    /// - A key path, which consists of names separated by dots, matches only the field at the key path. Array indices
-    ///   are omitted: `cards.number` matches the number of each card.
+    /// - A key path, names separated by dots, matches only the field at the key path. Array indices are omitted, so
+    ///   `cards.number` matches the number of each card.
     ///
-    /// Letter case, `-` and `_` are ignored: `home_address` also matches `homeAddress` and `HOME-ADDRESS`.
+    /// Letter case, `-` and `_` are ignored, so `home_address` also matches `homeAddress` and `HOME-ADDRESS`.
     public var secretFields: Set<String> {
         didSet { index() }
     }
 
-    /// The names of fields that are shown although their names say that they are secret; default: none. They are
-    /// compared like ``secretFields``, which override them.
+    /// Fields that are shown despite their secret names; default: none. They are compared like ``secretFields``, which
+    /// take precedence.
     public var visibleFields: Set<String> = [] {
         didSet { visibleNames = Set(visibleFields.map { SecretFields.normalized($0) }) }
     }
 
-    /// Whether names are examined by the words in them.
+    /// Whether the words in names are examined.
     private let usesRule: Bool
     private var names: Set<String> = []
     private var visibleNames: Set<String> = []
@@ -48,7 +48,7 @@ public struct Redaction: Sendable, Hashable {
     /// The number of names in the longest key path.
     private(set) var longestPath = 0
 
-    /// Creates a redaction with the defaults. User and password of a URL are redacted, too.
+    /// Creates a redaction with the defaults. The user and password of a URL are also redacted.
     public init() {
         self.init(headers: .standard, fields: [], usesRule: true)
     }
@@ -60,8 +60,7 @@ public struct Redaction: Sendable, Hashable {
         index()
     }
 
-    /// Redacts nothing but the ``secretFields`` and ``headers`` that are added to it. The log then contains passwords
-    /// and tokens.
+    /// Redacts only the ``secretFields`` and ``headers`` that are added to it. The log contains passwords and tokens.
     public static let none = Redaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
 
     private mutating func index() {
@@ -79,12 +78,12 @@ extension Redaction {
     package func adding(_ secretHeaders: Set<HTTPHeaderName>) -> Redaction {
         guard !headers.secretNames.isEmpty, !secretHeaders.isSubset(of: headers.secretNames) else { return self }
         var redaction = self
-        // Of the standard fields, those that have been removed here stay removed.
+        // Standard fields that were removed here stay removed.
         redaction.headers.secretNames.formUnion(secretHeaders.subtracting(HeaderRedaction.standard.secretNames))
         return redaction
     }
 
-    /// Whether fields of that name are secret, wherever they are.
+    /// Whether fields with that name are secret at any position.
     package func isSecret(name: some StringProtocol) -> Bool {
         if !names.isEmpty, names.contains(SecretFields.normalized(name)) { return true }
         guard usesRule, SecretFields.isSecret(name) else { return false }
@@ -113,7 +112,7 @@ extension Redaction {
         let field = HTTPHeaderName(rawValue: name)
         if isNone { return value }
         if headers.secretNames.contains(field) || isSecret(name: name) {
-            // `Access-Control-Allow-Credentials: true`
+            // For example, `Access-Control-Allow-Credentials: true`.
             return value == "true" || value == "false" ? value : HeaderRedaction.placeholder
         }
         if field == "Upload-Metadata" { return metadata(value) }
@@ -121,7 +120,7 @@ extension Redaction {
         return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
     }
 
-    /// An `Upload-Metadata` field of tus: pairs of a key and a value in Base64, separated by commas.
+    /// A redacted `Upload-Metadata` field of tus, which has comma-separated pairs of a key and a Base64 value.
     func metadata(_ field: String) -> String {
         field.split(separator: ",", omittingEmptySubsequences: false).map { pair in
             let value = pair.lastIndex(of: " ").map { pair[pair.index(after: $0)...] } ?? ""
@@ -134,7 +133,7 @@ extension Redaction {
         }.joined(separator: ",")
     }
 
-    /// A URL reference for the log, without its fragment, which is not sent.
+    /// A URL reference for the log, without its fragment, which isn't sent.
     package func url(_ text: String) -> String {
         var text = text
         return text.withUTF8 { bytes in
@@ -152,7 +151,7 @@ extension Redaction {
         }
     }
 
-    /// Pairs of `name=value`, separated by `&`, and whether they were truncated at the limit.
+    /// The redacted pairs of a form, and whether they were truncated at the limit.
     package func form(_ text: String, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         var text = text
         var copy: [UInt8] = []
@@ -184,9 +183,9 @@ extension Redaction {
         }
     }
 
-    /// Whether an item of a form is secret, by the name as it is sent.
+    /// Whether an item of a form is secret, by its escaped name.
     private func isSecret(_ name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
-        // Most names are not escaped, and most apps add no names.
+        // Most names aren't escaped, and most apps add no names.
         let isPlain = name.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         if isPlain, names.isEmpty, paths.isEmpty, usesRule, !SecretFields.isSecretParameter(utf8: name) { return false }
         let text = Self.decoded(name)
@@ -194,12 +193,12 @@ extension Redaction {
         if path.indices.contains(where: { names.contains(path[$0]) || isSecret(path: Array(path[...$0])) }) {
             return true
         }
-        // A count: `tokens=12`.
+        // A count, for example `tokens=12`.
         if text.hasSuffix("s"), !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) { return false }
         return isSecret(parameter: text)
     }
 
-    /// Appends the value of an item, with secrets within it redacted: JSON, a URL with a query, or another form.
+    /// Appends the value of an item, with secrets redacted in nested JSON, URLs and forms.
     private func append(_ value: UnsafeBufferPointer<UInt8>, to copy: inout [UInt8]) {
         guard value.count > 7, Self.canContainSecret(value) else { return copy.append(contentsOf: value) }
         let text = Self.decoded(value)
@@ -222,7 +221,7 @@ extension Redaction {
         }
     }
 
-    /// `"`, `:`, `<`, `=` and `{`, and `%`, for text that is escaped twice
+    /// `"`, `:`, `<`, `=` and `{`, and `%`, for text that is escaped twice.
     private static let escapes = ["22", "25", "3a", "3c", "3d", "7b"].map { text in
         text.utf8.reduce(0) { $0 << 8 | UInt16($1) }
     }
@@ -238,7 +237,7 @@ extension Redaction {
 
     /// Appends a URL without its user, secret path parameters and JSON Web Tokens.
     private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
-        // What begins a JSON Web Token, an address's user, or a path parameter.
+        // The start of a JSON Web Token, the end of a user, or the start of a path parameter.
         let isPlain = address.indices.allSatisfy { index in
             switch address[index] {
             case UInt8(ascii: "@"), UInt8(ascii: ";"): false
@@ -267,8 +266,8 @@ extension String {
 }
 
 extension UInt8 {
-    /// Whether the byte can precede a secret within a value, so that the value is examined: `=`, `:`, `<`, a quotation
-    /// mark, the space after an authentication scheme, or the `.` of a JSON Web Token.
+    /// Whether the byte can precede a secret within a value, so that the value must be examined: `=`, `:`, `<`, a
+    /// quotation mark, the space after an authentication scheme, or the `.` of a JSON Web Token.
     fileprivate var startsSecret: Bool {
         switch self {
         case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "<"), UInt8(ascii: "\""), 0x20, UInt8(ascii: "."): true

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The rule by which the names of header fields, query items, and fields of bodies are recognized as names of secrets.
+/// The rule that recognizes the names of secret header fields, query items and body fields.
 ///
 /// A name is split into words at `-`, `_`, other punctuation, digits, and changes of letter case: `X-Session-Key`,
-/// `sessionKey` and `SESSION_KEY` are the same words. The words decide, not parts of them, so `monkey`, `author` and
-/// `tokenizer` are not secret. In names written without separators, such as `accesstoken`, the end of a word counts.
-/// Short words that are also those of other things count only as the last word (`paySign`, but not `sign_in`), or as
-/// the whole name (`mac`, but not `macOS`).
+/// `sessionKey` and `SESSION_KEY` have the words `session` and `key`. Only complete words count, so `monkey`, `author`
+/// and `tokenizer` aren't secret. In names without separators, such as `accesstoken`, the end of a word counts. Short
+/// words with other meanings count only as the last word (`paySign`, but not `sign_in`) or as the whole name (`mac`,
+/// but not `macOS`).
 package enum SecretFields {
     /// Whether a field with this name usually contains a secret.
     package static func isSecret(_ name: some StringProtocol) -> Bool {
@@ -20,8 +20,8 @@ package enum SecretFields {
         return words.areSecret
     }
 
-    /// Whether a query item or form field with this name usually contains a secret. `code` is one: OAuth's
-    /// authorization code (RFC 6749 §4.1.2), or one that was sent to a person. In JSON the name is common for other
+    /// Whether a query item or form field with this name usually contains a secret. This includes `code`, which can be
+    /// OAuth's authorization code (RFC 6749 §4.1.2) or a code sent to the user. In JSON, the name is common for other
     /// values.
     package static func isSecretParameter(_ name: some StringProtocol) -> Bool {
         ContiguousText.read(name) { isSecretParameter(utf8: $0) }
@@ -38,7 +38,7 @@ package enum SecretFields {
         name.equalsIgnoringASCIICase("code")
     }
 
-    /// The name for comparison: in lowercase, without `-` and `_`.
+    /// The name for comparison, in lowercase without `-` and `_`.
     package static func normalized(_ name: some StringProtocol) -> String {
         String(unsafeUninitializedCapacity: name.utf8.count) { text in
             var count = 0
@@ -53,13 +53,13 @@ package enum SecretFields {
     /// The path, with the values of secret path parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens
     /// redacted.
     package static func redacted(path: String) -> String {
-        guard path.contains("eyJ") else { return redacted(parametersOf: path) }
+        guard path.containsBytes(of: "eyJ") else { return redacted(parametersOf: path) }
         return path.split(separator: "/", omittingEmptySubsequences: false)
             .map { isJWT($0.utf8) ? HeaderRedaction.placeholder : redacted(parametersOf: String($0)) }
             .joined(separator: "/")
     }
 
-    /// Whether the text is a JSON Web Token (RFC 7519): it starts with the Base64 of `{"`.
+    /// Whether the text is a JSON Web Token (RFC 7519), which starts with the Base64 of `{"`.
     static func isJWT(_ text: some Collection<UInt8>) -> Bool {
         text.count >= 20 && text.starts(with: "eyJ".utf8) && text.contains(UInt8(ascii: "."))
     }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// The words of one name, in order. Only the last two are kept; a word of up to 15 bytes needs no memory of its own.
+/// The words of one name, in order. Only the last two are stored. A word of up to 15 bytes needs no allocation.
 struct SecretWords {
     private var count = 0
-    /// The number of words since the last bracket: `user[mac]`.
+    /// The number of words since the last bracket, as in `user[mac]`.
     private var countInBrackets = 0
     private var last = ""
     private var lastMeanings: SecretMeanings = []
     private var hasSecret = false
-    /// Whether the last word itself is the secret one.
+    /// Whether the last word itself is secret.
     private var isLastSecret = false
-    /// Whether the last word is one that is a secret unless another word follows.
+    /// Whether the last word is secret unless another word follows.
     private var isLastAmbiguous = false
     private var isStatement = false
 
-    /// Whether the words name a secret.
+    /// Whether the words indicate a secret.
     var areSecret: Bool {
         if isStatement { return false }
         return isLastSecret || isLastAmbiguous || (hasSecret && !lastMeanings.contains(.description))
@@ -29,7 +29,7 @@ struct SecretWords {
                 start = index + 1
                 if byte == UInt8(ascii: "[") { countInBrackets = 0 }
             } else if byte.isUppercase, index > start {
-                // `accessToken` and, before the last letter of capitals, `APIKey`.
+                // As in `accessToken` and, before the last capital of a run, `APIKey`.
                 let endsCapitals = index + 1 < name.count && name[index + 1].isLowercase
                 if name[index - 1].isLowercase || endsCapitals {
                     add(name[start..<index])
@@ -42,7 +42,7 @@ struct SecretWords {
 
     private mutating func add(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
         guard !bytes.isEmpty else { return }
-        // The `X` of `X-Sign` and the `v` of `sign_v2` say nothing.
+        // The `X` of `X-Sign` and the `v` of `sign_v2` have no meaning.
         if bytes.count == 1, let byte = bytes.first?.asciiLowercased,
             byte == UInt8(ascii: "x") && count == 0
                 || byte == UInt8(ascii: "v") && count > 0
@@ -61,7 +61,7 @@ struct SecretWords {
         if isLastSecret || (isLastAmbiguous && meanings.contains(.ambiguous) && lastMeanings.contains(.owner)) {
             hasSecret = true
         }
-        // `one_time_code`, but not `time_code`.
+        // Matches `one_time_code`, but not `time_code`.
         last = word == "time" && last == "one" ? "onetime" : word
         lastMeanings = meanings
         count += 1
@@ -75,7 +75,7 @@ struct SecretWords {
         return meanings.isEmpty && word.utf8.count > 5 && Self.endings.contains(where: word.hasSuffix)
     }
 
-    /// Whether the word is a secret if no other word follows.
+    /// Whether the word is secret if no other word follows.
     private func isAmbiguous(_ word: String, meanings: SecretMeanings) -> Bool {
         if meanings.contains(.ambiguous) { return !lastMeanings.contains(.harmlessOwner) }
         if meanings.contains(.last) { return !SecretMeanings.harmlessPairs.contains(last + word) }
@@ -83,7 +83,7 @@ struct SecretWords {
         return countInBrackets == 0 || (meanings.contains(.owned) && lastMeanings.contains(.owner))
     }
 
-    /// The ends of words written without separators. Most are not parts of English words.
+    /// The ends of words written without separators. Most of them don't occur in English words.
     private static let endings = [
         "token", "secret", "password", "passwd", "passphrase", "pwd", "mima", "signature", "credential", "credentials",
         "sessionid", "sessid", "apikey", "accesskey", "accesskeyid", "appkey", "authkey", "clientkey", "consumerkey",
@@ -92,35 +92,35 @@ struct SecretWords {
     ]
 }
 
-/// What a word says about the name that it is part of.
+/// The meaning of a word in a name.
 struct SecretMeanings: OptionSet {
     let rawValue: Int
 
-    /// Secret wherever it is in a name.
+    /// Secret at any position in a name.
     static let secret = Self(rawValue: 1 << 0)
-    /// Secret unless it is counted: `max_tokens`.
+    /// Secret unless it is counted, as in `max_tokens`.
     static let plural = Self(rawValue: 1 << 1)
-    /// Counts the word after it.
+    /// Counts the following word.
     static let quantity = Self(rawValue: 1 << 2)
-    /// Secret as the last word, or after an owner, or before a follower: `key`, but not `key_path`.
+    /// Secret as the last word, after an owner, or before a follower, such as `key`, but not `key_path`.
     static let ambiguous = Self(rawValue: 1 << 3)
-    /// Makes an ambiguous word after it secret wherever it is: `private_key_path`.
+    /// Makes a following ambiguous word secret at any position, as in `private_key_path`.
     static let owner = Self(rawValue: 1 << 4)
-    /// Makes an ambiguous word before it secret: `key_id`.
+    /// Makes a preceding ambiguous word secret, as in `key_id`.
     static let follower = Self(rawValue: 1 << 5)
-    /// Makes the word after it harmless: `publicKey`, `Idempotency-Key`, `pageToken`.
+    /// Makes the following word harmless, as in `publicKey`, `Idempotency-Key` and `pageToken`.
     static let harmlessOwner = Self(rawValue: 1 << 6)
-    /// Can be the second of two words that are secret together: `deviceCode`.
+    /// Can be the second of two words that are secret together, as in `deviceCode`.
     static let secondWord = Self(rawValue: 1 << 7)
-    /// As the first word, begins a question or an amount, whose answer is not the secret: `hasPassword`.
+    /// As the first word, asks a question or gives an amount, so the value isn't the secret, as in `hasPassword`.
     static let statement = Self(rawValue: 1 << 8)
-    /// As the last word, names a property of a secret: `token_type`.
+    /// As the last word, denotes a property of a secret, as in `token_type`.
     static let description = Self(rawValue: 1 << 9)
-    /// Secret as the last word only: `paySign`, but not `sign_in`.
+    /// Secret only as the last word, as in `paySign`, but not `sign_in`.
     static let last = Self(rawValue: 1 << 10)
-    /// Secret as the only word: `mac`, but not `mac_address`. Short words are those of other things, too.
+    /// Secret only as the whole name, such as `mac`, but not `mac_address`. Short words have other meanings, too.
     static let alone = Self(rawValue: 1 << 11)
-    /// Secret also as the last word after an owner: `card_pan`, `access_ak`.
+    /// Also secret as the last word after an owner, as in `card_pan` and `access_ak`.
     static let owned = Self(rawValue: 1 << 12)
 
     /// All words with a meaning, in lowercase.
@@ -129,7 +129,7 @@ struct SecretMeanings: OptionSet {
         for (words, meaning) in texts {
             for word in words.split(separator: " ") { meanings[String(word), default: []].insert(meaning) }
         }
-        // Two words can be written as one: `verifycode`.
+        // Two words can be written as one, as in `verifycode`.
         for pair in pairs { meanings[pair, default: []].insert(.secret) }
         return meanings
     }()
@@ -194,7 +194,7 @@ struct SecretMeanings: OptionSet {
             "passphrase", "password", "recoverycodes", "recoveryphrase", "samlart", "samlrequest", "samlresponse",
             "securityanswer", "seedphrase", "signedrequest", "turnstileresponse",
         ]
-        // What a person or a server is sent once, to prove who they are.
+        // Codes that are sent once to prove a user's or server's identity.
         let codes = """
             access activation backup captcha check confirmation device dynamic email fa factor graph image img js login \
             mfa onetime otp pass pic pin recovery reset security signin sms tfa user valid validate validation verif \
@@ -208,7 +208,7 @@ struct SecretMeanings: OptionSet {
         return pairs
     }()
 
-    /// Two words of which the second is not a secret, although it usually is as the last word.
+    /// Pairs of words whose second word isn't secret, although it usually is as the last word.
     static let harmlessPairs: Set<String> = {
         let signs = "code currency dollar equals minus percent plus road star stop street traffic zodiac"
         let tickets = "bus event flight issue jira lottery movie parking season support train"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Redacts the columns of a CSV body (RFC 4180) whose names, in the first record, are those of secrets.
+/// Redacts the columns of a CSV body (RFC 4180) with secret names in the first record.
 struct TableRedactor {
     private let bytes: [UInt8]
     private let redaction: Redaction
     private let separator: UInt8
     private var copy: [UInt8] = []
 
-    /// The copy; `nil` if no column is secret.
+    /// The redacted copy; `nil` if no column is secret.
     static func redacted(_ data: Data, by redaction: Redaction) -> Data? {
         var redactor = TableRedactor(Array(data), redaction: redaction)
         return redactor.run() ? Data(redactor.copy) : nil
@@ -17,7 +17,7 @@ struct TableRedactor {
     private init(_ bytes: [UInt8], redaction: Redaction) {
         self.bytes = bytes
         self.redaction = redaction
-        // The one that is in the first line; most often a comma.
+        // The separator in the first line, usually a comma.
         let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
         let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09]
         separator = separators.first(where: line.contains) ?? separators[0]
@@ -48,7 +48,7 @@ struct TableRedactor {
         return !secrets.isEmpty
     }
 
-    /// The index of the separator or line break after a field, which can have both within quotation marks.
+    /// The index of the separator or line break after a field. A quoted field can contain both.
     private func endOfField(at start: Int) -> Int {
         var isQuoted = false
         var index = start

@@ -24,15 +24,15 @@ extension TextRedactor {
         index = endOfValue(at: value)
     }
 
-    /// The start of the second of two elements of an array that is within another one, if the first, which ends
-    /// there, is the name of a secret: `[["token", "…"]]`.
+    /// The start of the value in a nested array of two elements, if the preceding element is a secret name, as in
+    /// `[["token", "…"]]`.
     private func valueOfPair(after end: Int) -> Int? {
         let comma = skippingSpace(from: end)
         guard byte(at: comma) == UInt8(ascii: ","), levels.suffix(2).map(\.isArray) == [true, true],
             bytes[..<index].last(where: { $0 > 0x20 }) == UInt8(ascii: "["), isSecret(text(ofString: index..<end))
         else { return nil }
         let value = skippingSpace(from: comma + 1)
-        // Not an object or array, so that nested ones are not read again at each level.
+        // Excludes objects and arrays, so that nested values aren't read again at each level.
         guard let first = byte(at: value), first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return nil }
         let next = byte(at: skippingSpace(from: endOfValue(at: value)))
         return next == nil || next == UInt8(ascii: "]") ? value : nil
@@ -45,8 +45,8 @@ extension TextRedactor {
         append(text(ofString: index..<end), of: index..<end, Self.quoted)
     }
 
-    /// Enters the field of that name in the innermost object, and returns whether it is secret. Deeper than any key
-    /// path only the name counts, so that deep nesting costs no more for each name.
+    /// Enters the field with that name in the innermost object, and returns whether it is secret. At a level below all
+    /// key paths, only the name is compared, so deep nesting doesn't increase the cost per name.
     private mutating func enter(_ name: String, valueAt value: Int) -> Bool {
         let isSecret = isSecret(name)
         guard let level = levels.indices.last else { return isSecret }
@@ -64,7 +64,7 @@ extension TextRedactor {
         if Self.namesOfValue.contains(normalized) {
             return isSecret || levels[level].isValueSecret || isNamedSecret(after: value)
         }
-        // `{"key": "color", "value": "red"}`
+        // For example, `{"key": "color", "value": "red"}`.
         if normalized == "key", let next = key(after: value), Self.namesOfValue.contains(next.name) { return false }
         return isSecret || (names.count <= redaction.longestPath && redaction.isSecret(path: names))
     }
@@ -78,15 +78,15 @@ extension TextRedactor {
         isOAuth ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)
     }
 
-    /// Whether the member after a value is the name of a secret.
+    /// Whether the member after a value contains the name of a secret.
     private func isNamedSecret(after value: Int) -> Bool {
         guard let next = key(after: value), Self.namesOfName.contains(next.name) else { return false }
         return string(at: next.value).map { redaction.isSecret(name: $0) } ?? false
     }
 
-    /// The key of the member after a value, in the form for comparison, and the start of that member's value.
+    /// The normalized key of the member after a value, and the start of that member's value.
     private func key(after value: Int) -> (name: String, value: Int)? {
-        // Not after an object or array, so that nested ones are not read again at each level.
+        // Excludes objects and arrays, so that nested values aren't read again at each level.
         guard let first = byte(at: value), first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return nil }
         let comma = skippingSpace(from: endOfValue(at: value))
         guard byte(at: comma) == UInt8(ascii: ",") else { return nil }
@@ -98,7 +98,7 @@ extension TextRedactor {
         return (SecretFields.normalized(text(ofString: start..<end)), skippingSpace(from: colon + 1))
     }
 
-    /// Whether a value is never a secret: `true`, `false` or `null`, or a count, such as `"tokens": 12`.
+    /// Whether a value can't be a secret: `true`, `false`, `null`, or a count such as `"tokens": 12`.
     private func isPublic(valueAt start: Int, of name: String) -> Bool {
         guard let first = byte(at: start), first != UInt8(ascii: "\"") else { return false }
         let value = bytes[start..<endOfValue(at: start)]

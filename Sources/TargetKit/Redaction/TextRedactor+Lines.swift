@@ -2,8 +2,8 @@
 
 // Values of more than one line.
 extension TextRedactor {
-    /// The text between the boundaries of a private key (RFC 7468 §10), without the white space at its ends; to the end
-    /// of the bytes if the second boundary is missing. `nil` if no key starts here.
+    /// The text between the boundaries of a private key (RFC 7468 §10), without leading and trailing white space.
+    /// Extends to the end of the bytes if the second boundary is missing; `nil` if no key starts here.
     func privateKey(at start: Int) -> Range<Int>? {
         guard !redaction.isNone, bytes[start...].starts(with: Self.keyBeginning) else { return nil }
         let label = bytes[(start + Self.keyBeginning.count)...].prefix { $0 == 0x20 || (0x41...0x5A).contains($0) }
@@ -23,8 +23,8 @@ extension TextRedactor {
     private static let keyBeginning = Array("-----BEGIN ".utf8)
     private static let keyEnding = Array("-----END ".utf8)
 
-    /// The end of the indented lines that are the value of a name, as in YAML: after `name: |` and after a name whose
-    /// line ends with the colon. `nil` if the value is in the line of the name.
+    /// The end of the indented lines that are the value of a name, as in YAML after `name: |` or a line that ends with
+    /// the colon; `nil` if the value is in the line of the name.
     ///
     /// - Parameter end: The end of the name's line.
     func endOfBlock(from end: Int, valueAt value: Int, nameAt name: Int) -> Int? {
@@ -38,12 +38,12 @@ extension TextRedactor {
             let next = endOfLine(from: text)
             let isBlank = text >= bytes.count || bytes[text] == 0x0A || bytes[text] == 0x0D
             if !isBlank {
-                // The items of a list can have the indentation of its name.
+                // The items of a list can have the indentation of the list's name.
                 let isItem = value == end && bytes[text].isHyphen && byte(at: text + 1) == 0x20
                 guard text - index > column || (isItem && text - index == column) else { break }
                 last = bytes[text..<next].lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? next
             } else if value == end, last == end {
-                // Prose: a paragraph that ends with a colon.
+                // This is prose, a paragraph that ends with a colon.
                 break
             }
             index = next
@@ -51,8 +51,8 @@ extension TextRedactor {
         return last > end ? last : nil
     }
 
-    /// Whether the rest of a name's line says that the value is in the next ones: nothing, or `|` or `>` (YAML 1.2
-    /// §8.1.1).
+    /// Whether the rest of a name's line shows that the value is in the following lines: it is empty, `|` or `>` (YAML
+    /// 1.2 §8.1.1).
     private func isBlockHeader(_ range: Range<Int>) -> Bool {
         guard let first = bytes[range].first else { return true }
         return (first == UInt8(ascii: "|") || first == UInt8(ascii: ">"))

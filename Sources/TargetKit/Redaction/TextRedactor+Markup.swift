@@ -6,7 +6,7 @@ extension TextRedactor {
     private struct Tag {
         /// The element's name without its prefix.
         let name: String
-        /// Name and value of each attribute, and the range of the value with its quotation marks.
+        /// The name and value of each attribute, and the range of the value with its quotation marks.
         let attributes: [(name: String, value: String, range: Range<Int>)]
         /// The index after `>`.
         let end: Int
@@ -44,7 +44,7 @@ extension TextRedactor {
         let value = bytes[range]
         let text = String(decoding: value, as: UTF8.self)
         guard value.count > 7 else { return append(value) }
-        // Without the quotation marks, so that it is not read as a JSON string.
+        // Without the quotation marks, so that it isn't read as a JSON string.
         let isQuoted = text.hasPrefix("\"") || text.hasPrefix("'")
         append(isQuoted ? text.dropFirst().dropLast() : text[...], of: range) { shown in
             Array((isQuoted ? "\"" + shown + "\"" : shown).utf8)
@@ -67,8 +67,8 @@ extension TextRedactor {
 
     private static let tagsOfNames: Set<String> = ["key", "name", "Key", "Name"]
 
-    /// The content of an element that names the next one: of a `key` in a property list, or of a `name` before a
-    /// `value`, as in a member of XML-RPC.
+    /// The content of an element that names the next element: a `key` in a property list, or a `name` before a `value`,
+    /// as in XML-RPC.
     private func nameOfNextElement(after tag: Tag) -> String? {
         let ending = Array("</\(tag.name)>".utf8)
         guard let end = bytes[index...].firstIndex(of: UInt8(ascii: "<")), bytes[end...].starts(with: ending) else {
@@ -126,14 +126,14 @@ extension TextRedactor {
     private func endOfAttribute(at start: Int) -> Int {
         guard let first = byte(at: start) else { return start }
         guard first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") else {
-            // Also at `<`, so that many tags without an end are not each read to the end of the text.
+            // Also stops at `<`, so that many unclosed tags aren't each read to the end of the text.
             return bytes[start...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
                 ?? bytes.count
         }
         return bytes[(start + 1)...].firstIndex(of: first).map { $0 + 1 } ?? bytes.count
     }
 
-    /// The name without the prefix of its namespace.
+    /// The name without its namespace prefix.
     private static func localName(_ name: ArraySlice<UInt8>) -> String {
         let start = name.lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? name.startIndex
         return String(decoding: name[start...], as: UTF8.self)

@@ -3,21 +3,21 @@ import Foundation
 
 /// Copies a text and redacts the values of secret fields in it.
 ///
-/// It reads byte by byte and needs no valid syntax, so that it also redacts incomplete JSON, and several formats in one
-/// text: JSON (RFC 8259) at any depth, within strings, and in the data of server-sent events, the elements and
-/// attributes of XML and HTML, `name=value` and `name: value` with the indented lines of YAML below it, the user of a
-/// URL, private keys (RFC 7468), and credentials such as `Bearer …`. Other text is copied unchanged.
+/// It reads byte by byte and doesn't require valid syntax, so it also redacts incomplete JSON and mixed formats. It
+/// recognizes JSON (RFC 8259) at any depth, in strings, and in server-sent events; elements and attributes of XML and
+/// HTML; `name=value`; `name: value`, with indented lines of YAML; the user of a URL; private keys (RFC 7468); and
+/// credentials such as `Bearer …`. Other text is copied unchanged.
 package struct TextRedactor {
-    /// An object or array that is open.
+    /// An open object or array.
     struct Level {
         let isArray: Bool
         /// Whether the current key is among the names.
         var hasName = false
-        /// Whether a member such as `"name": "token"` says that the member `value` is secret.
+        /// Whether a member such as `"name": "token"` makes the member `value` secret.
         var isValueSecret = false
     }
 
-    /// Strings within strings are read to this depth. Deeper ones are redacted completely.
+    /// Nested strings are read to this depth. Deeper ones are redacted completely.
     static let depthLimit = 4
     static let placeholder = Array(HeaderRedaction.placeholder.utf8)
 
@@ -25,11 +25,11 @@ package struct TextRedactor {
     let redaction: Redaction
     let depth: Int
     private let limit: Int
-    /// Whether `code` is an authorization code, as in a token request (RFC 6749 §4.1.3) that is sent as JSON.
+    /// Whether `code` is an authorization code, as in a token request (RFC 6749 §4.1.3) in JSON.
     let isOAuth: Bool
     var index = 0
     private(set) var copy: [UInt8] = []
-    /// The keys that lead to this place. An array has none.
+    /// The keys that lead to this position. An array has none.
     var names: [String] = []
     var levels: [Level] = []
     /// Whether the next XML element is the value of a secret key, as in a property list.
@@ -43,9 +43,9 @@ package struct TextRedactor {
         isOAuth = ["grant_type", "grantType", "code_verifier", "redirect_uri"].contains { bytes.contains($0) }
     }
 
-    /// The copy, and whether it was truncated at the limit.
+    /// The redacted copy, and whether it was truncated at the limit.
     package static func redacted(_ data: Data, by redaction: Redaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
-        // A secret takes less space in the copy, so more is read than the limit.
+        // A secret is shorter in the copy, so more than the limit is read.
         let window = Array(data.prefix(limit < Int.max / 4 ? limit * 2 + (64 << 10) : .max))
         var redactor = TextRedactor(window, redaction: redaction, limit: limit, depth: 0)
         redactor.run()
@@ -90,7 +90,7 @@ package struct TextRedactor {
     }
 
     mutating func append(_ part: some Collection<UInt8>) {
-        // One byte over the limit shows that the text was truncated.
+        // One byte over the limit indicates that the text was truncated.
         copy.append(contentsOf: part.prefix(max(0, min(limit, .max - 1) - copy.count) + 1))
     }
 }
@@ -132,8 +132,8 @@ extension TextRedactor {
         }
     }
 
-    /// Copies a word that is neither a secret nor the name of one, and redacts the secrets in escaped text: the URL in
-    /// the query of another one.
+    /// Copies a word that isn't a secret or its name, and redacts secrets in escaped text, such as a URL in another
+    /// URL's query.
     private mutating func copyPlainWord(to end: Int) {
         let word = bytes[index..<end]
         guard word.count > 7, word.contains(UInt8(ascii: "%")), !redaction.isNone else { return copyBytes(to: end) }
@@ -143,8 +143,7 @@ extension TextRedactor {
         index = end
     }
 
-    /// Appends text that is a value of its own: its bytes as they are, or, if there are secrets in it, its redacted
-    /// form.
+    /// Appends text that is a separate value: its unchanged bytes or, if it contains secrets, its redacted form.
     mutating func append(_ text: some StringProtocol, of range: Range<Int>, _ written: (String) -> [UInt8]) {
         guard depth < Self.depthLimit else {
             let hasNames = text.utf8.contains(where: "=:%".utf8.contains)
@@ -157,7 +156,7 @@ extension TextRedactor {
     private func isSecretName(_ range: Range<Int>, separator: UInt8) -> Bool {
         var name = String(decoding: bytes[range], as: UTF8.self)
         if name.utf8.contains(UInt8(ascii: "%")) { name = name.removingPercentEncoding ?? name }
-        // `code=` in a query; elsewhere it can be any code.
+        // Matches `code=` in a query; elsewhere, it can be any code.
         let before = range.lowerBound == 0 ? UInt8(ascii: "?") : bytes[range.lowerBound - 1]
         let isParameter = separator == UInt8(ascii: "=") && "?&#".utf8.contains(before)
         return isParameter ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)
@@ -169,13 +168,13 @@ extension TextRedactor {
         let place = skippingBlanks(from: quote)
         guard let separator = byte(at: place) else { return nil }
         guard separator == UInt8(ascii: "=") || separator == UInt8(ascii: ":") else { return nil }
-        // `=>`, and no `://`
+        // Matches `=>`, but not `://`.
         let next = byte(at: place + 1)
         if next == UInt8(ascii: "/"), byte(at: place + 2) == next { return nil }
         return (separator, skippingBlanks(from: next == UInt8(ascii: ">") ? place + 2 : place + 1))
     }
 
-    /// The value of `name=` ends at white space or a character that separates values; that of `name:` with its line.
+    /// The value of `name=` ends at white space or a value separator, the value of `name:` at the end of the line.
     private func endOfPlainValue(at start: Int, after separator: UInt8) -> Int {
         let ends = separator == UInt8(ascii: ":") ? Self.endsOfLine : Self.endsOfParameter
         return bytes[start...].firstIndex(where: ends.contains) ?? bytes.count
@@ -193,7 +192,7 @@ extension TextRedactor {
                 let end = bytes[(index + 1)...].firstIndex(where: { !$0.isPartOfFieldName }),
                 bytes[end] == UInt8(ascii: "]")
             {
-                // `user[password]`
+                // For example, `user[password]`.
                 index = end + 1
             } else {
                 break
@@ -206,7 +205,8 @@ extension TextRedactor {
         !redaction.isNone && SecretFields.isJWT(bytes[word])
     }
 
-    /// The credentials after the name of an authentication scheme (RFC 9110 §11.4), unless they look like a word.
+    /// The credentials after the name of an authentication scheme (RFC 9110 §11.4), unless they look like an ordinary
+    /// word.
     private func credentials(after word: Range<Int>) -> Range<Int>? {
         guard (5...9).contains(word.count), !redaction.isNone, let blank = byte(at: word.upperBound),
             blank == 0x20 || blank == 0x09
@@ -257,7 +257,7 @@ extension TextRedactor {
         return bytes.count
     }
 
-    /// The end of white space, including the field name of a further data line of a server-sent event.
+    /// The end of white space, including the field name of a server-sent event's next data line.
     func skippingSpace(from start: Int) -> Int {
         var index = start
         while let byte = byte(at: index), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
@@ -279,7 +279,7 @@ extension TextRedactor {
 }
 
 extension [UInt8] {
-    /// Whether the text is in these bytes.
+    /// Whether these bytes contain the text.
     fileprivate func contains(_ text: String) -> Bool {
         let text = Array(text.utf8)
         return indices.dropLast(text.count - 1).contains { self[$0] == text[0] && self[$0...].starts(with: text) }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A character encoding by one of its labels in the WHATWG Encoding Standard (§4.2), decoded as the standard specifies:
-/// the label ISO-8859-1 means windows-1252, GB 2312 means GB 18030, and Shift_JIS includes the extensions of Windows.
+/// A character encoding by one of its labels in the WHATWG Encoding Standard (§4.2), decoded as the standard specifies.
+/// For example, the label ISO-8859-1 means windows-1252, GB 2312 means GB 18030, and Shift_JIS includes the extensions
+/// of Windows.
 ///
-/// Foundation supports all of the standard's encodings except `replacement` and `x-user-defined`, and on Linux EUC-JP.
+/// Foundation supports all of the standard's encodings except `replacement`, `x-user-defined` and, on Linux, EUC-JP.
 struct Charset {
     private enum Form: Sendable {
         case utf8
@@ -22,7 +23,7 @@ struct Charset {
         self.form = form
     }
 
-    /// Creates the charset with the label; `nil` when it is unknown, or cannot be decoded on this system.
+    /// Creates the charset for a label; `nil` if it is unknown or can't be decoded on this system.
     init?(label: String) {
         guard let form = Self.forms[label.lowercased()] else { return nil }
         // Every multibyte charset has this letter. Foundation on Linux (Swift 6.3.1) lacks EUC-JP.
@@ -32,12 +33,12 @@ struct Charset {
 
     /// Returns the text of a body.
     ///
-    /// A byte order mark takes precedence over the label (Encoding Standard §6), and is not part of the text. Without
-    /// either, bytes that are not UTF-8 are decoded as windows-1252. Bytes that are UTF-8 are decoded as such if the
-    /// label is unknown or wrong.
+    /// A byte order mark takes precedence over the label (Encoding Standard §6), and isn't part of the text. Without
+    /// either, bytes that aren't UTF-8 are decoded as windows-1252. If the label is unknown or wrong, valid UTF-8 is
+    /// decoded as UTF-8.
     ///
-    /// - Parameter label: The charset in `Content-Type`; `nil` when it has none.
-    /// - Throws: An error when the bytes are invalid.
+    /// - Parameter label: The charset in `Content-Type`; `nil` if it has none.
+    /// - Throws: An error if the bytes are invalid.
     static func text(of data: Data, label: String?) throws(UnreadableBody) -> String {
         let charset = label.flatMap { Charset(label: $0) }
         if let (marked, name, length) = mark(of: data, charset: charset) {
@@ -51,7 +52,7 @@ struct Charset {
 
     /// The charset of a byte order mark, its name, and the mark's length in bytes.
     private static func mark(of data: Data, charset: Charset?) -> (Charset, String, Int)? {
-        // The byte order mark of UTF-32 begins with that of UTF-16.
+        // The byte order mark of UTF-32 begins with the mark of UTF-16.
         if case .utf32 = charset?.form { return nil }
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return (Charset(.utf8), "utf-8", 3) }
         if data.starts(with: [0xFF, 0xFE]) { return (Charset(.utf16(isBigEndian: false)), "utf-16", 2) }
@@ -59,7 +60,7 @@ struct Charset {
         return nil
     }
 
-    /// The text of bytes in this charset; `nil` when they are invalid.
+    /// The text of bytes in this charset; `nil` if they are invalid.
     private func text(of data: Data) -> String? {
         switch form {
         case .utf8: String(data: data, encoding: .utf8)
@@ -79,11 +80,12 @@ struct Charset {
             return isBigEndian ? first << 8 | second : second << 8 | first
         }
         let text = String(decoding: units, as: UTF16.self)
-        // A surrogate without the other one has become U+FFFD.
+        // Foundation replaces an unpaired surrogate with U+FFFD.
         return text.utf16.elementsEqual(units) ? text : nil
     }
 
-    /// For a charset with unassigned bytes: those below 0xA0 are control characters (Encoding Standard §9.1).
+    /// For a charset with unassigned bytes. Unassigned bytes below 0xA0 are control characters (Encoding Standard
+    /// §9.1).
     private static func text(ofEachByte data: Data, encoding: String.Encoding) -> String? {
         let scalars = (UInt8.min...UInt8.max).map { byte -> Unicode.Scalar? in
             String(data: Data([byte]), encoding: encoding)?.unicodeScalars.first

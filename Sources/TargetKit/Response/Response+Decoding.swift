@@ -7,10 +7,12 @@ extension Response {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
-    ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
-    ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is decoded as `{}`, and as
-    ///     `[]` if that fails.
+    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`, which means the
+    ///     whole body.
+    ///   - decoder: The decoder; default `nil`, which means the decoder of the target or the provider, or else a
+    ///     `JSONDecoder` with default settings.
+    ///   - failsOnEmptyData: Whether an empty body is an error; default `true`. If `false`, an empty body is decoded as
+    ///     `{}`, or as `[]` if that fails.
     /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
@@ -62,8 +64,10 @@ extension Response {
     /// Parses the JSON of the body.
     ///
     /// - Parameters:
-    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
-    ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is ``JSONValue/null``.
+    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`, which means the
+    ///     whole body.
+    ///   - failsOnEmptyData: Whether an empty body is an error; default `true`. If `false`, an empty body is
+    ///     ``JSONValue/null``.
     /// - Throws: ``TargetKitError`` of stage `.decoding`. Its underlying error is a `DecodingError` if there is no
     ///   value at the key path.
     public func json(
@@ -79,27 +83,27 @@ extension Response {
         }
     }
 
-    /// The error for a body that is not JSON, or not of the requested shape.
+    /// The error for a body that isn't JSON or doesn't have the requested shape.
     func jsonError(_ underlying: any Error) -> TargetKitError {
         var error = decodingError(underlying)
         error.unreadable = UnreadableBody(self, error: underlying)
         return error
     }
 
-    /// The error for a body that cannot be decoded.
+    /// The error for a body that can't be decoded.
     func decodingError(_ underlying: any Error) -> TargetKitError {
         TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: underlying)
     }
 }
 
 extension Response {
-    /// This response if its status code is accepted: `response.filter()`, `response.filter(.codes([200, 404]))`.
+    /// Returns this response if its status code is accepted, for example `response.filter(.codes([200, 404]))`.
     ///
     /// - Parameter validation: The accepted status codes; default: 200 to 299.
     /// - Throws: ``TargetKitError`` of stage `.status`, with the response.
     public func filter(_ validation: StatusValidation = .successCodes) throws(TargetKitError) -> Response {
         guard validation.accepts(statusCode) else {
-            // Without a stream's body, so that keeping the error does not keep the connection.
+            // Without a stream's body, so that the error doesn't retain the connection.
             throw TargetKitError(stage: .status, target: target, request: request, response: head)
         }
         return self

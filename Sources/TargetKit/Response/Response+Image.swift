@@ -17,11 +17,14 @@ public typealias ResponseImage = NSImage
 extension Response {
     /// The image in the body, or in ``file``.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.decoding` if it is not an image in a format of the system.
+    /// - Throws: ``TargetKitError`` of stage `.decoding` if the system doesn't support the image's format.
     public func image() throws(TargetKitError) -> ResponseImage {
         let image = file.map { ResponseImage(contentsOfFile: $0.path) } ?? ResponseImage(data: data)
         guard let image else {
-            let context = DecodingError.Context(codingPath: [], debugDescription: "No image that the system reads.")
+            let context = DecodingError.Context(
+                codingPath: [],
+                debugDescription: "The data isn't in a supported image format."
+            )
             throw decodingError(DecodingError.dataCorrupted(context))
         }
         return image

@@ -5,15 +5,15 @@ extension Response {
     public enum Origin: Sendable, Hashable {
         /// The server, or a stub.
         case network
-        /// A cache, after the server has confirmed that the stored response is current.
+        /// A cache, after the server confirmed that the stored response is current.
         case revalidated
-        /// A cache: a fresh response. Its age is the time since the server has created or confirmed it (RFC 9111
+        /// A fresh response from a cache. Its age is the time since the server created or confirmed it (RFC 9111
         /// §4.2.3).
         case cache(age: Duration)
-        /// A cache: a response that is no longer fresh (RFC 9111 §4.2.4).
+        /// A stale response from a cache (RFC 9111 §4.2.4).
         case stale(age: Duration)
 
-        /// Whether a cache has answered without the server.
+        /// Whether the response is from a cache, without contacting the server.
         package var isCache: Bool {
             switch self {
             case .cache, .stale: true

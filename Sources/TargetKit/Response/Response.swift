@@ -11,7 +11,7 @@ public struct Response: Sendable {
     public var statusCode: Int
     /// The body; empty if there is none, or if it was written to ``file``.
     public var data: Data
-    /// The properties that are rarely used, in one object so that copying a response is cheap.
+    /// The rarely used properties, in one object so that copying a response is cheap.
     private var storage: Storage
 
     private final class Storage: Sendable {
@@ -35,7 +35,7 @@ public struct Response: Sendable {
         var origin = Origin.network
     }
 
-    /// Creates a response, for a test or a plugin that replaces the server's.
+    /// Creates a response, for a test, or for a plugin that replaces the server's response.
     public init(
         statusCode: Int,
         data: Data = Data(),
@@ -87,7 +87,7 @@ public struct Response: Sendable {
         )
     }
 
-    /// Creates the response of a call from a transport's, for a plugin that answers a call which has failed.
+    /// Creates the response of a call from a transport's response, for a plugin that replaces a failure.
     ///
     /// - Throws: `URLError(.cannotParseResponse)` if the body is a stream.
     public init(_ response: TransportResponse, to request: TransportRequest, of context: RequestContext) throws {
@@ -106,15 +106,15 @@ public struct Response: Sendable {
         with { ($0.target, $0.decoder) = (target, decoder) }
     }
 
-    /// This response without the body of a stream, so that keeping it does not keep the connection.
+    /// This response without the body of a stream, so that it doesn't retain the connection.
     package var head: Response { with { $0.body = nil } }
 
     private var fields: Fields { storage.fields }
 
-    /// The header fields, parsed at each access: keep the list to read several of them.
+    /// The header fields. They are parsed at each access, so store the list to read several fields.
     public var headers: HTTPHeaders { fields.head.headers }
 
-    /// Whether a header field's name or value contains a text, given in lowercase. The fields are not parsed.
+    /// Whether a header field's name or value contains a text, given in lowercase. The fields aren't parsed.
     package func hasField(containing text: StaticString) -> Bool { fields.head.hasField(containing: text) }
 
     /// Whether the body is a stream that is read later.
@@ -123,8 +123,8 @@ public struct Response: Sendable {
     /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
     package var httpVersion: String { fields.head.httpVersion }
 
-    /// The request that was sent, without what plugins have changed in `exchange`: the last one if redirects were
-    /// followed.
+    /// The request that was sent, or the last request if redirects were followed. Changes by plugins in `exchange`
+    /// aren't included.
     public var request: URLRequest? { fields.request }
 
     /// The redirects that were followed.
@@ -136,10 +136,10 @@ public struct Response: Sendable {
     /// The file with the body, if the task downloads to a file and the response is an accepted success.
     public var file: URL? { fields.file }
 
-    /// The durations of the exchange's steps; `nil` if the transport does not measure them.
+    /// The durations of the exchange's steps; `nil` if the transport doesn't measure them.
     public var metrics: TransportMetrics? { fields.metrics }
 
-    /// The head as an `HTTPURLResponse`, created at each access; `nil` if there is no URL.
+    /// The head as an `HTTPURLResponse`, created at each access; `nil` without a URL.
     ///
     /// Repeated fields are joined by `", "`, because Foundation's dictionary has each name once.
     public var httpResponse: HTTPURLResponse? {
@@ -155,14 +155,14 @@ public struct Response: Sendable {
     /// The target of the call, for errors about this response.
     var target: (any TargetType)? { fields.target }
 
-    /// The decoder for the body: the given one, else the call's, else a `JSONDecoder` with default settings.
+    /// The decoder for the body: the given decoder, the call's, or a `JSONDecoder` with default settings.
     func decoder(_ given: JSONDecoder?) -> JSONDecoder {
         given ?? fields.decoder ?? Self.plainDecoder
     }
 
     private static let plainDecoder = JSONDecoder()
 
-    /// Whether both responses are from the same exchange, even if their status or data has been changed.
+    /// Whether both responses are from the same exchange, even if their status or data was changed.
     func isOfSameExchange(as other: Response) -> Bool {
         storage === other.storage
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The JSON that a server wraps around its values: a code for the outcome, a message, and the value itself.
+/// The JSON that a server wraps around its values, with a code for the outcome, a message, and the value.
 ///
-/// `CodeMessageData` of TargetKitJSON reads `{"code": …, "message": …, "data": …}`. Conform a type of your own for
-/// another shape:
+/// `CodeMessageData` of TargetKitJSON reads `{"code": …, "message": …, "data": …}`. For another shape, conform your own
+/// type:
 ///
 /// ```swift
 /// struct ShopEnvelope: ResponseEnvelope {
@@ -22,14 +22,14 @@ import Foundation
 public protocol ResponseEnvelope: Sendable {
     /// Returns the JSON of the value inside; `nil` if there is none or it is `null`.
     ///
-    /// It is called for every complete response, including one whose status the target does not accept.
+    /// Called for every complete response, even if the target doesn't accept its status.
     ///
-    /// - Throws: ``ServerDefinedError`` if the body reports a failure; any other error if the body is not such an
+    /// - Throws: ``ServerDefinedError`` if the body reports a failure; any other error if the body isn't such an
     ///   envelope.
     func payload(of response: Response) throws -> Data?
 
-    /// The key path of the value in the body, with which the key paths of decoding errors begin; default `nil`: it is
-    /// not known.
+    /// The key path of the value in the body, used as a prefix of key paths in decoding errors; default `nil`, which
+    /// means unknown.
     var valueKeyPath: String? { get }
 }
 
@@ -43,12 +43,12 @@ extension ResponseEnvelope {
 extension Response {
     /// Decodes the value inside the body's envelope.
     ///
-    /// A value that is missing or `null` decodes as `null`: as `nil` of an optional type, as ``JSONValue/null``, and as
-    /// an error for any other type.
+    /// A missing value decodes like `null`: as `nil` for an optional type, as ``JSONValue/null``, and as an error for
+    /// any other type.
     ///
-    /// - Throws: ``TargetKitError``: of stage `.envelope`, whose underlying error is a ``ServerDefinedError``, if the
-    ///   body reports a failure; of stage `.status` if the status is 400 or more and the body does not report why; of
-    ///   stage `.decoding` if the body is not such an envelope or the value is not of that type.
+    /// - Throws: ``TargetKitError`` of stage `.envelope` with a ``ServerDefinedError`` if the body reports a failure;
+    ///   of stage `.status` if the status is 400 or more and the body doesn't report a failure; of stage `.decoding` if
+    ///   the body isn't such an envelope or the value doesn't match the type.
     public func unwrap<Value: Decodable>(
         _ type: Value.Type = Value.self,
         from envelope: some ResponseEnvelope,
@@ -94,7 +94,7 @@ extension Response {
 }
 
 extension TargetKitError {
-    /// The same failure with the error that the body's envelope reports, for a response whose status was not accepted.
+    /// This failure with the error from the body's envelope, for a response whose status wasn't accepted.
     func explained(by envelope: some ResponseEnvelope) -> TargetKitError {
         guard stage == .status, appError == nil, let response else { return self }
         do {
@@ -110,3 +110,14 @@ extension TargetKitError {
         }
     }
 }
+
+extension CallOptions {
+    /// The structure around the server's values; default `nil`. A call fails with stage `.envelope` if its envelope
+    /// reports a failure. Values are decoded from the envelope's payload.
+    public var envelope: (any ResponseEnvelope)? {
+        get { self[EnvelopeKey.self] }
+        set { self[EnvelopeKey.self] = newValue }
+    }
+}
+
+private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }

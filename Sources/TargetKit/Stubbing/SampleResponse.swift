@@ -18,11 +18,11 @@ public enum SampleResponse: Sendable {
     case response(status: Int, headers: HTTPHeaders = [:], data: Data)
     /// The failure of a transport, without a response.
     case failure(any Error & Sendable)
-    /// Another result, after a time that the provider's or the ``StubTransport``'s clock measures. The request's
-    /// timeout applies.
+    /// Another result, after a delay measured by the clock of the provider or ``StubTransport``. The request's timeout
+    /// applies.
     indirect case delayed(Duration, SampleResponse)
 
-    /// A response with JSON text as its body, and the content type `application/json`. The text is not checked.
+    /// A response with JSON text as its body, and the content type `application/json`. The text isn't validated.
     public static func json(_ text: String, status: Int = 200) -> SampleResponse {
         .response(status: status, headers: ["Content-Type": "application/json"], data: Data(text.utf8))
     }
@@ -34,12 +34,12 @@ public enum SampleResponse: Sendable {
 }
 
 extension SampleResponse {
-    /// Whether the result comes after a delay.
+    /// Whether the result has a delay.
     var isDelayed: Bool {
         if case .delayed = self { true } else { false }
     }
 
-    /// The whole delay, and the result after it.
+    /// The total delay, and the result after it.
     package var withDelay: (delay: Duration, result: SampleResponse) {
         var (delay, result) = (Duration.zero, self)
         while case .delayed(let more, let next) = result {

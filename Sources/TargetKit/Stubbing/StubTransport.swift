@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A transport without a network, which returns sample responses.
+/// A transport that returns sample responses without a network.
 ///
 /// ```swift
 /// let transport = StubTransport { request in
@@ -29,7 +29,7 @@ public struct StubTransport: Transport {
     /// Creates a transport that returns the closure's sample, or throws its error.
     ///
     /// - Parameters:
-    ///   - delay: The time before each response; default `nil`: none.
+    ///   - delay: The time before each response; default `nil`.
     ///   - clock: The clock that measures the delay; default: the continuous clock.
     ///   - respond: Returns the sample for a request.
     public init(
@@ -40,7 +40,7 @@ public struct StubTransport: Transport {
         self.init(.closure(respond, owner: nil), delay: delay, clock: clock)
     }
 
-    /// Creates a transport that returns the same sample for every request.
+    /// Creates a transport that returns one sample for every request.
     public init(_ sample: SampleResponse, delay: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.init(.sample(sample), delay: delay, clock: clock)
     }
@@ -66,10 +66,10 @@ public struct StubTransport: Transport {
         return owner
     }
 
-    /// Reads the request's body, as if it were sent, and returns the sample after the delay.
+    /// Reads the request's body like a real transport, and returns the sample after the delay.
     ///
     /// - Throws: The sample's failure; an error of the body's source; a `URLError` such as `.fileDoesNotExist` if a
-    ///   file cannot be read or written; `URLError(.timedOut)` if the delay exceeds the request's timeout;
+    ///   file can't be read or written; `URLError(.timedOut)` if the delay exceeds the request's timeout;
     ///   `URLError(.dataLengthExceedsMaximum)` if the sample exceeds the limit; `CancellationError`.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
@@ -142,7 +142,7 @@ extension StubTransport {
         guard delay == nil, case .sample(let sample) = answer, !sample.isDelayed, !request.body.isStream else {
             return try await sendInTask(request, cancelledBy: handle)
         }
-        // There is nothing to wait for, so no task is needed.
+        // No task is needed, because there is nothing to wait for.
         if handle.interruption != nil { throw CancellationError() }
         return try response(sample, to: request, try byteCount(of: request.body))
     }
@@ -151,7 +151,7 @@ extension StubTransport {
 // MARK: - Bodies
 
 extension StubTransport {
-    /// The number of bytes that would be sent; `nil` without a body.
+    /// The size of the body in bytes; `nil` without a body.
     private func byteCount(of body: TransportRequest.Body) throws -> Int64? {
         switch body {
         case .none: return nil

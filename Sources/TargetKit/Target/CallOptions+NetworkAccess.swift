@@ -8,8 +8,8 @@ import FoundationNetworking
 extension CallOptions {
     /// Whether the call may use a mobile network; default `true`.
     ///
-    /// On Apple platforms URLSession refuses a call that may not use the device's network. On Linux a
-    /// `WaitsForConnectivityPlugin` does; without one, the option has no effect there.
+    /// On Apple platforms URLSession rejects a call that isn't allowed to use the device's network. On Linux,
+    /// `WaitsForConnectivityPlugin` does; without it, the option has no effect there.
     public var allowsCellular: Bool {
         get { self[AllowsCellularKey.self] }
         set { self[AllowsCellularKey.self] = newValue }
@@ -53,7 +53,7 @@ package struct RefusedNetworks: OptionSet, Sendable, Hashable {
 }
 
 extension URLRequest {
-    /// Disallows kinds of network, for a transport that uses URLSession. Never allows one that the request already
+    /// Disallows kinds of network, for a transport that uses URLSession. Never allows a kind that the request already
     /// disallows.
     mutating func refuse(_ networks: RefusedNetworks) {
         if networks.contains(.cellular) { allowsCellularAccess = false }

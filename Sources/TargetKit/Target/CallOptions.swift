@@ -23,7 +23,7 @@ public protocol CallOptionKey {
     static var defaultValue: Value { get }
 }
 
-/// The options of a call: its timeout, its decoder, and those that plugins and apps add.
+/// The options of a call, such as its timeout and decoder. Plugins and apps can add options.
 ///
 /// You can set an option on the provider, the target and the call. The target overrides the provider, and the call
 /// overrides both, separately for each option.
@@ -50,7 +50,7 @@ public struct CallOptions: Sendable {
     /// Creates options that set nothing.
     public init() {}
 
-    /// The value of an option, or its default if it is not set.
+    /// The value of an option, or its default if it isn't set.
     @inlinable
     public subscript<Key: CallOptionKey>(key: Key.Type) -> Key.Value {
         get { value(of: key) ?? Key.defaultValue }
@@ -65,7 +65,7 @@ public struct CallOptions: Sendable {
         CallOptions().setting(option, value)
     }
 
-    /// Returns these options with one more value.
+    /// Returns these options with an additional value.
     public func setting<Value>(
         _ option: WritableKeyPath<CallOptions, Value> & Sendable,
         _ value: Value
@@ -104,7 +104,7 @@ extension CallOptions {
     public var timeout: CallTimeout {
         get { CallTimeout(exchange: self[ExchangeTimeoutKey.self], wholeCall: self[CallTimeoutKey.self]) }
         set {
-            // `.none` is a value that overrides; a limit of one kind leaves the other.
+            // `.none` overrides both limits. Otherwise, a limit overrides only its own kind.
             let isNone = newValue == .none
             values[ObjectIdentifier(ExchangeTimeoutKey.self)] = nil
             values[ObjectIdentifier(CallTimeoutKey.self)] = nil
@@ -115,32 +115,25 @@ extension CallOptions {
 
     /// Whether the call shares one exchange with identical calls that are in flight; default `false`.
     ///
-    /// Two calls are identical if these are equal after the plugins' `prepare`: method, URL, header fields, body (files
-    /// are compared by path), cache policy, destination of the response, exchange timeout, redirects (followed or not),
-    /// validation, and responder (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and
-    /// later places are ignored. Each call has its own `prepare`, `process`, decoding and progress, and is cancelled
-    /// separately. The exchange has its own ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is
-    /// cancelled with the last of its calls. Streams are never shared.
+    /// Two calls are identical if the following are equal after the plugins' `prepare`: method, URL, header fields,
+    /// body (files are compared by path), cache policy, destination of the response, exchange timeout, whether
+    /// redirects are followed, validation, and responder (the transport or the same sample). Changes by plugins at
+    /// ``PluginPlace/signing`` and later places are ignored. Each call has its own `prepare`, `process`, decoding,
+    /// progress and cancellation. The exchange has its own ``RequestContext`` for `willSend`, `didReceive` and `retry`;
+    /// it is cancelled with the last of its calls. Streams are never shared.
     public var sharesInFlight: Bool {
         get { self[SharesInFlightKey.self] }
         set { self[SharesInFlightKey.self] = newValue }
     }
 
-    /// The decoder for the JSON of the response; default `nil`: a `JSONDecoder` with its default settings.
+    /// The decoder for the JSON of the response; default `nil`, which means a `JSONDecoder` with default settings.
     public var decoder: JSONDecoder? {
         get { self[DecoderKey.self] }
         set { self[DecoderKey.self] = newValue }
     }
 
-    /// The structure around the server's values; default `nil`: none. A call fails with stage `.envelope` if its
-    /// envelope reports a failure. Values are decoded from the envelope's payload.
-    public var envelope: (any ResponseEnvelope)? {
-        get { self[EnvelopeKey.self] }
-        set { self[EnvelopeKey.self] = newValue }
-    }
-
-    /// Whether the call follows redirects, by the provider's ``RedirectPolicy``; default `true`. If `false`, a redirect
-    /// is the response.
+    /// Whether the call follows redirects, by the provider's ``RedirectPolicy``; default `true`. If `false`, the
+    /// redirect is returned as the response.
     public var followsRedirects: Bool {
         get { self[FollowsRedirectsKey.self] }
         set { self[FollowsRedirectsKey.self] = newValue }
@@ -153,12 +146,11 @@ extension CallOptions {
         set { self[HeadersKey.self] = newValue }
     }
 
-    /// Identifies the transfer across launches, for a `BackgroundTransport` of TargetKitTransfers: a response that
-    /// arrived while the app was not running is for the next call with the same identifier; default `nil`: the request
-    /// identifies itself.
+    /// Identifies the transfer across launches, for a `BackgroundTransport` of TargetKitTransfers; default `nil`, which
+    /// means that the request identifies itself. A response that arrives while the app isn't running is delivered to
+    /// the next call with this identifier.
     ///
-    /// Tasks with a driver, for example resumable uploads and downloads, may send several requests, and ignore it. A
-    /// `TransferQueue` sets it.
+    /// Tasks with a driver, such as resumable uploads and downloads, ignore it. A `TransferQueue` sets it.
     public var transferID: String? {
         get { self[TransferIDKey.self] }
         set { self[TransferIDKey.self] = newValue }
@@ -169,7 +161,6 @@ private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue: Durati
 private enum CallTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
 private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? = nil }
-private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
 private enum TransferIDKey: CallOptionKey { static let defaultValue: String? = nil }
 private enum FollowsRedirectsKey: CallOptionKey { static let defaultValue = true }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }

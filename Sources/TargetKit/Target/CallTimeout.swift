@@ -9,8 +9,8 @@
 ///
 /// A call that takes longer fails with stage `.transport` and `URLError(.timedOut)`.
 public struct CallTimeout: Sendable, Hashable {
-    /// The limit of one exchange with the server, including redirects. Each attempt has the full limit. Default `nil`:
-    /// the transport's own limits.
+    /// The limit of one exchange with the server, including redirects. Each attempt has the full limit. Default `nil`,
+    /// which means the transport's own limits.
     ///
     /// A limit set for the call overrides ``Endpoint/timeout`` and a `timeoutInterval` set by a request closure or
     /// plugin. These override a limit set by the target or the provider.

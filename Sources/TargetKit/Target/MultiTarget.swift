@@ -9,9 +9,9 @@ import Foundation
 /// let order = try await provider.request(Orders.latest)        // the same, wrapped for you
 /// ```
 ///
-/// Plugins, errors and responses always refer to the wrapped target.
+/// Plugins, errors and responses always receive the wrapped target.
 public struct MultiTarget: TargetType {
-    /// The wrapped target, never a `MultiTarget` itself.
+    /// The wrapped target, which is never a `MultiTarget`.
     public let target: any TargetType
 
     /// Wraps a target. A `MultiTarget` is not wrapped again.

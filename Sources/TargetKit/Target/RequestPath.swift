@@ -8,14 +8,13 @@ import Foundation
 /// ```
 /// The name `a/../b?c` gives `/users/a%2F..%2Fb%3Fc/posts`.
 ///
-/// - The text of the literal is kept, except that characters which RFC 3986 §3.3 does not allow in a path are escaped.
-///   `%2F` is kept.
-/// - In an interpolated value, everything but the unreserved characters of RFC 3986 §2.3 is escaped. `\(raw: text)` is
-///   treated like the text of the literal.
+/// - In the literal's text, only characters that RFC 3986 §3.3 doesn't allow in a path are escaped. `%2F` is unchanged.
+/// - In an interpolated value, everything except the unreserved characters of RFC 3986 §2.3 is escaped. `\(raw: text)`
+///   is treated like the text of the literal.
 /// - The first `?` of the literal starts a query, to which the task's parameters are appended. Values interpolated into
 ///   the query are escaped in the same way. `#` is escaped, because fragments are not sent (RFC 9110 §7.1).
-/// - A `.` or `..` segment, even when written `%2E`, is an error of the call, because it would name another resource
-///   (RFC 3986 §5.2.4).
+/// - A `.` or `..` segment, even if written as `%2E`, fails the call, because it refers to another resource (RFC 3986
+///   §5.2.4).
 public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// Path and query, escaped.
     package let escaped: String
@@ -30,7 +29,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
         escaped = stringInterpolation.escaped
     }
 
-    /// Creates a path from a string at run time. It is treated like a literal: `/`, `?` and `%2F` are not escaped.
+    /// Creates a path from a string at run time. Like a literal, its `/`, `?` and `%2F` aren't escaped.
     public init(raw text: String) {
         var interpolation = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: 0)
         interpolation.appendLiteral(text)
@@ -82,7 +81,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
             appendInterpolation(value.uuidString)
         }
 
-        /// Appends a string that is treated like the literal: `/` and `?` are not escaped.
+        /// Appends a string without escaping `/` and `?`, like the literal.
         public mutating func appendInterpolation(raw text: String) {
             appendLiteral(text)
         }
@@ -102,7 +101,7 @@ extension RequestPath {
     /// Appends this path to a base URL, and its query to the base URL's query. An empty path leaves the base URL
     /// unchanged.
     func url(below baseURL: URL) throws(InvalidRequest) -> URL {
-        // A URL with another scheme is also invalid, but is kept so that the error can show it.
+        // A URL with another scheme is also invalid, but is returned so that the error can show it.
         guard baseURL.isCallable || !baseURL.hasHTTPScheme else {
             throw .unsupportedURL(baseURL.absoluteString)
         }

@@ -37,7 +37,7 @@ extension StatusValidation {
     /// The successes whose body is not the requested file (RFC 9110 §15.3.3, §15.3.5, §15.3.6).
     private static let withoutFile: Set<Int> = [202, 204, 205]
 
-    /// The status codes that count as success of a download: of those without a file, the ones that the target names.
+    /// The status codes that count as success of a download. Codes without a file count only if the target lists them.
     package var ofDownload: Self {
         guard case .range(let range) = rule else { return self }
         return .codes(Set(range).subtracting(Self.withoutFile))

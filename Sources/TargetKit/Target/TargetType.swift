@@ -26,7 +26,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// Only ``baseURL`` and ``path`` have no default. A ``RoutedTarget`` needs one `switch` instead of three.
+/// Only ``baseURL`` and ``path`` have no default. Use ``RoutedTarget`` to describe a target in one `switch` instead of
+/// three.
 public protocol TargetType: Sendable {
     /// The base URL of the API: scheme, host, and optionally a path.
     var baseURL: URL { get }
@@ -46,8 +47,8 @@ public protocol TargetType: Sendable {
     var sampleData: Data { get }
     /// The response of a stubbed call; default: status 200 with ``sampleData``.
     var sampleResponse: SampleResponse { get }
-    /// Returns the response of a call stubbed by ``StubBehavior/scenario(_:)``, for example in an empty cart; default
-    /// `nil`: the ordinary ``sampleResponse``.
+    /// Returns the response of a call stubbed by ``StubBehavior/scenario(_:)``, for example an empty cart; default
+    /// `nil`, which means ``sampleResponse``.
     func sampleResponse(in scenario: String) -> SampleResponse?
 }
 
@@ -66,7 +67,7 @@ extension TargetType {
     public var sampleData: Data { Data() }
     /// Status 200 with ``sampleData``.
     public var sampleResponse: SampleResponse { .response(status: 200, data: sampleData) }
-    /// No sample of its own for any scenario.
+    /// No scenario has its own sample.
     public func sampleResponse(in scenario: String) -> SampleResponse? { nil }
 }
 
@@ -74,11 +75,11 @@ extension TargetType {
     /// The wrapped target of a ``MultiTarget``; otherwise this target.
     package var innermost: any TargetType { (self as? MultiTarget)?.target ?? self }
 
-    /// The type and, for an enum, the case: `Catalog.search`. Associated values are left out, since they may be
-    /// secrets.
+    /// The type and, for an enum, the case, for example `Catalog.search`. Associated values are omitted, because they
+    /// may be secrets.
     package var name: String {
         let identifier = ObjectIdentifier(Self.self)
-        // A mirror takes 13,000 instructions, a third of what a log adds to a call (`Benchmarks`, `counts`).
+        // A mirror takes 13,000 instructions, a third of the cost of a log (`Benchmarks`, `counts`).
         if let name = namesOfTypes.withLock({ $0[identifier] }) { return name }
         let type = String(describing: Self.self)
         let mirror = Mirror(reflecting: self)

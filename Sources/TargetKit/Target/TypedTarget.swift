@@ -15,8 +15,8 @@ public protocol TypedTarget: TargetType {
     /// The type that the response body decodes to.
     associatedtype Output: Decodable & Sendable
 
-    /// The key path of the value in the body, for example `data.user`; default `nil`: the whole body. With an envelope
-    /// (``CallOptions/envelope``) it is the key path in the envelope's payload.
+    /// The key path of the value in the body, for example `data.user`; default `nil`, which means the whole body. With
+    /// an envelope (``CallOptions/envelope``), the key path is relative to the envelope's payload.
     var keyPath: String? { get }
 }
 

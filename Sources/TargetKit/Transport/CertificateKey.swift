@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The public key of a certificate in the form that pins use: its `SubjectPublicKeyInfo` (RFC 5280 §4.1).
+/// The public key of a certificate in the form that pins use, its `SubjectPublicKeyInfo` (RFC 5280 §4.1).
 ///
-/// Security returns a key without its header, so it is parsed from the certificate.
+/// The Security framework returns a key without its header, so the key is parsed from the certificate.
 package enum CertificateKey {
-    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` when the bytes are not a certificate.
+    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` if the bytes aren't a certificate.
     static func subjectPublicKeyInfo(ofCertificate der: Data) -> Data? {
         var certificate = DERReader(Array(der))
         guard var outer = certificate.enter(0x30), var fields = outer.enter(0x30) else { return nil }
-        // Version 1 has no explicit version field, [0].
+        // Certificates of version 1 have no explicit version field, [0].
         if fields.nextTag == 0xA0 { fields.skip() }
-        // Serial number, signature, issuer, validity, subject.
+        // Skips the serial number, signature, issuer, validity and subject.
         for _ in 0..<5 { fields.skip() }
         return fields.nextTag == 0x30 ? fields.take() : nil
     }
 
-    /// The pin of a certificate in DER: the Base64 of the SHA-256 of its key; `nil` when the bytes are not a
-    /// certificate.
+    /// The pin of a certificate in DER, the Base64 of the SHA-256 of its key; `nil` if the bytes aren't a certificate.
     package static func pin(ofCertificate der: Data) -> String? {
         subjectPublicKeyInfo(ofCertificate: der).map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
     }
@@ -31,7 +30,7 @@ package enum CertificateKey {
         }
     }
 
-    /// Reads elements of DER (X.690 §8.1): a tag of one byte, a length, a value.
+    /// Reads elements of DER (X.690 §8.1), which consist of a one-byte tag, a length and a value.
     private struct DERReader {
         private var bytes: ArraySlice<UInt8>
 
@@ -60,7 +59,7 @@ package enum CertificateKey {
         }
 
         mutating func skip() {
-            // An unreadable element ends the reading.
+            // An unreadable element ends reading.
             bytes = next.map { bytes[$0.whole.endIndex...] } ?? []
         }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
 
-/// The progress of one direction of an exchange, of which not every step is reported.
+/// The progress of one direction of an exchange, reported at limited intervals.
 struct PacedProgress: Sendable {
     /// The minimum time between reports, in nanoseconds.
     private static let interval: UInt64 = 50_000_000
@@ -16,20 +16,20 @@ struct PacedProgress: Sendable {
         self.direction = direction
     }
 
-    /// Whether there has been no recent report.
+    /// Whether there was no recent report.
     ///
     /// - Parameter now: The time in nanoseconds, by any clock.
     func isDue(_ now: UInt64) -> Bool { reportedAt.map { now >= $0 + Self.interval } ?? true }
 
-    /// Returns a report, unless there was a recent one. Completion is always reported: there may be no further report
-    /// for a long time.
+    /// Returns a report, unless there was a recent one. Completion is always reported, because the next report may be
+    /// much later.
     mutating func reportIfDue(now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> TransferProgress? {
         guard completed == total || isDue(now) else { return nil }
         reportedAt = now
         return report()
     }
 
-    /// Returns the final report, unless it has been made.
+    /// Returns the final report, unless it was already made.
     mutating func finalReport(total: Int64?) -> TransferProgress? {
         self.total = total
         return report()

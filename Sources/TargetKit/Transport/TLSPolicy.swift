@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Which servers a transport trusts over TLS, and how it authenticates itself.
+/// The servers that a transport trusts over TLS, and the certificate that it authenticates with.
 public struct TLSPolicy: Sendable, Hashable {
-    /// Which certificates are trusted.
+    /// The trusted certificates.
     public enum Trust: Sendable, Hashable {
         /// The certificates that the system trusts.
         case system
-        /// Only certificates signed by one of the given authorities, as certificates in PEM (RFC 7468).
+        /// Only certificates signed by one of the authorities, given as certificates in PEM (RFC 7468).
         case authorities(pem: Data)
         /// Only certificates signed by one of the authorities in the PEM file.
         case authoritiesFile(URL)
-        /// **For development only.** Any certificate for the given hosts, named exactly or as `*.example.com`; for
+        /// **For development only.** Any certificate for the given hosts, such as `example.com` or `*.example.com`; for
         /// other hosts, the certificates that the system trusts.
         case insecureTrustAll(for: [String])
     }
@@ -26,8 +26,8 @@ public struct TLSPolicy: Sendable, Hashable {
         ///
         /// - Parameters:
         ///   - file: The certificate and its chain: PKCS#12 if its name ends in `.p12` or `.pfx`, otherwise PEM.
-        ///   - key: The key in PEM; default `nil`: it is in the same file.
-        ///   - password: The password of the key; default: none. Apple's systems require one for PKCS#12.
+        ///   - key: The key in PEM; default `nil`, which means that it is in `file`.
+        ///   - password: The password of the key; default: none. Apple platforms require a password for PKCS#12.
         public init(file: URL, key: URL? = nil, password: String? = nil) {
             self.file = file
             self.key = key
@@ -35,7 +35,7 @@ public struct TLSPolicy: Sendable, Hashable {
         }
     }
 
-    /// The host's public key is not one of the pinned keys. It is the underlying error of the transport's `URLError`.
+    /// The host's public key isn't one of the pinned keys. This is the underlying error of the transport's `URLError`.
     public struct PinMismatch: Error, Sendable, Hashable {
         /// The host.
         public var host: String
@@ -58,12 +58,12 @@ public struct TLSPolicy: Sendable, Hashable {
     /// TLSPolicy(pins: ["api.example.com": ["sha256 of the key", "sha256 of the backup key"]])
     /// ```
     /// - Parameters:
-    ///   - trust: Which certificates are trusted; default: the system's.
-    ///   - pins: The public keys that are accepted for a host, in addition to the trust: SHA-256 digests of the keys
-    ///     (`SubjectPublicKeyInfo` in DER, RFC 7469 §2.4) in Base64. A host is a name, or `*.example.com` for each host one
-    ///     label below `example.com`. Default: none.
+    ///   - trust: The trusted certificates; default: the certificates that the system trusts.
+    ///   - pins: The public keys that are accepted for a host, in addition to the trust; default: none. Each is a
+    ///     Base64 SHA-256 digest of the key (`SubjectPublicKeyInfo` in DER, RFC 7469 §2.4). A host is a name, or
+    ///     `*.example.com` for each host one label below `example.com`.
     ///   - clientCertificate: The client certificate; default: none.
-    ///   - requiresTLS13: Whether TLS 1.2 is refused; default: no.
+    ///   - requiresTLS13: Whether TLS 1.2 is rejected; default `false`.
     public init(
         trust: Trust = .system,
         pins: [String: [String]] = [:],
@@ -79,13 +79,13 @@ public struct TLSPolicy: Sendable, Hashable {
     /// The system's trust, no pins, TLS 1.2.
     public static let system = Self()
 
-    /// The digests of the keys that are accepted for the host; `nil` when it is not pinned.
+    /// The digests of the keys that are accepted for the host; `nil` if it isn't pinned.
     package func pinnedKeys(for host: String) -> [String]? {
         let matching = pins.filter { Self.matches(host, pattern: $0.key) }
         return matching.isEmpty ? nil : matching.flatMap(\.value)
     }
 
-    /// This policy with trust in any certificate of any host, which only a named environment of an app may have.
+    /// This policy with trust in any certificate of any host. Use it only for a named environment of an app.
     package var trustingEveryHost: TLSPolicy {
         var policy = self
         policy.trust = .insecureTrustAll(for: [])

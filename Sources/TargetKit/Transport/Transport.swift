@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// Sends one request and returns its response: the interface between TargetKit and the network.
+/// Sends one request and returns its response. This is the interface between TargetKit and the network.
 ///
 /// A transport performs **exactly one** HTTP exchange. TargetKit handles redirects, cookies, caching, credentials and
-/// retries, so that they are the same with every transport: a `302` is a response like any other, and so is a `401`.
+/// retries for all transports. For a transport, a `302` or a `401` is a response like any other.
 ///
 /// A custom transport meets these requirements:
 /// - It sends the method, URL and header fields of ``TransportRequest/urlRequest`` unchanged. The body is
 ///   ``TransportRequest/body``; the request's own `httpBody` is ignored.
-/// - It returns when the whole body has been written to ``TransportRequest/destination``; for a stream, after the head.
+/// - It returns when the whole body is written to ``TransportRequest/destination``; for a stream, after the head.
 /// - It fails with a `URLError` (`.cannotConnectToHost`, `.timedOut`, `.networkConnectionLost` for an incomplete body,
 ///   `.dataLengthExceedsMaximum` for a body over the limit, …).
-/// - When the surrounding task is cancelled, or was cancelled before the call, it releases the connection and promptly
-///   throws `CancellationError` or `URLError(.cancelled)`.
+/// - If the surrounding task is cancelled, even before the call, it releases the connection and promptly throws
+///   `CancellationError` or `URLError(.cancelled)`.
 /// - It reports progress in both directions, with the last report of each before it returns.
 /// - It ignores interim responses, with a status of 100–199, and waits for the final one (RFC 9110 §15.2).
 /// - It calls closures on any thread, without holding a lock.
@@ -34,25 +34,26 @@ public protocol Transport: Sendable {
 
     /// Performs one exchange in the caller's task, and cancels it when the handle is cancelled or times out.
     ///
-    /// Awaited calls use this method. The default implementation calls ``send(_:)`` in a new task. A
-    /// transport that can cancel an exchange itself can avoid that task: it begins the exchange, passes the action that
-    /// cancels it to ``RequestHandle/onCancel(_:)``, and waits for the end. It need not observe the cancellation of the
-    /// surrounding task, which also cancels the handle.
+    /// Awaited calls use this method. The default implementation calls ``send(_:)`` in a new task. A transport that can
+    /// cancel an exchange itself can avoid that task. It begins the exchange, passes an action that cancels it to
+    /// ``RequestHandle/onCancel(_:)``, and waits for the end. It need not observe the surrounding task, because
+    /// cancelling that task also cancels the handle.
     ///
     /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse
 
-    /// Whether the transport reports interim responses, with a status of 100–199, which `ResumableUpload.http` of
-    /// TargetKitTransfers needs to send the content in its first request.
+    /// Whether the transport reports interim responses, with a status of 100–199; default `false`.
+    /// `ResumableUpload.http` of TargetKitTransfers needs them to send the content in its first request.
     ///
-    /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
-    /// ``TransportRequest`` or a changed copy of it.
+    /// A transport that wraps another transport returns that transport's value if it passes on the ``TransportRequest``
+    /// or a changed copy of it.
     var reportsInterimResponses: Bool { get }
 
-    /// Whether the transport can return a body that arrives while it is read,
-    /// ``TransportRequest/Destination/stream(buffer:)``, which resumable downloads of TargetKitTransfers need.
+    /// Whether the transport can return a body that arrives while it is read
+    /// (``TransportRequest/Destination/stream(buffer:)``); default `true`. Resumable downloads of TargetKitTransfers
+    /// need this.
     ///
-    /// The default is `true`. A transport that wraps another one returns the other's value.
+    /// A transport that wraps another transport returns that transport's value.
     var streamsResponses: Bool { get }
 }
 
@@ -65,7 +66,7 @@ extension Transport {
 }
 
 extension Transport {
-    /// Calls ``send(_:)`` in a new task, which is cancelled with the handle.
+    /// Calls ``send(_:)`` in a new task that is cancelled with the handle.
     public func send(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
@@ -73,23 +74,11 @@ extension Transport {
         try await sendInTask(request, cancelledBy: handle)
     }
 
-    /// The default implementation of ``send(_:cancelledBy:)``, for transports that implement it for some requests only.
+    /// The default implementation of ``send(_:cancelledBy:)``, for transports that implement it only for some requests.
     func sendInTask(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
         try await handle.runInTask { await Result.of { try await send(request) } }.get()
-    }
-}
-
-/// The default transport: libcurl on Linux, URLSession on Apple platforms.
-public enum SystemTransport {
-    /// The instance that providers share by default, with its kept-alive connections.
-    public static var shared: any Transport {
-        #if canImport(CTargetKitCurl)
-        CurlTransport.shared
-        #else
-        URLSessionTransport.shared
-        #endif
     }
 }

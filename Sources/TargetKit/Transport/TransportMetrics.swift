@@ -2,9 +2,9 @@
 
 /// The timing and the size of one exchange. Durations are measured from the start of the exchange.
 public struct TransportMetrics: Sendable, Hashable {
-    /// The time until the name lookup ended; `nil` when unknown.
+    /// The time until the name lookup ended; `nil` if unknown.
     public var nameLookup: Duration?
-    /// The time until the connection was open; zero when one was reused.
+    /// The time until the connection was open; zero for a reused connection.
     public var connect: Duration?
     /// The time until the TLS handshake ended; `nil` without TLS.
     public var secureConnect: Duration?
@@ -16,13 +16,13 @@ public struct TransportMetrics: Sendable, Hashable {
     public var bytesSent: Int64
     /// The number of bytes received for the response's body, before decoding.
     public var bytesReceived: Int64
-    /// Whether a kept-alive connection was used.
+    /// Whether an existing connection was reused.
     public var reusedConnection: Bool
     /// The HTTP version, for example `HTTP/1.1` or `HTTP/2`.
     public var httpVersion: String
-    /// Whether the server's certificate was not verified, because of ``TLSPolicy/Trust/insecureTrustAll(for:)``.
+    /// Whether the server's certificate wasn't verified because of ``TLSPolicy/Trust/insecureTrustAll(for:)``.
     public var trustedBlindly: Bool
-    /// The server's address, without the port; `nil` when unknown.
+    /// The server's address, without the port; `nil` if unknown.
     public var remoteAddress: String?
 
     /// Creates the metrics of one exchange.

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A request for a ``Transport``: one HTTP exchange.
+/// A request for a ``Transport``, which performs one HTTP exchange.
 public struct TransportRequest: Sendable {
     /// The source of the request's body.
     public enum Body: Sendable {
@@ -13,10 +13,9 @@ public struct TransportRequest: Sendable {
         case none
         /// Bytes in memory.
         case data(Data)
-        /// A regular file, read while it is sent. A pipe or a device is refused; use a ``BodySource``
-        /// instead.
+        /// A regular file, read while it is sent. A pipe or a device is rejected; use a ``BodySource`` instead.
         case file(URL)
-        /// A source that can be opened again, read while it is sent.
+        /// A source that can be reopened, read while it is sent.
         case stream(any BodySource)
     }
 
@@ -24,8 +23,8 @@ public struct TransportRequest: Sendable {
     public enum Destination: Sendable, Hashable {
         /// Memory, up to the given number of bytes after decoding. Default: 512 MiB.
         case memory(limit: Int = 512 << 20)
-        /// A file, which is replaced when the whole body has arrived, regardless of the status. ``Provider``
-        /// passes a temporary file, and moves it into place when the response is accepted.
+        /// A file, which is replaced when the body is complete, regardless of the status. ``Provider`` passes a
+        /// temporary file, and moves it to its destination if the response is accepted.
         case file(URL)
         /// A reader. About the given number of bytes are buffered before the transport stops reading from the server.
         ///
@@ -33,7 +32,7 @@ public struct TransportRequest: Sendable {
         case stream(buffer: Int)
     }
 
-    private struct Fields: Sendable {
+    struct Fields: Sendable {
         var urlRequest: URLRequest
         var body: Body
         var destination: Destination
@@ -72,23 +71,22 @@ public struct TransportRequest: Sendable {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue }
     }
-    /// Called with the progress in each direction: on any thread, about 20 times a second at most, and at the end.
+    /// Called with the progress in each direction, on any thread, at most about 20 times per second and at the end.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { fields.value.progress }
         set { fields.value.progress = newValue }
     }
-    /// The target of the call, the inner one of a ``MultiTarget``; `nil` for a request that was not made by a provider.
+    /// The target of the call, unwrapped from a ``MultiTarget``; `nil` without a provider.
     public package(set) var target: (any TargetType)? {
         get { fields.value.target }
         set { fields.value.target = newValue }
     }
-    /// Whether a redirect from another origin has led to this request. It must not get the credentials of the call.
+    /// Whether this request follows a redirect from another origin, so that it must not get the call's credentials.
     public var isCrossOrigin: Bool {
         get { fields.value.isCrossOrigin }
         set { fields.value.isCrossOrigin = newValue }
     }
-    /// The header fields in which the plugins of the provider put secrets; empty for a request that was not made by a
-    /// provider.
+    /// The header fields in which the provider's plugins put secrets; empty without a provider.
     package internal(set) var secretHeaders: Set<HTTPHeaderName> {
         get { fields.value.secretHeaders }
         set { fields.value.secretHeaders = newValue }
@@ -98,31 +96,30 @@ public struct TransportRequest: Sendable {
         get { fields.value.transferID }
         set { fields.value.transferID = newValue }
     }
-    /// The header fields of the endpoint, for their order: a `URLRequest` has none.
+    /// The header fields of the endpoint, for their order, which a `URLRequest` loses.
     var givenHeaders: HTTPHeaders {
         get { fields.value.givenHeaders }
         set { fields.value.givenHeaders = newValue }
     }
-    /// Called with the request when it is sent, after all plugins; not with those of redirects.
+    /// Called with the request when it is sent, after all plugins, but not for redirects.
     public var onSend: (@Sendable (URLRequest) -> Void)? {
         get { fields.value.onSend }
         set { fields.value.onSend = newValue }
     }
-    /// The timeout by a test's clock, in place of ``timeout``.
+    /// The timeout by a test clock, instead of ``timeout``.
     var limit: ExchangeLimit? {
         get { fields.value.limit }
         set { fields.value.limit = newValue }
     }
 
-    /// Takes back what signing plugins must not change or send to the request's URL.
+    /// Reverts changes that signing plugins must not make to the request, such as secrets for another URL.
     package var restriction: (@Sendable (URLRequest) -> URLRequest)? {
         get { fields.value.restriction }
         set { fields.value.restriction = newValue }
     }
 
-    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport that
-    /// ``Transport/reportsInterimResponses``. It must not block. The exchange ends with the error that it returns, if
-    /// any.
+    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport with
+    /// ``Transport/reportsInterimResponses``. It must not block. A returned error ends the exchange.
     public var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
         get { fields.value.interimResponse }
         set { fields.value.interimResponse = newValue }
@@ -136,40 +133,19 @@ public struct TransportRequest: Sendable {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        fields = Boxed(
+        self.init(
             Fields(urlRequest: urlRequest, body: body, destination: destination, timeout: timeout, progress: progress)
         )
     }
 
     /// Creates the request of a call.
-    init(
-        of context: RequestContext,
-        urlRequest: URLRequest,
-        givenHeaders: HTTPHeaders,
-        body: Body,
-        destination: Destination,
-        timeout: Duration?,
-        transferID: String?,
-        progress: (@Sendable (TransferProgress) -> Void)?
-    ) {
-        fields = Boxed(
-            Fields(
-                urlRequest: urlRequest,
-                body: body,
-                destination: destination,
-                timeout: timeout,
-                progress: progress,
-                target: context.target,
-                secretHeaders: context.secretHeaders,
-                transferID: transferID,
-                givenHeaders: givenHeaders
-            )
-        )
+    init(_ fields: Fields) {
+        self.fields = Boxed(fields)
     }
 }
 
 extension TransportRequest.Body {
-    /// Whether there is one.
+    /// Whether there is a body.
     var isBody: Bool {
         if case .none = self { false } else { true }
     }
@@ -226,12 +202,12 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// The number of bytes transferred so far.
     public var completed: Int64
-    /// The total number of bytes; `nil` when unknown.
+    /// The total number of bytes; `nil` if unknown.
     public var total: Int64?
     /// The direction of the transfer.
     public var direction: Direction
-    /// The number of bytes transferred in a second, smoothed over the last seconds; `nil` until it has been
-    /// measured, and in values that a transport passes.
+    /// The number of bytes transferred per second, smoothed over the last seconds; `nil` until it is measured, and in
+    /// values from a transport.
     public var bytesPerSecond: Double?
 
     /// Creates the progress of a transfer.
@@ -241,18 +217,18 @@ public struct TransferProgress: Sendable, Hashable {
         self.direction = direction
     }
 
-    /// The completed fraction, from 0 to 1; `nil` when the total is unknown, 1 for an empty body.
+    /// The completed fraction, from 0 to 1; `nil` if the total is unknown, 1 for an empty body.
     public var fraction: Double? {
         guard let total else { return nil }
         return total <= 0 ? 1 : min(1, max(0, Double(completed) / Double(total)))
     }
 
-    /// The time until the transfer is complete at its present rate; `nil` when the total or the rate is unknown, or the
-    /// rate is zero.
+    /// The time until the transfer is complete at its current rate; `nil` if the total or rate is unknown, or the rate
+    /// is zero.
     public var remainingTime: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
         let seconds = max(0, Double(total - completed)) / bytesPerSecond
-        // At most about 30 years: a duration has less range than a number.
+        // Limited to about 30 years, because a duration has less range than a number.
         return .seconds(min(seconds, 1e9))
     }
 }

@@ -5,11 +5,11 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The response that a ``Transport`` returns: its head and its body.
+/// The response that a ``Transport`` returns.
 public struct TransportResponse: Sendable {
     /// The body of the response.
     public enum Body: Sendable {
-        /// The decoded bytes; empty when there was no body.
+        /// The decoded bytes; empty without a body.
         case data(Data)
         /// The file that contains the body.
         case file(URL)
@@ -43,7 +43,7 @@ public struct TransportResponse: Sendable {
         get { fields.value.metrics }
         set { fields.value.metrics = newValue }
     }
-    /// The request as it was sent, after all plugins; `nil` if none of them surrounds the exchange.
+    /// The request that was sent, after all plugins; `nil` if no plugin surrounds the exchange.
     public internal(set) var request: URLRequest? {
         get { fields.value.request }
         set { fields.value.request = newValue }
@@ -54,8 +54,8 @@ public struct TransportResponse: Sendable {
         set { fields.value.isSample = newValue }
     }
 
-    /// Whether the response is from the network or from a cache; default: from the network. A plugin that answers from
-    /// a cache sets it.
+    /// Whether the response is from the network or from a cache; default: from the network. A plugin that returns a
+    /// stored response sets it.
     public var origin: Response.Origin {
         get { fields.value.origin }
         set { fields.value.origin = newValue }
@@ -78,7 +78,7 @@ extension TransportResponse.Body: RedactedDescription {
     }
 }
 
-/// The head of a response: its status and its header fields, which are parsed on access.
+/// The head of a response, with its status and its header fields, which are parsed on access.
 public struct ResponseHead: Sendable {
     private enum Storage: Sendable {
         case fields(HTTPHeaders)
@@ -98,8 +98,8 @@ public struct ResponseHead: Sendable {
         storage = .fields(headers)
     }
 
-    /// Creates a head from its lines without the status line: `Name: value`, each ended by CR LF or LF (RFC 9112 §5).
-    /// They are parsed when ``headers`` is read.
+    /// Creates a head from its lines without the status line. Each is `Name: value`, followed by CR LF or LF (RFC 9112
+    /// §5). They are parsed when ``headers`` is read.
     package init(statusCode: Int, headerLines: [UInt8], httpVersion: String = "HTTP/1.1") {
         self.statusCode = statusCode
         self.httpVersion = httpVersion
@@ -108,8 +108,8 @@ public struct ResponseHead: Sendable {
 
     /// The header fields in the order received, including repeated names.
     ///
-    /// Parsed at each access, so store the value to read several fields. Bytes that are not UTF-8 are read as
-    /// ISO-8859-1 (RFC 9110 §5.5).
+    /// Parsed at each access, so store the value to read several fields. Bytes that aren't UTF-8 are read as ISO-8859-1
+    /// (RFC 9110 §5.5).
     public var headers: HTTPHeaders {
         switch storage {
         case .fields(let headers): headers
@@ -117,7 +117,7 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// Whether a field's name or value contains a text, given in lowercase ASCII. The lines are not parsed.
+    /// Whether a field's name or value contains a text, given in lowercase ASCII. The lines aren't parsed.
     func hasField(containing text: StaticString) -> Bool {
         switch storage {
         case .fields(let headers):

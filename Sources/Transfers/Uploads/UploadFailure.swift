@@ -20,7 +20,7 @@ package enum UploadFailure: Error, Sendable, Hashable {
 }
 
 extension UploadFailure: ErrorWithKind, ReflectsDescription {
-    package var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind? {
         switch self {
         case .inProgress: .conflict
         case .noStateFolder(_, let reason): Self.fullStorage.contains(reason) ? .storageFull : .invalidRequest

@@ -164,6 +164,8 @@ struct RedactedErrorTests {
             (#"["https://a:p@x","https://b:q@y"]"#, #"["https://x","https://y"]"#),
             ("https://a:p@x\nhttps://b:q@y?t=1\n", "https://x\nhttps://y\n"),
             ("https://a:p@b@x/ or mail@y", "https://x/ or mail@y"),
+            ("https://x/?\u{301}t=1", "https://x/"),
+            ("https://a:p@\u{301}x/1", "https://\u{301}x/1"),
         ]
     )
     func texts(text: String, redacted: String) {

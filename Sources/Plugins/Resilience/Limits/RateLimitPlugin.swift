@@ -118,7 +118,7 @@ extension RateLimitError: DescribedError, ErrorWithKind {
     }
 
     /// Too many requests.
-    package var kind: TargetKitError.Kind { .rateLimited }
+    package var kind: TargetKitError.Kind? { .rateLimited }
 
     /// Too Many Requests (RFC 6585 §4).
     package var statusCode: Int? { 429 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Parses common date formats. A `DateFormatter` would take tens of microseconds for each date.
+/// Parses common date formats. A `DateFormatter` takes tens of microseconds for each date.
 ///
-/// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, `T` or a space between date and time; the date
-/// alone, with `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); a number, which ``date(of:zone:)`` reads.
+/// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, and with `T` or a space between date and time;
+/// the date alone, with `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); and a number, as in ``date(of:zone:)``.
 package struct DateParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -21,21 +21,21 @@ package struct DateParser {
             var reader = DateParser(bytes)
             if let date = reader.internetDate() ?? reader.calendarDate(zone: zone) { return date }
             guard let first = bytes.first, first.isDigit || first == UInt8(ascii: "-") else { return nil }
-            // A year, or a year and a month, is not a date.
+            // A year, or a year and a month, isn't a date.
             let isYearOrMonth = (bytes.count == 4 || bytes.count == 6) && bytes.allSatisfy(\.isDigit)
             guard !isYearOrMonth else { return nil }
             return JSONNumber(text: text)?.double.flatMap { Self.date(of: $0, zone: zone) }
         }
     }
 
-    /// The date that a number represents: a day (`20240506`), a day and its time (`20240506070809`), seconds since
-    /// 1970, or, from 10^11 on (the year 5138 in seconds), milliseconds.
+    /// The date that a number represents: a day (`20240506`), a day and time (`20240506070809`), or seconds since 1970.
+    /// From 10^11 on, which would be the year 5138 in seconds, the number is in milliseconds.
     ///
-    /// Numbers that begin with a year from 1800 to 2299 are days. As seconds, those of eight digits would be in two
-    /// months of 1970, where whole hours end in two zeros, as no day does; as milliseconds, those of fourteen digits
-    /// would be after the year 2540.
+    /// Numbers that begin with a year from 1800 to 2299 are days. Read as seconds, eight digits would be in two months
+    /// of 1970, and whole hours would end in two zeros, which no day does. Read as milliseconds, fourteen digits would
+    /// be after the year 2540.
     ///
-    /// - Parameter zone: The time zone of a day or its time; `nil` for UTC.
+    /// - Parameter zone: The time zone of a day and time; `nil` for UTC.
     package static func date(of number: Double, zone: TimeZone?) -> Date? {
         guard number.isFinite, number.magnitude < 1e15 else { return nil }
         switch Int(exactly: number) {
@@ -48,7 +48,7 @@ package struct DateParser {
         }
     }
 
-    /// The date of numbers such as `20240506` and `70809`; `nil` when there is no such day or time.
+    /// The date of numbers such as `20240506` and `70809`; `nil` if there is no such day or time.
     private static func date(day: Int, time: Int, zone: TimeZone?) -> Date? {
         let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
         guard let days = GregorianCalendar.days(day / 10_000, month: day / 100 % 100, day: day % 100), hour < 24,
@@ -60,7 +60,7 @@ package struct DateParser {
         return date(atLocal: Double(days * 86_400 + hour * 3_600 + minute * 60 + second), zone: zone)
     }
 
-    /// The date at which clocks in the time zone, `nil` for UTC, show that many seconds since 1970.
+    /// The date whose local time in the zone, `nil` for UTC, is that many seconds after 1970.
     private static func date(atLocal seconds: Double, zone: TimeZone?) -> Date {
         let date = Date(timeIntervalSince1970: seconds)
         guard let zone else { return date }
@@ -93,7 +93,7 @@ package struct DateParser {
         return Self.date(atLocal: Double(seconds) + fraction, zone: zone)
     }
 
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`. The weekday is optional and not checked.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`. The weekday is optional and isn't checked.
     private mutating func internetDate() -> Date? {
         index = 0
         if let comma = bytes.prefix(10).firstIndex(of: UInt8(ascii: ",")) { index = comma + 1 }

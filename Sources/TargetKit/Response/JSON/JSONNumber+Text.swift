@@ -16,7 +16,7 @@ extension JSONNumber {
             return
         }
         let text = String(decoding: text, as: UTF8.self)
-        // A `Double` represents every number of 15 digits and some of 17, compared by its shortest text.
+        // A `Double` represents every number with 15 digits and some with 17, compared by its shortest text.
         if digits.digits.count <= 17, let value = Double(text), value.isFinite, Self.isShortest(digits, of: value) {
             form = .double(value)
         } else {
@@ -58,12 +58,12 @@ extension UInt8 {
     package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 }
 
-/// The significant digits of a decimal number and a power of ten, equal for `1.50`, `1.5` and `15e-1`.
+/// The significant digits and the power of ten of a decimal number, equal for `1.50`, `1.5` and `15e-1`.
 struct DecimalDigits: Hashable {
     let isNegative: Bool
-    /// ASCII digits without zeros at either end; empty for zero.
+    /// ASCII digits without leading or trailing zeros; empty for zero.
     let digits: [UInt8]
-    /// The power of ten of the last digit; 0 for zero. It is clamped to ±10^15, so that sums do not overflow.
+    /// The power of ten of the last digit; 0 for zero. It is clamped to ±10^15, so that sums don't overflow.
     let exponent: Int
 
     private static let furthest = 1_000_000_000_000_000

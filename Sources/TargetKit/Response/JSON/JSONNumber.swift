@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A JSON number (RFC 8259 §6): a decimal of any length and precision.
+/// A JSON number (RFC 8259 §6), a decimal of any length and precision.
 ///
 /// Two numbers are equal if they are the same decimal, for example `1`, `1.0` and `10e-1`. A `Double` is the shortest
 /// decimal that reads back to it, so `JSONNumber(0.1)` equals the JSON text `0.1`.
 public struct JSONNumber: Sendable, Codable {
-    /// The representation of a number: the first case that represents it exactly.
+    /// The representation of a number, the first case that represents it exactly.
     enum Form: Sendable {
         case signed(Int64)
         /// Above `Int64.max`.
         case unsigned(UInt64)
-        /// A finite number whose shortest decimal is this number; also −0.
+        /// A finite value whose shortest decimal is this number; also −0.
         case double(Double)
         /// The text of any other number.
         case text(String)
@@ -33,7 +33,7 @@ public struct JSONNumber: Sendable, Codable {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
-    /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON cannot
+    /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON can't
     /// represent.
     package init?(_ value: Double) {
         guard value.isFinite else { return nil }

@@ -22,7 +22,7 @@ public struct JSONObject: Sendable, Codable {
         members = []
     }
 
-    /// Creates an object with members. For duplicate keys, the last value is kept.
+    /// Creates an object with members. For duplicate keys, the last value is used.
     init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
         members = []
         for (key, value) in pairs { self[key] = value }
@@ -80,7 +80,7 @@ public struct JSONObject: Sendable, Codable {
 }
 
 extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
-    /// Creates an object from a literal. For duplicate keys, the last value is kept.
+    /// Creates an object from a literal. For duplicate keys, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements.lazy.map { (key: $0, value: $1) })
     }
@@ -98,7 +98,7 @@ extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
 }
 
 extension JSONObject: Hashable {
-    /// Whether both objects have the same members, in any order.
+    /// Whether both objects have equal members, in any order.
     public static func == (left: Self, right: Self) -> Bool {
         guard left.count == right.count else { return false }
         for (position, member) in left.members.enumerated() {
@@ -109,7 +109,7 @@ extension JSONObject: Hashable {
         return true
     }
 
-    /// Hashes the members regardless of their order, and only the size of nested arrays and objects.
+    /// Hashes the members regardless of their order. For nested arrays and objects, only the size is hashed.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for member in members {

@@ -12,7 +12,7 @@ extension JSONParser {
         guard cursor < end, let digit = Self.digit(cursor.pointee) else { throw error(.digit) }
         cursor += 1
         digits = digit
-        // No digit may follow a leading zero; the caller then reports that a comma is missing.
+        // No digit may follow a leading zero; if one does, the caller reports a missing comma.
         if digit != 0 { readDigits(into: &digits) }
         let count = cursor - whole
         let isLonger =
@@ -48,7 +48,7 @@ extension JSONParser {
         return count <= 17 ? Self.shortest(text) ?? JSONNumber(canonical: text) : JSONNumber(canonical: text)
     }
 
-    /// Parses a number with a fraction, if its text is the same as the description of the `Double`.
+    /// Parses a number with a fraction if its text equals the description of the `Double`.
     private static func shortest(_ text: UnsafeBufferPointer<UInt8>) -> JSONNumber? {
         guard text.last != UInt8(ascii: "0"), text.contains(UInt8(ascii: ".")),
             !text.contains(where: { $0 | 0x20 == 0x65 }),

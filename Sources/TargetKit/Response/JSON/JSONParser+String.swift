@@ -24,7 +24,7 @@ extension JSONParser {
         return ScannedString(text: try unusualString(from: first), isPlain: false, mark: 0)
     }
 
-    /// A hash of the length and the first and last bytes, which differs for most keys of one object.
+    /// A hash of the length and the first and last bytes; it differs for most keys of an object.
     @inline(__always)
     private static func mark(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt8 {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return 0 }

@@ -2,8 +2,8 @@
 
 /// A single-pass parser of JSON text (RFC 8259).
 struct JSONParser: ~Copyable {
-    /// The maximum nesting depth: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value recurse
-    /// on the thread's stack, which may be 512 KB.
+    /// The maximum nesting depth: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value are
+    /// recursive, and a thread's stack may be only 512 KB.
     static let maximumDepth = 512
 
     private let start: UnsafePointer<UInt8>
@@ -20,15 +20,15 @@ struct JSONParser: ~Copyable {
     /// The enclosing arrays and objects. They are on the heap, because the thread's stack may be small.
     private var outer = MoveStack<Container>()
 
-    /// An array or object that is being parsed. Not private, because a debug build then fails in Swift 6.3.1 ("Global
-    /// is external").
+    /// An array or object that is being parsed. If it were private, debug builds would fail in Swift 6.3.1 ("Global is
+    /// external").
     struct Container {
         var isObject = false
         /// The offset of its first element or member.
         var first = 0
         /// The key of the next value.
         var key = ScannedString(text: "", isPlain: true, mark: 0)
-        /// The set of the marks of all keys.
+        /// A bit set of the marks of all keys.
         var marks: UInt64 = 0
         /// The position of each key, in a large object.
         var positions: [String: Int]?
@@ -127,8 +127,7 @@ struct JSONParser: ~Copyable {
         }
         let bit: UInt64 = 1 &<< UInt64(container.key.mark)
         let isNew = container.marks & bit == 0 && container.key.isPlain && container.positions == nil
-        // A non-ASCII key may equal a key with different bytes (`\u{212A}` is `K`), so from here on every key is
-        // compared.
+        // A non-ASCII key may equal a key with different bytes (`\u{212A}` is `K`), so every further key is compared.
         container.marks |= container.key.isPlain ? bit : ~0
         if isNew, members.count - container.first < JSONObject.longestList {
             members.push(JSONObject.Member(key: container.key.text, value: value))

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A JSON syntax error (RFC 8259): the byte offset and the expected syntax. It never quotes the text.
+/// A JSON syntax error (RFC 8259) with the byte offset and the expected syntax. It never quotes the text.
 struct JSONParsingError: Error, Sendable, Hashable {
     /// The syntax that was expected.
     enum Reason: Sendable, Hashable, CaseIterable {
@@ -26,7 +26,7 @@ struct JSONParsingError: Error, Sendable, Hashable {
         case escape
         /// Four hexadecimal digits after `\u`.
         case hexadecimalDigits
-        /// The second half of a surrogate pair, or a first half before a second one.
+        /// The other half of a surrogate pair.
         case surrogatePair
         /// Well-formed UTF-8 (RFC 3629).
         case validUTF8
@@ -67,8 +67,8 @@ extension JSONParsingError.Reason {
         case .colon: "a colon"
         case .digit: "a digit"
         case .quote: "the quote that ends the string"
-        case .escapedControlCharacter: "no bare control character in a string"
-        case .escape: "an escape that exists"
+        case .escapedControlCharacter: "an escaped control character in the string"
+        case .escape: "a valid escape"
         case .hexadecimalDigits: "four hexadecimal digits"
         case .surrogatePair: "both halves of a surrogate pair"
         case .validUTF8: "valid UTF-8"

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped
-/// as `\.`, a backslash as `\\`. An empty key path is the whole value.
+/// A key path in a JSON value, with keys and array indices separated by dots, for example `data.items.0.name`. In a
+/// key, a dot is escaped as `\.` and a backslash as `\\`. An empty key path refers to the whole value.
 ///
 /// The value is found without decoding the rest of the JSON. Indices start at 0; in an object, a number is a key.
 package struct JSONPath: Sendable, Hashable {
@@ -77,7 +77,7 @@ struct JSONScanner {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
 
-    /// Creates a scanner, which skips a byte order mark (RFC 8259 §8.1).
+    /// Creates a scanner and skips a byte order mark (RFC 8259 §8.1).
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }

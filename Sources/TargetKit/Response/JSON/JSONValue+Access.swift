@@ -4,8 +4,8 @@ import Foundation
 extension JSONValue {
     /// The value of a key; ``null`` if the key is missing or this is not an object.
     ///
-    /// Setting a key of ``null`` creates an object. Setting a key of any other value that is not an object has no
-    /// effect. To remove a member, set it to `nil` on ``object``.
+    /// Setting a key of ``null`` creates an object. Setting a key of any other value except an object has no effect. To
+    /// remove a member, set it to `nil` on ``object``.
     public subscript(key: String) -> JSONValue {
         get {
             guard case .object(let object) = self else { return .null }
@@ -14,7 +14,7 @@ extension JSONValue {
         set {
             switch self {
             case .object(var object):
-                self = .null  // Keeps the object uniquely referenced, so that it is changed in place.
+                self = .null  // The object stays uniquely referenced and is changed in place.
                 object[key] = newValue
                 self = .object(object)
             case .null: self = .object([key: newValue])
@@ -25,8 +25,8 @@ extension JSONValue {
 
     /// The element at an index; ``null`` if the index is out of range or this is not an array.
     ///
-    /// Setting the index after the last one appends. Setting any other index out of range, or of another value, has no
-    /// effect.
+    /// Setting the index after the last one appends. Setting another index out of range, or an index of any other
+    /// value, has no effect.
     public subscript(index: Int) -> JSONValue {
         get {
             guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
@@ -34,13 +34,13 @@ extension JSONValue {
         }
         set {
             guard case .array(var elements) = self, index >= 0, index <= elements.count else { return }
-            self = .null  // Keeps the array uniquely referenced, so that it is changed in place.
+            self = .null  // The array stays uniquely referenced and is changed in place.
             if index == elements.count { elements.append(newValue) } else { elements[index] = newValue }
             self = .array(elements)
         }
     }
 
-    /// The value of a key: `json.user.name` is `json["user"]["name"]`.
+    /// The value of a key. For example, `json.user.name` is `json["user"]["name"]`.
     public subscript(dynamicMember key: String) -> JSONValue {
         get { self[key] }
         set { self[key] = newValue }
@@ -48,7 +48,7 @@ extension JSONValue {
 
     /// The value at a key path, for example `json[path: "data.items.0.name"]`; ``null`` if there is none.
     ///
-    /// Keys and array indices are separated by dots. A dot in a key is escaped as `\.`, a backslash as `\\`.
+    /// Keys and array indices are separated by dots. In a key, a dot is escaped as `\.` and a backslash as `\\`.
     public subscript(path path: String) -> JSONValue {
         JSONPath(path).keys.reduce(self) { value, key in
             guard case .array = value else { return value[key] }

@@ -5,8 +5,8 @@ import Foundation
 extension JSONValue {
     /// Decodes a value from any format.
     ///
-    /// Numbers are decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. Keys are not converted by the
-    /// decoder's key strategy, and their order is lost. For JSON text, `init(parsing:)` is much faster, and exact.
+    /// Numbers are decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. The decoder's key strategy isn't
+    /// applied, and the order of keys is lost. For JSON text, `init(parsing:)` is much faster, and exact.
     ///
     /// - Throws: `DecodingError` if the value cannot be represented as JSON.
     public init(from decoder: any Decoder) throws {
@@ -26,7 +26,7 @@ extension JSONValue {
         }
     }
 
-    /// Encodes the value in any format. Keys are not converted by the encoder's key strategy.
+    /// Encodes the value in any format. The encoder's key strategy isn't applied.
     ///
     /// - Throws: The encoder's error.
     public func encode(to encoder: any Encoder) throws {
@@ -57,7 +57,7 @@ extension JSONNumber {
         } else if let number = Self(try container.decode(Double.self)) {
             self = number
         } else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "JSON has no such number.")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "JSON can't represent the number.")
         }
     }
 
@@ -79,7 +79,7 @@ extension JSONNumber {
             } else {
                 let context = EncodingError.Context(
                     codingPath: encoder.codingPath,
-                    debugDescription: "The number is beyond Decimal and Double."
+                    debugDescription: "The number exceeds the range of Decimal and Double."
                 )
                 throw EncodingError.invalidValue(self, context)
             }
@@ -108,7 +108,7 @@ extension JSONObject {
 extension JSONValue {
     /// Creates a JSON value from an encodable value.
     ///
-    /// - Throws: The error of the value's `encode(to:)` or of the encoder.
+    /// - Throws: The error of the value's `encode(to:)` or the encoder.
     public init(encoding value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws {
         self = try Self(parsing: encoder.encode(value))
     }
@@ -124,9 +124,9 @@ extension JSONValue {
     }
 }
 
-/// A dynamic JSON type, which is parsed without a decoder.
+/// A dynamic JSON type that is parsed without a decoder.
 protocol DynamicJSON {
-    /// Creates this type from a JSON value; `nil` if the value is of another kind.
+    /// Creates this type from a JSON value; `nil` if the value has another kind.
     init?(json: JSONValue)
 }
 

@@ -2,13 +2,14 @@
 import Foundation
 
 extension JSONValue {
-    /// Conversions of this value to related types: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.
+    /// Conversions of this value to related types. For example, `json.count.lenient.int` is 12 for `12`, `"12"` and
+    /// `12.0`.
     public var lenient: Lenient { Lenient(value: self) }
 
     /// Conversions of a JSON value to related types.
     ///
-    /// Surrounding white space in a string is ignored. Numbers are truncated to integers. Arrays, objects and null are
-    /// not converted.
+    /// Surrounding white space in a string is ignored. Numbers are truncated to integers. Arrays, objects and null
+    /// aren't converted.
     public struct Lenient: Sendable, Hashable {
         let value: JSONValue
 
@@ -22,8 +23,8 @@ extension JSONValue {
             }
         }
 
-        /// A Boolean value, whether a number is not 0, or the strings `true`, `yes`, `1`, `false`, `no`, `0` in any
-        /// letter case.
+        /// The Boolean value; for a number, whether it is nonzero; for a string, the value of `true`, `yes`, `1`,
+        /// `false`, `no` or `0` in any letter case.
         public var bool: Bool? {
             switch value {
             case .bool(let flag): flag
@@ -33,18 +34,17 @@ extension JSONValue {
             }
         }
 
-        /// The integer of a number or of a number in a string, or 1 or 0 for a Boolean value; `nil` if it is out of
-        /// range.
+        /// The integer of a number, also in a string, or 1 or 0 for a Boolean value; `nil` if it is out of range.
         public var int: Int? { integer() }
 
-        /// The nearest `Double` to a number or to a number in a string, or 1 or 0 for a Boolean value.
+        /// The nearest `Double` to a number, also in a string, or 1 or 0 for a Boolean value.
         public var double: Double? { number?.double }
 
-        /// The decimal of a number or of a number in a string, or 1 or 0 for a Boolean value.
+        /// The decimal of a number, also in a string, or 1 or 0 for a Boolean value.
         public var decimal: Decimal? { number?.decimal }
 
-        /// The date of a string or number, in one of the formats of `JSONDecoder.DateDecodingStrategy.severalFormats`.
-        /// Times without a time zone are UTC.
+        /// The date of a string or number in a format of `JSONDecoder.DateDecodingStrategy.severalFormats`. Times
+        /// without a time zone are UTC.
         public var date: Date? {
             switch value {
             case .string(let text): DateParser.date(Self.trimmed(text), zone: nil)
@@ -58,7 +58,7 @@ extension JSONValue {
             value.string.flatMap { URL(string: Self.trimmed($0)) }
         }
 
-        /// The number, the number in a string, or 1 or 0 for a Boolean value.
+        /// The number, also in a string, or 1 or 0 for a Boolean value.
         package var number: JSONNumber? {
             switch value {
             case .number(let number): number

@@ -4,16 +4,16 @@ import Foundation
 extension JSONValue {
     /// Parses JSON text in UTF-8.
     ///
-    /// The parser accepts only RFC 8259: comments, trailing commas and unescaped control characters are errors, and so
-    /// are invalid UTF-8 and unpaired surrogates. A leading byte order mark is ignored (§8.1). For duplicate keys, the
-    /// last value is kept. Numbers are exact.
+    /// The parser accepts only RFC 8259. Comments, trailing commas, unescaped control characters, invalid UTF-8 and
+    /// unpaired surrogates are errors. A leading byte order mark is ignored (§8.1). For duplicate keys, the last value
+    /// is used. Numbers are exact.
     ///
     /// - Throws: An error with the byte offset and the expected syntax.
     public init(parsing data: Data) throws {
         self = try data.withUnsafeBytes { Self.parse($0.bindMemory(to: UInt8.self)) }.get()
     }
 
-    /// Parses a string of JSON, with the same rules.
+    /// Parses JSON text in a string, like `Data`.
     ///
     /// - Throws: An error with the offset in the string's UTF-8 and the expected syntax.
     public init(parsing text: String) throws {
@@ -32,8 +32,8 @@ extension JSONValue {
     /// Returns the value as JSON text in UTF-8.
     ///
     /// - Parameters:
-    ///   - sortedKeys: Whether keys are sorted at every level; default: no, their order is kept.
-    ///   - pretty: Whether the text has line breaks and an indentation of two spaces; default: no.
+    ///   - sortedKeys: Whether keys are sorted at every level; default `false`, which preserves their order.
+    ///   - pretty: Whether the text has line breaks and an indentation of two spaces; default `false`.
     public func jsonData(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
         var writer = JSONWriter(sortedKeys: sortedKeys, pretty: pretty)
         writer.append(self)

@@ -10,7 +10,7 @@ import Foundation
 /// ```
 ///
 /// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties
-/// (`string`, `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
+/// (`string`, `number`, `description`, …) take precedence over keys. Use `json["string"]` for such a key.
 @dynamicMemberLookup
 public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     /// `null`.
@@ -41,7 +41,7 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
         self = .number(JSONNumber(Int64(number)))
     }
 
-    /// Creates a number; ``null`` for NaN and infinity, which JSON cannot represent.
+    /// Creates a number; ``null`` for NaN and infinity, which JSON can't represent.
     public init(_ number: Double) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
@@ -63,7 +63,7 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// Hashes the value. Of nested arrays and objects, only the size is hashed, which needs little time and stack.
+    /// Hashes the value. For nested arrays and objects, only the size is hashed, to save time and stack.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .array(let elements):
@@ -120,7 +120,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .array(elements)
     }
 
-    /// Creates an object from a literal. For duplicate keys, the last value is kept.
+    /// Creates an object from a literal. For duplicate keys, the last value is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements.lazy.map { (key: $0, value: $1) }))
     }

@@ -2,10 +2,10 @@
 import Foundation
 
 extension ResponseStream {
-    /// The lines, events or JSON values of a stream's body as they arrive, or the events of a call of
+    /// The lines, events or JSON values of a stream's body as they arrive, or the events of
     /// ``Provider/events(for:options:)``.
     ///
-    /// The body of a stream can be read once: elements that another iterator has read are gone.
+    /// The body of a stream can be read only once, so an iterator doesn't see elements that another iterator read.
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
         private let start: @Sendable () -> Iterator
 
@@ -29,7 +29,7 @@ extension ResponseStream {
             private var body: ParsedBody<Element>?
             private var reader: (any ElementReader<Element>)?
 
-            /// The type of the elements, without their values, which can contain secrets.
+            /// The type of the elements. Their values are omitted, because they can contain secrets.
             package var redactedDescription: String { "iterator of \(Element.self)" }
 
             init(body: ParsedBody<Element>) {
@@ -40,7 +40,7 @@ extension ResponseStream {
                 self.reader = reader
             }
 
-            /// The next element; `nil` at the end, and after a failure.
+            /// The next element; `nil` at the end and after a failure.
             ///
             /// - Throws: ``TargetKitError``: of stage `.decoding` if an element exceeds the limit or cannot be decoded;
             ///   otherwise the failure of the call.
@@ -48,8 +48,7 @@ extension ResponseStream {
                 try await next(isolation: nil)
             }
 
-            /// The next element, read on the caller's actor, so that an element that has already arrived does not
-            /// need a change of threads.
+            /// The next element, read on the caller's actor, so that an available element needs no thread switch.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
                 if reader == nil { return try await body?.next(isolation: actor) }
                 return try await reader?.next()
@@ -58,7 +57,7 @@ extension ResponseStream {
     }
 }
 
-/// Reads elements that are not those of a single body.
+/// Reads elements that span several bodies, or don't come from a body.
 protocol ElementReader<Element>: Sendable {
     associatedtype Element
 
@@ -66,20 +65,20 @@ protocol ElementReader<Element>: Sendable {
     mutating func next() async throws -> Element?
 }
 
-/// Parses the elements of a body that arrives in pieces.
+/// Parses the elements of a body that arrives in chunks.
 protocol BodyParser<Element>: Sendable {
     associatedtype Element
 
-    /// Adds the next piece, after ``next()`` has returned all elements of the last one.
+    /// Adds the next chunk, after ``next()`` returned all elements of the previous chunk.
     mutating func append(_ piece: Data)
 
-    /// The next whole element; `nil` if it needs another piece.
+    /// The next complete element; `nil` if it needs another chunk.
     mutating func next() throws -> Element?
 
     /// The element that the end of the body completes, if there is one.
     mutating func finish() throws -> Element?
 
-    /// Releases all data: there are no more elements.
+    /// Releases all data, because there are no more elements.
     mutating func close()
 }
 

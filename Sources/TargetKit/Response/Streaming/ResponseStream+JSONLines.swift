@@ -2,15 +2,16 @@
 import Foundation
 
 extension ResponseStream {
-    /// The values of a body with one JSON text on each line (NDJSON, JSON Lines), as they arrive.
+    /// The values of a body with one JSON text per line (NDJSON, JSON Lines), as they arrive.
     ///
-    /// Lines end like those of ``lines(limit:)``. Lines that are empty, or contain only spaces and tabs, are ignored.
+    /// Lines end like those of ``lines(limit:)``. Empty lines and lines with only spaces and tabs are ignored.
     ///
     /// - Parameters:
     ///   - type: The type to decode each line as.
-    ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
-    ///   - limit: The maximum size of a line in bytes; default 1 MiB. A longer line, and one that is not such a value,
-    ///     ends the sequence with an error of stage `.decoding`.
+    ///   - decoder: The decoder; default `nil`, which means the decoder of the target or the provider, or else a
+    ///     `JSONDecoder` with default settings.
+    ///   - limit: The maximum size of a line in bytes; default 1 MiB. A line that is longer or can't be decoded ends
+    ///     the sequence with an error of stage `.decoding`.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type,
         using decoder: JSONDecoder? = nil,

@@ -3,10 +3,10 @@
 import Foundation
 
 extension ResponseStream {
-    /// The lines of the body as they arrive, without their ends.
+    /// The lines of the body as they arrive, without line endings.
     ///
-    /// LF, CR and CR LF end a line. Empty lines are included, and so is text after the last end. The bytes are decoded
-    /// as UTF-8: invalid ones become U+FFFD, and a byte order mark before the first line is ignored.
+    /// LF, CR and CR LF end a line. Empty lines are included, and so is text after the last line ending. The bytes are
+    /// decoded as UTF-8. Invalid bytes become U+FFFD, and a byte order mark before the first line is ignored.
     ///
     /// - Parameter limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with an
     ///   error of stage `.decoding`.
@@ -48,12 +48,12 @@ struct LineParser<Element: Sendable>: BodyParser {
     mutating func close() { splitter.close() }
 }
 
-/// Splits bytes that arrive in pieces into lines.
+/// Splits bytes that arrive in chunks into lines.
 ///
 /// LF, CR and CR LF end a line, as in an event stream (HTML standard §9.2.5). A line is returned as soon as its end
-/// arrives: an LF after a CR is skipped later. A byte order mark before the first line is ignored.
+/// arrives; an LF after a CR is skipped later. A byte order mark before the first line is ignored.
 ///
-/// Lines are found by `memchr` and read in place; only a line that spans two pieces is copied.
+/// Lines are found with `memchr` and read in place; only a line that spans two chunks is copied.
 struct LineSplitter: Sendable {
     private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
@@ -63,20 +63,20 @@ struct LineSplitter: Sendable {
     private let limit: Int
     private var piece = Data()
     private var position = 0
-    /// The indices of the next LF and CR in the piece, if known, so that the piece is searched only once for each.
+    /// The indices of the next LF and CR in the chunk, if known, so that the chunk is searched only once for each.
     private var nextLineFeed = -1
     private var nextCarriageReturn = -1
-    /// The line that began in an earlier piece.
+    /// The line that began in an earlier chunk.
     private var pending: [UInt8] = []
     private var skipsLineFeed = false
     private var isFinished = false
 
-    /// - Parameter limit: The maximum size of a line in bytes, without its end.
+    /// - Parameter limit: The maximum size of a line in bytes, without its line ending.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Adds the next piece, after ``next(_:)`` has returned all lines of the last one.
+    /// Adds the next chunk, after ``next(_:)`` returned all lines of the previous chunk.
     mutating func append(_ piece: Data) {
         self.piece = piece
         position = 0
@@ -84,19 +84,19 @@ struct LineSplitter: Sendable {
         nextCarriageReturn = -1
     }
 
-    /// There are no more pieces: the rest is the last line.
+    /// Marks the end of the body; the rest is the last line.
     mutating func finish() {
         isFinished = true
     }
 
-    /// Releases all data: there are no more lines.
+    /// Releases all data, because there are no more lines.
     mutating func close() {
         self = LineSplitter(limit: 0)
     }
 
-    /// Reads the next line without its end; `nil` if there is no complete one.
+    /// Reads the next line without its line ending; `nil` if no line is complete.
     ///
-    /// - Throws: `ResponseStreamError.lineTooLong`, and what the closure throws.
+    /// - Throws: `ResponseStreamError.lineTooLong`, or the closure's error.
     mutating func next<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
         let piece = piece
         return try piece.withUnsafeBytes { try next(in: $0, read: read) }

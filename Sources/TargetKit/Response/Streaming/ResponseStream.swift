@@ -6,21 +6,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A response whose body arrives in pieces.
+/// A response whose body arrives in chunks.
 ///
 /// ```swift
 /// let stream = try await provider.stream(.export)
 /// for try await line in stream.lines() { table.add(line) }
 /// ```
 ///
-/// Each piece is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The
-/// body can be read once, as pieces, ``lines(limit:)``, ``serverSentEvents(limit:)`` or ``jsonLines(of:using:limit:)``.
-/// If a loop ends in the middle of a piece, the rest of that piece is lost.
+/// Each chunk is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The
+/// body can be read only once, as chunks, ``lines(limit:)``, ``serverSentEvents(limit:)`` or
+/// ``jsonLines(of:using:limit:)``. If a loop ends in the middle of a chunk, the rest of that chunk is lost.
 ///
-/// Releasing the stream and its iterators before the end of the body cancels the exchange, and so does cancelling the
-/// task that reads.
+/// Releasing the stream and its iterators before the end of the body, or cancelling the reading task, cancels the
+/// exchange.
 public struct ResponseStream: AsyncSequence, Sendable {
-    /// The head as a ``Response`` without data: `try stream.response.filter()`.
+    /// The head as a ``Response`` without data.
     public let response: Response
     /// The body.
     public let body: ResponseBody
@@ -37,7 +37,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// Continues where the last iteration stopped.
     ///
-    /// Its `next()` throws a ``TargetKitError`` when the connection fails, the call is cancelled, or another loop reads
+    /// Its `next()` throws a ``TargetKitError`` if the connection fails, the call is cancelled, or another loop reads
     /// the body.
     public func makeAsyncIterator() -> ResponseBody.Iterator {
         body.makeAsyncIterator()
@@ -45,40 +45,9 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension Response {
-    /// The failure of reading this response's body: invalid content has stage `.decoding`.
+    /// The error for a failure to read this response's body. Invalid content has stage `.decoding`.
     func streamFailure(_ error: any Error) -> any Error {
         guard error is ResponseStreamError else { return error }
         return TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: error)
     }
-}
-
-/// The reason why the lines or events of a body cannot be read: the `underlying` error of stage `.decoding`.
-package enum ResponseStreamError: Error, Sendable {
-    /// The line with a number, from 1, exceeds the limit in bytes.
-    case lineTooLong(number: Int, limit: Int)
-    /// The data of an event exceed the limit in bytes.
-    case eventTooLarge(limit: Int)
-    /// The line with a number, from 1, could not be decoded; with the decoder's error.
-    case undecodableLine(number: Int, any Error)
-    /// The response is not an event stream; with its `Content-Type`.
-    case notAnEventStream(contentType: String?)
-    /// The body can be read only once, and another loop reads it or has read it.
-    case alreadyRead
-}
-
-extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescription {
-    /// The reason in one line, without content of the body.
-    package var description: String {
-        switch self {
-        case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
-        case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
-        case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
-        case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
-        case .notAnEventStream(nil): "the response has no Content-Type, which should be text/event-stream"
-        case .alreadyRead: "the body can be read once, and another loop reads it or has read it"
-        }
-    }
-
-    /// The description.
-    package var errorDescription: String? { description }
 }

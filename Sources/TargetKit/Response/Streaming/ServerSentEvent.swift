@@ -4,14 +4,14 @@ import Foundation
 
 /// An event of an event stream, as the HTML standard defines it (§9.2.6).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The last identifier that the server has sent, in this event or an earlier one; `nil` if there is none, or the
-    /// last one was empty. It is sent as `Last-Event-ID` when the stream is opened again.
+    /// The last identifier that the server sent, in this event or earlier; `nil` if it is missing or empty. It is sent
+    /// as `Last-Event-ID` when the stream is reopened.
     public var id: String?
     /// The event's type; `message` if the server sends none.
     public var event: String
     /// The event's data; several lines are joined by LF.
     public var data: String
-    /// The time before the stream is opened again, if this event sets it.
+    /// The reconnection time, if this event sets it.
     public var retry: Duration?
 
     /// Creates an event.
@@ -31,7 +31,7 @@ enum ServerSentEventField: Sendable, Hashable {
     case event(String)
     case id(String)
     case retry(Duration)
-    /// A comment, an unknown field, or one with an invalid value.
+    /// A comment, an unknown field, or a field with an invalid value.
     case ignored
 
     /// Bytes that are not UTF-8 become U+FFFD.
@@ -68,7 +68,7 @@ enum ServerSentEventField: Sendable, Hashable {
         return memcmp(start, word.utf8Start, name.count) == 0
     }
 
-    /// Parses a number of milliseconds that consists only of digits. It is limited to `Int32.max`, which is 24 days.
+    /// Parses a number of milliseconds that consists only of digits. It is limited to `Int32.max`, about 24 days.
     private static func milliseconds(_ digits: UnsafeRawBufferPointer) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0
@@ -82,9 +82,9 @@ enum ServerSentEventField: Sendable, Hashable {
 
 /// Parses an event stream (HTML standard §9.2.5 and §9.2.6).
 struct ServerSentEventParser: BodyParser {
-    /// The value for `Last-Event-ID`: the identifier of the last block that ended with an empty line.
+    /// The value for `Last-Event-ID`, the identifier of the last complete block.
     private(set) var lastEventID: String?
-    /// The last reconnection time that the server has sent.
+    /// The last reconnection time that the server sent.
     private(set) var retry: Duration?
 
     private let limit: Int
@@ -110,7 +110,7 @@ struct ServerSentEventParser: BodyParser {
         block = Block(id: lastEventID)
     }
 
-    /// Appends the next piece, after ``next()`` has returned `nil`.
+    /// Appends the next chunk, after ``next()`` returned `nil`.
     mutating func append(_ piece: Data) {
         lines.append(piece)
     }
@@ -121,7 +121,7 @@ struct ServerSentEventParser: BodyParser {
         block = Block()
     }
 
-    /// Returns the next event, or `nil` if there is no complete one.
+    /// Returns the next event, or `nil` if no event is complete.
     ///
     /// - Throws: ``ResponseStreamError`` if a line or the event exceeds the limit.
     mutating func next() throws -> ServerSentEvent? {

@@ -5,34 +5,33 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Opens a stream of events, and opens it again when it ends.
+/// Opens a stream of events, and reopens it when it ends.
 struct ServerSentEventSource: Sendable {
     let target: any TargetType
-    /// The time before the stream is opened again, unless the server sends one; `nil`: it is not opened again.
+    /// The reconnection time, unless the server sends one; `nil` doesn't reopen the stream.
     let delay: Duration?
-    /// The shortest time before the stream is opened again, whatever the server sends.
+    /// The minimum reconnection time, also for a time that the server sends.
     var minimumDelay = Duration.milliseconds(500)
-    /// How many times in a row it is opened again without an event; `nil`: no limit.
+    /// The maximum number of consecutive reconnections without an event; `nil` for no limit.
     let maximumReconnections: Int?
     let lastEventID: String?
     let limit: Int
-    /// A random number from 0 to 1, so that clients that lost a server at the same time do not reconnect at the same
-    /// time.
+    /// A random number from 0 to 1, so that clients that lose a server together don't reconnect in lockstep.
     var jitter: @Sendable () -> Double = { .random(in: 0...1) }
-    /// Waits before the stream is opened again.
+    /// Waits before the stream is reopened.
     let pause: @Sendable (Duration) async throws -> Void
     /// Opens the stream with header fields in addition to the target's.
     let open: @Sendable (HTTPHeaders) async throws -> ResponseStream
 
-    /// The longest delay between two openings, unless the server asks for a longer one.
+    /// The maximum delay between openings, unless the server requests a longer delay.
     private static let maximumDelay = Duration.seconds(30)
 
-    /// The time before the stream is opened again. It doubles with each opening without an event, and is up to half as
-    /// long again at random.
+    /// The time before the stream is reopened. It doubles with each opening without an event, plus a random amount of
+    /// up to half the delay.
     ///
     /// - Parameters:
-    ///   - base: The time that the server has sent, else the caller's.
-    ///   - openings: How many times in a row the stream has been opened without an event.
+    ///   - base: The server's reconnection time, or else the caller's.
+    ///   - openings: The number of consecutive openings without an event.
     func delay(_ base: Duration, after openings: Int, asked: Duration?) -> Duration {
         let base = LongestWait.limited(max(base, minimumDelay))
         let maximum = max(base, Self.maximumDelay)
@@ -55,7 +54,7 @@ struct ServerSentEventReader: ElementReader {
     private let source: ServerSentEventSource
     private var events: ParsedBody<ServerSentEvent>?
     private var lastEventID: String?
-    /// The time that the server has sent.
+    /// The server's reconnection time.
     private var delay: Duration?
     private var openingsWithoutEvent = 0
     private var isOver = false
@@ -65,10 +64,10 @@ struct ServerSentEventReader: ElementReader {
         lastEventID = source.lastEventID
     }
 
-    /// The next event, of this stream or of the one after it; `nil` at the end, and after a failure.
+    /// The next event of this stream or the following one; `nil` at the end and after a failure.
     ///
-    /// - Throws: ``TargetKitError``: the failure of opening or reading the stream; of stage `.status` for a status code
-    ///   other than 200 and 204; of stage `.decoding` for another `Content-Type`.
+    /// - Throws: ``TargetKitError`` if the stream can't be opened or read; of stage `.status` for a status code other
+    ///   than 200 and 204; of stage `.decoding` for another `Content-Type`.
     mutating func next() async throws -> ServerSentEvent? {
         while !isOver {
             var failure: (any Error)?
@@ -82,7 +81,7 @@ struct ServerSentEventReader: ElementReader {
         return nil
     }
 
-    /// The next event of the stream that is open, or of a new one; `nil` at its end.
+    /// The next event of the open stream or a new one; `nil` at its end.
     private mutating func nextOfStream() async throws -> ServerSentEvent? {
         if events == nil { events = try await open() }
         defer {
@@ -112,7 +111,7 @@ struct ServerSentEventReader: ElementReader {
         return ParsedBody(stream.body, of: stream.response, by: parser)
     }
 
-    /// Waits before the stream is opened again, or ends the sequence.
+    /// Waits before the stream is reopened, or ends the sequence.
     private mutating func reconnect(after failure: (any Error)?) async throws {
         events = nil
         let isLastingFailure = failure.map { !$0.mayPass } ?? false
@@ -135,7 +134,7 @@ struct ServerSentEventReader: ElementReader {
 }
 
 extension Error {
-    /// Whether reconnecting may succeed, because the failure is of the network, or the server is unavailable.
+    /// Whether reconnecting may succeed, because the network failed or the server is unavailable.
     fileprivate var mayPass: Bool {
         guard let error = self as? TargetKitError else { return false }
         if error.stage == .status, let response = error.response {

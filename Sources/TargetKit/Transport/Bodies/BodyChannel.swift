@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Passes the pieces of a body from a transport, or from the task of a call, to a reader, and pauses the sender while
-/// the reader is too slow.
+/// Passes the chunks of a body from a transport or a call's task to a reader, and pauses the sender while the reader is
+/// too slow.
 final class BodyChannel: Sendable {
     private typealias Waiter = UnsafeContinuation<Data?, any Error>
 
     private struct State: Sendable {
         var pieces: [Data] = []
-        /// The index of the first unread piece.
+        /// The index of the first unread chunk.
         var first = 0
         var byteCount = 0
-        /// The number of bytes that the reader has received.
+        /// The number of bytes that the reader received.
         var readByteCount: Int64 = 0
-        /// Whether the sender waits to be resumed.
+        /// Whether the sender is paused.
         var isPaused = false
-        /// A sender that waits until the reader has taken its piece.
+        /// A sender that waits until the reader takes its chunk.
         var writer: UnsafeContinuation<Void, Never>?
-        /// Whether the reader has released the body.
+        /// Whether the reader released the body.
         var isAbandoned = false
         var end: Result<Void, any Error>?
         var waiters: [Waiter] = []
-        /// Receives the bytes instead of a reader, and ends when the body does.
+        /// Receives the bytes instead of a reader, until the body ends.
         var receiver: (any BodyReceiver)?
         var drain: UnsafeContinuation<Void, any Error>?
 
-        /// Appends bytes to the last unread piece, or as a new piece once that has reached the limit.
+        /// Appends bytes to the last unread chunk, or as a new chunk if that chunk is at the limit.
         mutating func append(_ bytes: some DataProtocol, limit: Int) {
             byteCount += bytes.count
             guard let last = pieces.indices.last, last >= first, pieces[last].count < limit else {
@@ -35,14 +35,14 @@ final class BodyChannel: Sendable {
             pieces[last].append(contentsOf: bytes)
         }
 
-        /// Returns a reader that waits, for a piece of the size.
+        /// Returns a reader that waits for a chunk of the size.
         mutating func takeWaiter(for count: Int) -> Waiter? {
             guard !waiters.isEmpty else { return nil }
             readByteCount += Int64(count)
             return waiters.removeFirst()
         }
 
-        /// Removes a waiting reader and the first piece for it; `nil` if either is missing.
+        /// Removes a waiting reader and the first chunk for it; `nil` if either is missing.
         mutating func takeDelivery() -> (Waiter, Data)? {
             guard !waiters.isEmpty, let piece = takeFirst() else { return nil }
             return (waiters.removeFirst(), piece)
@@ -74,16 +74,16 @@ final class BodyChannel: Sendable {
     var isPaused: Bool { state.withLock { $0.isPaused } }
     var isReaderWaiting: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// The number of bytes that the reader has received.
+    /// The number of bytes that the reader received.
     var readByteCount: Int64 { state.withLock(\.readByteCount) }
 
-    /// Copies bytes; returns `false` when they have to be offered again later. A waiting reader gets them at the next
+    /// Copies bytes; returns `false` if they have to be offered again later. A waiting reader gets them at the next
     /// ``flush()``, or earlier if the buffer is full.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.isEmpty { return true }
         let (isTaken, delivery, receiver) = state.withLock { state -> (Bool, (Waiter, Data)?, (any BodyReceiver)?) in
             if let receiver = state.receiver { return (false, nil, receiver) }
-            // A reader that waits makes room.
+            // A waiting reader frees space.
             let delivery = state.byteCount >= limit ? state.takeDelivery() : nil
             state.isPaused = state.byteCount >= limit
             guard !state.isPaused else { return (false, delivery, nil) }
@@ -95,13 +95,13 @@ final class BodyChannel: Sendable {
         return isTaken
     }
 
-    /// Passes received bytes to a waiting reader; called once for bytes that arrived together. Waking the reader for
-    /// each 16 KiB takes 150,000 context switches for 1 GB instead of 8,000 (`Benchmarks`, `counts`).
+    /// Passes received bytes to a waiting reader; called once for bytes that arrive together. Waking the reader for
+    /// every 16 KiB takes 150,000 context switches per gigabyte instead of 8,000 (`Benchmarks`, `counts`).
     func flush() {
         if let (waiter, piece) = state.withLock({ $0.takeDelivery() }) { waiter.resume(returning: piece) }
     }
 
-    /// Appends a piece regardless of the limit; returns `false`, once, when the sender should pause.
+    /// Appends a chunk regardless of the limit; returns `false`, once, when the sender should pause.
     func keep(_ piece: Data) -> Bool {
         guard !piece.isEmpty else { return true }
         let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
@@ -132,7 +132,7 @@ final class BodyChannel: Sendable {
         drain?.resume(with: result)
     }
 
-    /// Returns the next piece, after waiting for it if necessary. The closure is called when the sender can resume.
+    /// Returns the next chunk, waiting for it if necessary. The closure is called when the sender can resume.
     func next(
         isolation actor: isolated (any Actor)? = #isolation,
         resume: @Sendable () -> Void
@@ -160,10 +160,10 @@ final class BodyChannel: Sendable {
 // MARK: - From a task
 
 extension BodyChannel {
-    /// Appends a piece, and waits until the reader takes it.
+    /// Appends a chunk, and waits until the reader takes it.
     ///
-    /// Returns `false` if there is no reader any more, or if the task is cancelled: a reader that holds the stream
-    /// without reading must not keep a cancelled call alive.
+    /// Returns `false` if there is no longer a reader, or if the task is cancelled, because a reader that retains the
+    /// stream without reading must not keep a cancelled call alive.
     func write(_ piece: Data) async -> Bool {
         if state.withLock(\.isAbandoned) { return false }
         if keep(piece) { return true }
@@ -182,7 +182,7 @@ extension BodyChannel {
         return !state.withLock(\.isAbandoned) && !Task.isCancelled
     }
 
-    /// Discards what the reader, which has released the body, has not taken.
+    /// Discards the unread chunks after the reader released the body.
     func abandon() {
         discard(isAbandoned: true)
     }

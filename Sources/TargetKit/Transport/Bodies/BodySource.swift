@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A request body that is read while it is sent, and that can be read again from its start for a redirect, a retry, or
-/// a connection that closed during the request.
+/// A request body that is read while it is sent, and again from its start after a redirect, a retry, or a lost
+/// connection.
 public protocol BodySource: Sendable {
-    /// The number of bytes in the body; `nil` when unknown, and the body is sent in chunks.
+    /// The number of bytes in the body; `nil` if unknown, which sends the body in chunks.
     var length: Int64? { get }
 
     /// Opens a reader at the first byte, independent of other readers.
@@ -14,34 +14,34 @@ public protocol BodySource: Sendable {
 }
 
 extension BodySource {
-    /// Opens a reader, and passes each piece to the closure, up to 64 KiB at a time, until the end or an error.
+    /// Opens a reader, and passes chunks of up to 64 KiB to the closure, until the end or an error.
     package func readAll(_ take: (UnsafeRawBufferPointer) throws -> Void) throws {
         let reader = try open()
         try withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
             while true {
                 let count = try reader.read(into: buffer)
                 guard count > 0 else { return }
-                // A reader of the app's may return too much.
+                // A custom reader may return too high a count.
                 try take(UnsafeRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)]))
             }
         }
     }
 }
 
-/// Reads the bytes of an opened ``BodySource``; used by one thread at a time.
+/// Reads the bytes of an opened ``BodySource``. Used by one thread at a time.
 public protocol BodyReader: AnyObject {
     /// Fills the buffer from its start, and returns the number of bytes written: at least 1, or 0 at the end.
     ///
-    /// - Throws: An error, with which the exchange then fails.
+    /// - Throws: Any error. The exchange fails with it.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 }
 
 /// A request body that is read from a regular file.
 ///
-/// The size is read once, when the source is created, because `Content-Length` is sent before the first byte. If the
-/// file has another size when it is opened or sent, sending it fails.
+/// The size is read when the source is created, because `Content-Length` is sent before the first byte. If the size
+/// differs when the file is opened or sent, sending fails.
 ///
-/// Two sources are equal when they have the same URL and length.
+/// Two sources are equal if their URLs and lengths are equal.
 package struct FileBodySource: BodySource, Hashable {
     /// The URL of the file.
     package let url: URL
@@ -52,7 +52,7 @@ package struct FileBodySource: BodySource, Hashable {
 
     /// Creates a source for the file at the URL, following links.
     ///
-    /// - Throws: ``Failure`` when the file cannot be opened for reading or is not a regular file.
+    /// - Throws: ``Failure`` if the file can't be opened for reading or isn't a regular file.
     package init(_ url: URL) throws(Failure) {
         let file = try OpenedFile(path: Self.path(of: url))
         self.url = url
@@ -60,9 +60,9 @@ package struct FileBodySource: BodySource, Hashable {
         length = size
     }
 
-    /// Opens the file, until the reader is released.
+    /// Opens the file. Releasing the reader closes it.
     ///
-    /// - Throws: ``Failure``, also when the file's size is no longer ``length``.
+    /// - Throws: ``Failure``, also if the file's size differs from ``length``.
     package func open() throws -> any BodyReader {
         try FileBodyReader(path: Self.path(of: url), length: size)
     }
@@ -77,20 +77,20 @@ package struct FileBodySource: BodySource, Hashable {
 }
 
 extension FileBodySource {
-    /// The reason a file cannot be sent.
+    /// The reason why a file can't be sent.
     package enum Failure: Error, Sendable, Hashable {
-        /// The URL does not have the scheme `file`, or has no valid path.
+        /// The URL doesn't have the scheme `file`, or has no valid path.
         case notAFileURL(String)
-        /// The file does not exist.
+        /// The file doesn't exist.
         case missing(path: String)
-        /// The file cannot be opened or read; `code` is the `errno`.
+        /// The file can't be opened or read; `code` is the `errno`.
         case unreadable(path: String, code: Int32)
-        /// The path is that of a directory, pipe, socket or device.
+        /// The path refers to a folder, pipe, socket or device.
         case notARegularFile(path: String)
         /// The size of the file changed from `expected` to `found` bytes before it was sent.
         case changedSize(path: String, expected: Int64, found: Int64)
 
-        /// The file's path, or the URL if it is not the URL of a file.
+        /// The file's path, or the URL if it isn't a file URL.
         package var path: String {
             switch self {
             case .notAFileURL(let url): url
@@ -106,17 +106,21 @@ extension FileBodySource.Failure: ReflectsDescription {
     package var description: String {
         switch self {
         case .notAFileURL(let url):
-            "\(RedactedURL.inside(url).debugDescription) is not a file URL; use URL(fileURLWithPath:)"
+            "\(RedactedURL.inside(url).debugDescription) isn't a file URL; use URL(fileURLWithPath:)"
         case .missing(let path):
-            "the file \(path.debugDescription) does not exist; check its path, and that it is kept until it is sent"
+            "the file \(path.debugDescription) doesn't exist; check its path, and don't remove it before it is sent"
         case .unreadable(let path, let code):
-            "the file \(path.debugDescription) cannot be read (\(String(cString: strerror(code)))); "
+            "the file \(path.debugDescription) can't be read (\(String(cString: strerror(code)))); "
                 + "check its permissions"
         case .notARegularFile(let path):
-            "\(path.debugDescription) is not a regular file; name a file, not a directory, pipe or device"
+            "\(path.debugDescription) isn't a regular file; use a file instead of a folder, pipe or device"
         case .changedSize(let path, let expected, let found):
             "the file \(path.debugDescription) changed size from \(expected) to \(found) bytes before it was sent; "
-                + "send a copy that does not change"
+                + "send a copy that doesn't change"
         }
     }
+}
+
+extension FileBodySource.Failure: ErrorWithKind {
+    package var kind: TargetKitError.Kind? { .unreadableFile }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Reads a file whose size has been declared.
+/// Reads a file with a declared size.
 final class FileBodyReader: BodyReader {
     private let file: OpenedFile
     private let length: Int64
@@ -21,7 +21,7 @@ final class FileBodyReader: BodyReader {
         guard count == wanted else {
             throw FileBodySource.Failure.changedSize(path: file.path, expected: length, found: position)
         }
-        // Checked with the last bytes, because a transport that knows the length does not read again.
+        // Checked with the last bytes, because a transport that knows the length doesn't read again.
         if position == length { try checkSize() }
         return count
     }
@@ -32,13 +32,13 @@ final class FileBodyReader: BodyReader {
     }
 }
 
-/// A file that is open for reading until the value is released.
+/// A file that is open for reading until the value is deinitialized.
 struct OpenedFile: ~Copyable {
     let path: String
     private let descriptor: Int32
 
     init(path: String) throws(FileBodySource.Failure) {
-        // O_NONBLOCK: opening a pipe without a writer must not wait. It has no effect on a regular file.
+        // With O_NONBLOCK, opening a pipe without a writer doesn't wait. It has no effect on a regular file.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path: path, code: errno) }
         self.path = path
@@ -49,7 +49,7 @@ struct OpenedFile: ~Copyable {
         _ = close(descriptor)
     }
 
-    /// Returns the current size in bytes; throws if it is not a regular file.
+    /// Returns the current size in bytes; throws if it isn't a regular file.
     func size() throws(FileBodySource.Failure) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.failure(path: path, code: errno) }
@@ -57,12 +57,12 @@ struct OpenedFile: ~Copyable {
         return Int64(status.st_size)
     }
 
-    /// Fills the buffer, and returns the number of bytes read: fewer than its size only at the end of the file.
+    /// Fills the buffer, and returns the number of bytes read, less than the buffer's size only at the end of the file.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(FileBodySource.Failure) -> Int {
         guard let start = buffer.baseAddress else { return 0 }
         var filled = 0
         while filled < buffer.count {
-            // Darwin does not read more than Int32.max bytes at once.
+            // Darwin reads at most Int32.max bytes at once.
             let count = read(descriptor, start + filled, min(buffer.count - filled, 1 << 30))
             if count == 0 { break }
             if count > 0 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The body of a response, as a sequence of the pieces that arrive.
+/// The body of a response, as a sequence of chunks.
 ///
-/// A body can be read once: a second loop continues where the first one stopped. A loop throws an error when another
-/// loop is waiting for a piece, has read the body to its end, or has continued it. Releasing the body before its end
-/// cancels the exchange, as does cancelling the task that waits for the next piece.
+/// A body can be read only once, so a second loop continues where the first one stopped. A loop throws an error if
+/// another loop is waiting for a chunk, reached the end of the body, or continued reading it. Releasing the body before
+/// its end, or cancelling the task that waits for the next chunk, cancels the exchange.
 ///
 /// ```swift
 /// for try await piece in body { hash.update(data: piece) }
@@ -22,17 +22,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
             self.number = number
         }
 
-        /// Returns the next piece, as ``next(isolation:)`` does, on no actor.
+        /// Returns the next chunk, like ``next(isolation:)``, on no actor.
         public mutating func next() async throws -> Data? {
             try await next(isolation: nil)
         }
 
-        /// Returns the next piece of decoded bytes, never empty; `nil` at the end. Bytes that arrive together are one
-        /// piece.
+        /// Returns the next nonempty chunk of decoded bytes; `nil` at the end. Bytes that arrive together are one
+        /// chunk.
         ///
-        /// - Parameter actor: The caller's actor. A piece that has already arrived is returned without leaving it.
-        /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
-        ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
+        /// - Parameter actor: The caller's actor. A chunk that already arrived is returned without leaving the actor.
+        /// - Throws: The transport's error if the connection fails; a different error if another loop reads the body.
+        ///   For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             if turn.isOver(on: actor) { await Task.yield() }
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
@@ -72,19 +72,19 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private var drain: (@Sendable (any BodyReceiver) async throws -> Void)?
     private var refusal: @Sendable () -> any Error = { ResponseStreamError.alreadyRead }
 
-    /// Creates a body from a closure that returns the next piece, or `nil` at the end.
+    /// Creates a body from a closure that returns the next chunk, or `nil` at the end.
     public init(next: @escaping @Sendable () async throws -> Data?) {
         read = { _ in try await next() }
     }
 
-    /// The same body, which throws the given error to a second reader.
+    /// Returns this body with an error for a second reader.
     func refusing(with refusal: @escaping @Sendable () -> any Error) -> ResponseBody {
         var body = self
         body.refusal = refusal
         return body
     }
 
-    /// Creates an iterator that continues where the last one stopped.
+    /// Creates an iterator that continues where the previous iterator stopped.
     public func makeAsyncIterator() -> Iterator {
         let number = readers.withLock { readers in
             readers.count += 1
@@ -94,22 +94,22 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 }
 
-/// Receives the bytes of a body on the transport's thread. Resuming a task for each piece takes a third more processor
-/// time (a resumable download of 1 GB from nginx: 1.58 s and 1.16 s).
+/// Receives the bytes of a body on the transport's thread. Resuming a task for each chunk takes a third more processor
+/// time (1.58 s instead of 1.16 s for a resumable download of 1 GB from nginx).
 package protocol BodyReceiver: Sendable {
     /// Called once, before the first bytes.
     ///
-    /// - Parameter resume: The closure to call when there is room again after bytes were refused.
+    /// - Parameter resume: The closure to call when there is space again after bytes were rejected.
     func begin(resume: @escaping @Sendable () -> Void)
 
-    /// Copies the next bytes; returns `false` when they have to be offered again later.
+    /// Copies the next bytes; returns `false` if they have to be offered again later.
     ///
-    /// - Parameter canWait: Whether bytes may be refused.
+    /// - Parameter canWait: Whether bytes can be rejected.
     /// - Throws: The error that ends the body.
     func receive(_ bytes: UnsafeRawBufferPointer, canWait: Bool) throws -> Bool
 }
 
-/// The reading end of a channel. Cancels the exchange when it is released, and when the task that reads is cancelled.
+/// The reading end of a channel. Cancels the exchange when it is released or the reading task is cancelled.
 private final class ChannelReader: Sendable {
     private let channel: BodyChannel
     private let resume: @Sendable () -> Void
@@ -150,9 +150,9 @@ extension ResponseBody {
     /// Creates a body whose release cancels the exchange.
     ///
     /// - Parameters:
-    ///   - canDrain: Whether the sender offers refused bytes again.
+    ///   - canDrain: Whether the sender offers rejected bytes again.
     ///   - resume: Called when the sender can resume.
-    ///   - cancel: Cancels the exchange, unless it has ended.
+    ///   - cancel: Cancels the exchange, unless it already ended.
     init(
         from channel: BodyChannel,
         canDrain: Bool = false,
@@ -164,8 +164,8 @@ extension ResponseBody {
         if canDrain { drain = { try await reader.drain(into: $0) } }
     }
 
-    /// Passes the body to a receiver until the body ends; returns `false` at once if that is not possible, and the body
-    /// has to be read. For a body that no one else reads.
+    /// Passes the body to a receiver until the body ends; returns `false` immediately if that isn't possible and the
+    /// body must be read. Requires that nothing else reads the body.
     package func drain(into receiver: any BodyReceiver) async throws -> Bool {
         guard let drain else { return false }
         try await drain(receiver)

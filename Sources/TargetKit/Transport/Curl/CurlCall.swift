@@ -7,16 +7,17 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The content of a request, read on the caller's thread: reading a `URLRequest` is slow, and there is only one loop.
+/// The content of a request. It is read on the caller's thread, because reading a `URLRequest` is slow and there is
+/// only one loop.
 final class CurlCall: Sendable {
     /// The source of the request's body.
     enum Body: Sendable {
         case none
         case data(Data)
-        /// Read on a thread of its own, including for files: a disk can be slow or stop responding.
+        /// Read on a separate thread, including for files, because a disk can be slow or stop responding.
         case source(any BodySource)
 
-        /// - Throws: The reason a file cannot be sent.
+        /// - Throws: The reason why a file can't be sent.
         init(_ body: TransportRequest.Body) throws(CurlFailure) {
             self =
                 switch body {
@@ -28,13 +29,13 @@ final class CurlCall: Sendable {
         }
     }
 
-    /// The index of no transfer and no queue entry.
+    /// The index that means no transfer or no queue entry.
     static let noIndex = -1
 
     let url: URL
     let address: CurlAddress
     let method: String
-    /// Whether the request may be sent again when a kept-alive connection closes.
+    /// Whether the request may be sent again when a persistent connection closes.
     let isRepeatable: Bool
     /// The header fields in the order in which they are sent.
     let fields: [CurlField]
@@ -49,12 +50,12 @@ final class CurlCall: Sendable {
         if case .none = body { false } else { true }
     }
 
-    /// Whether the response's body is streamed to a reader, which can be slower than the server.
+    /// Whether the response's body is streamed to a reader that can be slower than the server.
     var isStreamed: Bool {
         if case .stream = destination { true } else { false }
     }
 
-    /// Set before the cancel command is sent, so that a start that arrives after it is cancelled, too.
+    /// Set before the cancel command is sent, so that a later start is also cancelled.
     let isCancelled = Atomic(false)
     /// The slot of the call's transfer; written only by the loop.
     let slot = Atomic(CurlCall.noIndex)
@@ -84,7 +85,7 @@ final class CurlCall: Sendable {
             } ?? 0
     }
 
-    /// Whether the caller has set the header field.
+    /// Whether the caller set the header field.
     func hasField(_ name: String) -> Bool {
         fields.contains { $0.name.equalsIgnoringASCIICase(name) }
     }
@@ -95,8 +96,8 @@ struct CurlField: Sendable, Equatable {
     let name: String
     let value: String
 
-    /// Returns the fields in the order of others, and then those that are not among them, by name. The order of a
-    /// dictionary differs between identical calls.
+    /// Returns the fields in the given order, followed by the remaining fields by name. A dictionary's order differs
+    /// between identical calls.
     static func ordered(_ fields: [String: String], by given: HTTPHeaders) -> [CurlField] {
         guard !fields.isEmpty else { return [] }
         var rest = fields
@@ -113,15 +114,15 @@ struct CurlField: Sendable, Equatable {
     }
 }
 
-/// The URL of a call as libcurl gets it.
+/// The URL of a call for libcurl.
 struct CurlAddress: Sendable {
-    /// The URL without `user:password@` (RFC 3986 §3.2.1), which libcurl would send as an Authorization header.
+    /// The URL without `user:password@` (RFC 3986 §3.2.1). libcurl would send it as an Authorization header.
     let text: String
     let isSecure: Bool
     /// The scheme, host and port, in lowercase.
     let origin: String
 
-    /// - Returns: `nil` when the scheme is neither http nor https.
+    /// - Returns: `nil` if the scheme isn't http or https.
     init?(_ text: String) {
         let parts = ContiguousText.read(text) { Self.parts($0) }
         guard let parts else { return nil }
@@ -140,7 +141,7 @@ struct CurlAddress: Sendable {
     private static let secureScheme: StaticString = "https://"
     private static let plainScheme: StaticString = "http://"
 
-    /// - Returns: Where the scheme ends, where the host starts if a user precedes it, and the origin.
+    /// - Returns: The end of the scheme, the start of the host if a user precedes it, and the origin.
     private static func parts(
         _ bytes: UnsafeBufferPointer<UInt8>
     ) -> (schemeEnd: Int, hostStart: Int?, origin: String)? {

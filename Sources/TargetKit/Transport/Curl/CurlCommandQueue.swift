@@ -7,12 +7,12 @@ import Foundation
 struct CurlPendingCall: Sendable {
     let call: CurlCall
     let continuation: UnsafeContinuation<TransportResponse, any Error>
-    /// The buffer for the lines of the head. The caller allocates it because the caller releases it: memory that is
-    /// allocated and freed on different threads goes through a lock of the allocator.
+    /// The buffer for the lines of the head. The caller allocates it because the caller releases it. Memory that is
+    /// allocated and freed on different threads needs a lock of the allocator.
     private var headBuffer: [UInt8] = []
     /// The deadline of the whole exchange, by the ``CurlClock``; `nil` for none.
     var deadline: UInt64?
-    /// How often the server has refused the request, weighted by ``CurlLoop``.
+    /// How often the server refused the request, weighted by ``CurlLoop``.
     var refusals = 0
     /// The number of the host's responses when the request was last sent.
     var responsesBefore = -1
@@ -35,7 +35,7 @@ struct CurlPendingCall: Sendable {
     }
 }
 
-/// The commands that any thread sends to the loop: the only state that callers and the loop share.
+/// The commands that any thread sends to the loop, the only state that callers and the loop share.
 final class CurlCommandQueue: Sendable {
     enum Command: Sendable {
         case start(CurlPendingCall)
@@ -52,24 +52,24 @@ final class CurlCommandQueue: Sendable {
         case draining
         /// The loop cancels its calls and ends.
         case closing
-        /// The loop has ended.
+        /// The loop ended.
         case ended
     }
 
     private struct State: Sendable {
         var phase = Phase.open
         var commands: [Command] = []
-        /// Whether the loop waits, or is about to, so that a new command has to wake it up.
+        /// Whether the loop waits or is about to wait, so that a new command must wake it.
         var isLoopWaiting = false
 
-        /// Whether the loop has to be woken up; `true` once for each wait.
+        /// Whether the loop must be woken; `true` once for each wait.
         mutating func wakesLoop() -> Bool {
             defer { isLoopWaiting = false }
             return isLoopWaiting
         }
     }
 
-    /// An eventfd that becomes readable when the loop has to wake up.
+    /// An eventfd that becomes readable when the loop must wake up.
     let descriptor = ccurl_eventfd()
     private let state = Locked(State())
 
@@ -77,7 +77,7 @@ final class CurlCommandQueue: Sendable {
         if descriptor >= 0 { Foundation.close(descriptor) }
     }
 
-    /// Passes a call to the loop, or fails it when the transport has been shut down.
+    /// Passes a call to the loop, or fails it if the transport is shut down.
     func start(_ pending: CurlPendingCall) {
         let (isTaken, wakes) = state.withLock { state in
             guard state.phase == .open else { return (false, false) }
@@ -93,7 +93,7 @@ final class CurlCommandQueue: Sendable {
         post(.cancel(call))
     }
 
-    /// Adds a command, unless the loop has ended.
+    /// Adds a command, unless the loop ended.
     func post(_ command: Command) {
         let wakes = state.withLock { state in
             guard state.phase != .ended else { return false }
@@ -111,7 +111,7 @@ final class CurlCommandQueue: Sendable {
         if wakes { wake() }
     }
 
-    /// Takes all commands, on the loop's thread, into an empty array that keeps its capacity.
+    /// Moves all commands, on the loop's thread, into an empty array that retains its capacity.
     func take(_ commands: inout [Command]) -> Phase {
         state.withLock { state in
             state.isLoopWaiting = false
@@ -120,7 +120,7 @@ final class CurlCommandQueue: Sendable {
         }
     }
 
-    /// Announces that the loop will wait; returns `false` when there are commands or the phase has changed.
+    /// Announces that the loop will wait; returns `false` if there are commands or the phase changed.
     func prepareToWait(in phase: Phase) -> Bool {
         state.withLock { state in
             state.isLoopWaiting = state.commands.isEmpty && state.phase == phase
@@ -128,7 +128,7 @@ final class CurlCommandQueue: Sendable {
         }
     }
 
-    /// Ends the queue when it has no commands; returns `false` otherwise.
+    /// Ends the queue if it has no commands; returns `false` otherwise.
     func endWhenEmpty() -> Bool {
         state.withLock { state in
             guard state.commands.isEmpty else { return false }
@@ -137,7 +137,7 @@ final class CurlCommandQueue: Sendable {
         }
     }
 
-    /// Rejects all further commands, and returns the calls that have not been started.
+    /// Rejects all further commands, and returns the calls that weren't started.
     func end() -> [CurlPendingCall] {
         state.withLock { state in
             state.phase = .ended

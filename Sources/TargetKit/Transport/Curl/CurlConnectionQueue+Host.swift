@@ -4,7 +4,7 @@
 extension CurlConnectionQueue {
     /// The calls to one host that share connections.
     final class Host {
-        /// The HTTP version of the host's connections, as of its last response.
+        /// The HTTP version of the host's last response.
         enum Version {
             case unknown
             case http1
@@ -13,7 +13,7 @@ extension CurlConnectionQueue {
 
         /// The properties that the connections of a host share.
         struct Key: Hashable {
-            /// The scheme, name and port, or those of the proxy that is used.
+            /// The scheme, name and port, or those of the proxy.
             var origin: String
             /// Whether its calls can share a connection over HTTP/2.
             var canShare: Bool

@@ -2,19 +2,20 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The calls that wait for a connection: first in, first out for each host, and round-robin between hosts.
+/// The calls that wait for a connection, first in, first out for each host and round-robin between hosts.
 ///
-/// libcurl has a queue of its own, but each round of the loop costs time proportional to its length. So libcurl gets no
-/// more transfers than it may have connections, and the others wait here, where adding, taking and cancelling a call
+/// libcurl has its own queue, but each round of the loop takes time proportional to the queue's length. So libcurl gets
+/// only as many transfers as it may have connections. The others wait here, where adding, taking and cancelling a call
 /// takes constant time.
 ///
-/// A host over HTTP/2 is limited by its streams instead: they share one connection, and count as one toward the total.
+/// A host over HTTP/2 is limited by its number of streams, which share one connection and count as one toward the
+/// total.
 final class CurlConnectionQueue {
-    /// The maximum number of transfers that run at a time.
+    /// The maximum numbers of concurrent transfers.
     struct Limits {
-        /// The maximum number of streams for a host, on one connection if the server allows as many.
+        /// The maximum number of streams for a host, on one connection if the server allows that many.
         static let streams = 1000
-        /// The number of streams that libcurl assumes a server allows before it has received its settings.
+        /// The number of streams that libcurl assumes before it receives the server's settings.
         static let streamsAtFirst = 100
 
         var connections: Int
@@ -36,12 +37,12 @@ final class CurlConnectionQueue {
 
     /// The maximum number of idle hosts that are remembered.
     private static let hostLimit = 256
-    /// The maximum number of entries that are kept while no call waits.
+    /// The maximum number of entries that are retained while no call waits.
     private static let entryLimit = 1024
 
     private let limits: Limits
     private var hosts: [Host.Key: Host] = [:]
-    /// The host of the last call.
+    /// The host of the most recent call.
     private var recent: Host?
     private var entries: [Entry] = []
     /// The index of the first unused entry; the others follow by `next`.
@@ -49,9 +50,9 @@ final class CurlConnectionQueue {
     private var deadlines = CurlDeadlines()
     private var firstHost: Host?
     private var lastHost: Host?
-    /// The maximum number of connections that the running transfers use.
+    /// The number of connections that the running transfers can use.
     private var connections = 0
-    /// The number of calls that wait.
+    /// The number of waiting calls.
     private(set) var count = 0
 
     init(_ limits: Limits) {
@@ -66,7 +67,7 @@ final class CurlConnectionQueue {
         return (hosts.count, turns, entries.count, deadlines.count)
     }
 
-    /// Adds a call behind or before those that already wait for its host.
+    /// Adds a call after or before the calls that already wait for its host.
     func add(_ pending: consuming CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
         let call = pending.call
         let host = host(key)
@@ -86,9 +87,9 @@ final class CurlConnectionQueue {
         enqueue(to: host)
     }
 
-    /// Counts a call as running if it does not have to wait; otherwise returns `nil`.
+    /// Counts a call as running if it doesn't have to wait; otherwise returns `nil`.
     func admit(_ key: Host.Key) -> Host? {
-        // A call that waits goes first.
+        // Waiting calls take precedence.
         guard count == 0 else { return nil }
         let host = host(key)
         guard hasConnection(for: host), hasCapacity(host) else { return nil }
@@ -96,7 +97,7 @@ final class CurlConnectionQueue {
         return host
     }
 
-    /// Removes the next call for which there is room, and counts it as running; returns `nil` when there is none.
+    /// Removes the next call that can start, and counts it as running; returns `nil` if there is none.
     func next() -> (pending: CurlPendingCall, host: Host)? {
         while let host = firstHost {
             guard hasConnection(for: host) else { return nil }
@@ -135,14 +136,14 @@ final class CurlConnectionQueue {
         enqueue(to: host)
     }
 
-    /// Removes a waiting call; returns `nil` when it does not wait.
+    /// Removes a waiting call; returns `nil` if it isn't waiting.
     func remove(_ call: CurlCall) -> CurlPendingCall? {
         let index = call.queueIndex.load(ordering: .relaxed)
         guard entries.indices.contains(index), entries[index].pending?.call === call else { return nil }
         return drop(index)
     }
 
-    /// Removes the calls that have timed out, and returns the next deadline.
+    /// Removes the calls that timed out, and returns the next deadline.
     func removeOverdue(at now: UInt64) -> (overdue: [CurlPendingCall], next: UInt64?) {
         var overdue: [CurlPendingCall] = []
         while let first = deadlines.first {
@@ -162,7 +163,7 @@ final class CurlConnectionQueue {
 
 extension CurlConnectionQueue {
     private func host(_ key: Host.Key) -> Host {
-        // Most calls of an app go to one host.
+        // Most apps call mainly one host.
         if let recent, recent.key == key { return recent }
         if let host = hosts[key] {
             recent = host
@@ -179,7 +180,7 @@ extension CurlConnectionQueue {
     }
 
     private func hasConnection(for host: Host) -> Bool {
-        // Another stream on a host's connection does not use a further one.
+        // Another stream on a host's connection needs no additional connection.
         connections < limits.connections || (host.version == .http2 && host.running > 0)
     }
 
@@ -191,12 +192,12 @@ extension CurlConnectionQueue {
 
     private func hasCapacity(_ host: Host) -> Bool {
         switch host.version {
-        // All of them wait for the connection that is being made, until its HTTP version is known.
+        // All calls wait until the HTTP version of the new connection is known.
         case .unknown: host.running < min(limits.connectionsPerHost, Limits.streamsAtFirst)
         case .http1: host.running < limits.connectionsPerHost
-        // libcurl does not report how many streams the server allows, and takes an HTTP/1.1 response as a sign that the
-        // host does not support HTTP/2. Each call without a stream would open a connection; started one by one, each
-        // finds room on the connection before it.
+        // libcurl doesn't report how many streams the server allows, and assumes after an HTTP/1.1 response that the
+        // host doesn't support HTTP/2. Each call without a stream would open a connection. Started one by one, each
+        // call can share the previous connection.
         case .http2:
             host.running < Limits.streamsAtFirst && !(host.isMixed && CurlLibrary.reportsSending)
                 || CurlLibrary.reportsSending && host.unsent == 0 && host.running < Limits.streams
@@ -230,7 +231,7 @@ extension CurlConnectionQueue {
         host.nextHost = nil
     }
 
-    /// Forgets a host without calls when many are remembered.
+    /// Forgets a host without calls if many are remembered.
     private func forget(_ host: Host) {
         guard host.isUnused, hosts.count > Self.hostLimit else { return }
         hosts[host.key] = nil
@@ -251,7 +252,7 @@ extension CurlConnectionQueue {
         return index
     }
 
-    /// Removes a call that will not be sent, and its host if that has no other calls.
+    /// Removes a call that won't be sent, and its host if the host has no other calls.
     private func drop(_ index: Int) -> CurlPendingCall? {
         guard entries.indices.contains(index), let host = entries[index].host, let pending = take(index) else {
             return nil
@@ -261,7 +262,7 @@ extension CurlConnectionQueue {
         return pending
     }
 
-    /// Unlinks an entry and returns its call; `nil` when there is none.
+    /// Unlinks an entry and returns its call; `nil` if there is none.
     private func take(_ index: Int) -> CurlPendingCall? {
         guard entries.indices.contains(index), let pending = entries[index].pending, let host = entries[index].host
         else {

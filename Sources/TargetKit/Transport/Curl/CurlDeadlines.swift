@@ -2,8 +2,8 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The deadlines of waiting calls: a binary heap with the earliest one at the top, and an index by call, so that adding
-/// and removing one takes logarithmic time.
+/// The deadlines of waiting calls, as a binary heap with the earliest deadline at the top and an index by call. Adding
+/// and removing a deadline takes logarithmic time.
 struct CurlDeadlines {
     private struct Item {
         let deadline: UInt64
@@ -12,7 +12,7 @@ struct CurlDeadlines {
     }
 
     private var items: [Item] = []
-    /// The position of each entry's deadline in the heap; `nil` for entries without one.
+    /// The position of each entry's deadline in the heap; `nil` for entries without a deadline.
     private var places: [Int?] = []
 
     /// The number of deadlines.
@@ -21,7 +21,7 @@ struct CurlDeadlines {
     /// The earliest deadline.
     var first: (deadline: UInt64, entry: Int)? { items.first.map { ($0.deadline, $0.entry) } }
 
-    /// Adds the deadline of an entry that has none.
+    /// Adds the deadline of an entry without one.
     mutating func add(_ deadline: UInt64, of entry: Int) {
         while places.count <= entry { places.append(nil) }
         items.append(Item(deadline: deadline, entry: entry))

@@ -7,15 +7,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The reason an exchange failed, without its URL.
+/// The reason why an exchange failed, without its URL.
 struct CurlFailure: Error {
     var code: URLError.Code
     var message: String
-    /// libcurl's message and result code, if libcurl reported the failure.
+    /// libcurl's message and result code, if the failure is from libcurl.
     var curlMessage: String?
     var curlCode: CURLcode?
     var underlying: (any Error)?
-    /// Whether the message contains only TargetKit's own text and numbers, so that any error text may repeat it.
+    /// Whether the message contains only TargetKit's own text and numbers, so that error texts may include it.
     var isQuotable = false
 
     init(_ code: URLError.Code, message: String) {
@@ -27,7 +27,7 @@ struct CurlFailure: Error {
         self.init(error.code, message: error.message)
     }
 
-    /// A failure whose message may be repeated in error texts.
+    /// A failure with a message that error texts may include.
     static func quotable(_ code: URLError.Code, message: String) -> Self {
         var failure = Self(code, message: message)
         failure.isQuotable = true
@@ -63,7 +63,7 @@ struct CurlFailure: Error {
 
     static let malformedLength = quotable(
         .cannotParseResponse,
-        message: "the response has an invalid Content-Length, or several that differ"
+        message: "the response's Content-Length is invalid or ambiguous"
     )
     static let noDescriptors = quotable(
         .resourceUnavailable,
@@ -75,7 +75,7 @@ struct CurlFailure: Error {
         let size = limit.map { "\($0) bytes of CurlTransport's maxHeadSize" } ?? "libcurl"
         return quotable(
             .dataLengthExceedsMaximum,
-            message: "the heads and trailers of the response are over the limit of \(size)"
+            message: "the heads and trailers of the response exceed the limit of \(size)"
         )
     }
 
@@ -93,7 +93,7 @@ struct CurlFailure: Error {
     )
     static let notRepeated = quotable(
         .networkConnectionLost,
-        message: "the connection was closed before a response arrived, and the request must not be sent twice"
+        message: "the connection was closed before a response arrived, and the request isn't safe to retry"
     )
 
     static let refused = quotable(
@@ -102,7 +102,7 @@ struct CurlFailure: Error {
     )
 
     static func overLimit(_ limit: Int) -> Self {
-        Self(.dataLengthExceedsMaximum, message: "the body is over the limit of \(limit) bytes")
+        Self(.dataLengthExceedsMaximum, message: "the body exceeds the limit of \(limit) bytes")
     }
 }
 
@@ -122,7 +122,7 @@ extension CurlFailure {
         case CURLE_COULDNT_CONNECT: isOffline(osError) ? .notConnectedToInternet : .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_URL_MALFORMAT: .badURL
-        // A response that does not start like HTTP; the URL's scheme has already been checked.
+        // The response doesn't start like HTTP; the URL's scheme is already checked.
         case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_WEIRD_SERVER_REPLY: text.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
@@ -145,7 +145,7 @@ extension CurlFailure {
         osError == ENETUNREACH || osError == ENETDOWN
     }
 
-    /// libcurl reports an invalid chunk with the same code as a lost connection; only the message differs.
+    /// libcurl reports an invalid chunk with the code of a lost connection; only the message differs.
     private static func isMalformed(_ text: String) -> Bool {
         ["chunk", "hexadecimal", "header", "transfer encoding"].contains { text.lowercased().contains($0) }
     }

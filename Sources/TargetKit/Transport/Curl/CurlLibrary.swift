@@ -5,7 +5,7 @@ import Foundation
 
 /// The installed libcurl.
 enum CurlLibrary {
-    /// Whether libcurl has been initialized; does so on first use.
+    /// Whether libcurl is initialized. The first access initializes it.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     /// The version number; 0x075801 is 7.88.1.
@@ -29,10 +29,10 @@ enum CurlLibrary {
 // MARK: - Broken pipes
 
 extension CurlLibrary {
-    /// Does work of libcurl, on whose thread `SIGPIPE` is blocked only as long.
+    /// Runs work of libcurl with `SIGPIPE` blocked on its thread.
     ///
-    /// A thread that Dispatch starts inherits what the calling thread blocks, and a process that is started there does
-    /// too. A caller is therefore resumed outside, or in ``withBrokenPipesUnblocked(if:_:)``.
+    /// Threads that Dispatch starts, and new processes, inherit the calling thread's signal mask. Therefore, resume
+    /// callers outside, or in ``withBrokenPipesUnblocked(if:_:)``.
     static func withBrokenPipesBlocked<Result>(
         if isNeeded: Bool = raisesBrokenPipes,
         work: () -> Result
@@ -40,7 +40,7 @@ extension CurlLibrary {
         isNeeded ? withBrokenPipes(SIG_BLOCK, work: work) : work()
     }
 
-    /// Does work of a callback of libcurl.
+    /// Runs work of a libcurl callback with `SIGPIPE` unblocked.
     static func withBrokenPipesUnblocked<Result>(
         if isNeeded: Bool = raisesBrokenPipes,
         work: () -> Result
@@ -62,7 +62,7 @@ extension CurlLibrary {
         return work()
     }
 
-    /// Unblocks signals without those that were raised while they were blocked.
+    /// Unblocks signals, discarding signals that were raised while blocked.
     private static func unblock(_ signals: inout sigset_t) {
         var noTime = timespec()
         while sigtimedwait(&signals, nil, &noTime) > 0 {}

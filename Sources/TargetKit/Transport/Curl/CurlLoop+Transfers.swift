@@ -5,16 +5,16 @@ import Foundation
 
 // MARK: - Starting and ending transfers
 extension CurlLoop {
-    /// The maximum number of handles kept for reuse.
+    /// The maximum number of idle handles for reuse.
     private static let spareLimit = 256
     /// The maximum delay in noticing that a waiting call has timed out, in nanoseconds.
     private static let checkInterval: UInt64 = 10_000_000
-    /// The maximum number of times a refused call is sent again, if the server responds to other requests meanwhile.
+    /// The maximum number of retries of a refused call while the server responds to other requests.
     ///
-    /// A server that closes each connection after 10 requests refuses 90 of 100 that are sent at once. The first are
-    /// sent first again.
+    /// A server that closes each connection after 10 requests refuses 90 of 100 concurrent requests. The oldest
+    /// requests are retried first.
     private static let refusalLimit = 100
-    /// The number of times for which a refusal counts if the server has responded to no other request since the last.
+    /// The weight of a refusal if the server didn't respond to another request since the previous refusal.
     private static let fruitlessRefusalWeight = 25
 
     func take(_ pending: consuming CurlPendingCall) {
@@ -55,7 +55,7 @@ extension CurlLoop {
         }
     }
 
-    /// Passes on what has arrived, and ends the exchanges that libcurl has finished.
+    /// Passes on received bytes, and ends the exchanges that libcurl finished.
     func finishCompleted() {
         arrivals.flush()
         noteGoAways()
@@ -70,10 +70,10 @@ extension CurlLoop {
                 end(transfer, after: result)
             }
         }
-        // Before the calls that wait, in the order in which they were sent.
+        // They precede the waiting calls, in the order in which they were sent.
         for pending in refused.reversed() { queue.add(pending, for: settings.hostKey(of: pending.call), isFirst: true) }
-        // All at once: otherwise the first would wake a thread that handles it before the second arrives, and then
-        // sleeps again.
+        // All at once. Otherwise, the first would wake a thread that handles it and sleeps again before the second
+        // arrives.
         for transfer in finished {
             transfer.completion.take()?.deliver()
             keep(transfer)
@@ -87,7 +87,7 @@ extension CurlLoop {
         }
     }
 
-    /// Ends the transfer of a refused call, and returns the call, to be sent again.
+    /// Ends the transfer of a refused call, and returns the call for a retry.
     private func withdraw(_ pending: consuming CurlPendingCall, of transfer: CurlTransfer) -> CurlPendingCall {
         let responses = transfer.host?.responseCount ?? 0
         pending.refusals += responses == pending.responsesBefore ? Self.fruitlessRefusalWeight : 1
@@ -103,8 +103,8 @@ extension CurlLoop {
 
     /// Removes an unfinished transfer from libcurl.
     func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
-        // Otherwise the server would continue to work on an unused response. Closing the connection, unless another
-        // stream shares it, ends that.
+        // Otherwise, the server would continue to work on an unused response. The connection is closed unless another
+        // stream shares it.
         if CurlLibrary.delaysStreamResets { transfer.forbidReuse() }
         remove(transfer, with: outcome)
     }
@@ -125,8 +125,8 @@ extension CurlLoop {
         }
     }
 
-    /// Ends the exchanges that libcurl does not end: those that have timed out, and those whose response is complete
-    /// before the request has been sent.
+    /// Ends the exchanges that libcurl doesn't end: exchanges that timed out, and exchanges with a complete response
+    /// before the request is sent.
     func endTimedOut() {
         clock.clearAlarm()
         for case let transfer? in transfers where transfer.current != nil {
@@ -141,7 +141,7 @@ extension CurlLoop {
         }
         let (overdue, next) = queue.removeOverdue(at: clock.now)
         for pending in overdue { pending.fail(with: .timedOut) }
-        // Each check costs time proportional to the number of running transfers.
+        // Each check takes time proportional to the number of running transfers.
         if let next { clock.setAlarm(max(next, clock.now + Self.checkInterval)) }
     }
 

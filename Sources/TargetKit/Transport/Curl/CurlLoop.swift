@@ -30,14 +30,14 @@ final class CurlClock {
 
 /// Runs all exchanges of a ``CurlTransport`` on one thread.
 ///
-/// The properties that change with every exchange, here, in ``CurlTransfer`` and in ``CurlSockets``, are
-/// `@exclusivity(unchecked)`: checking each access at run time takes 5 % of an exchange (`Benchmarks`, `network`).
+/// The properties that change with every exchange, here and in ``CurlTransfer`` and ``CurlSockets``, are
+/// `@exclusivity(unchecked)`, because checking each access takes 5 % of an exchange (`Benchmarks`, `network`).
 final class CurlLoop {
     let commandQueue: CurlCommandQueue
     let settings: CurlSettings
     let clock = CurlClock()
     let sockets: CurlSockets
-    /// The calls that have not been passed to libcurl yet.
+    /// The calls that aren't passed to libcurl yet.
     let queue: CurlConnectionQueue
     let goAways = CurlGoAways()
     let arrivals = CurlArrivals()
@@ -51,7 +51,7 @@ final class CurlLoop {
     @exclusivity(unchecked) var runningCount = 0
     @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
-    /// The time of libcurl's timer; `nil` when none is set.
+    /// The time of libcurl's timer; `nil` if none is set.
     @exclusivity(unchecked) private var timer: UInt64?
 
     init?(commandQueue: CurlCommandQueue, configuration: CurlTransport.Configuration) {
@@ -68,7 +68,7 @@ final class CurlLoop {
     }
 
     deinit {
-        // The handles have to be released before their multi handle. No call waits any more.
+        // The handles must be released before their multi handle. No call is waiting.
         ccurl_multi_setopt_timer(multi, nil)
         ccurl_multi_setopt_socket(multi, nil)
         CurlLibrary.withBrokenPipesBlocked {
@@ -104,7 +104,7 @@ final class CurlLoop {
         }
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
-        // The idle connections that are kept open.
+        // The maximum number of open idle connections.
         ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 128)
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlConnectionQueue.Limits.streams)
     }
@@ -113,18 +113,18 @@ final class CurlLoop {
         timer = milliseconds < 0 ? nil : clock.now + UInt64(milliseconds) * 1_000_000
     }
 
-    /// Runs until the transport has been released or shut down and the last call has ended.
+    /// Runs until the transport is released or shut down and the last call ends.
     func run() {
         while true {
             let phase = commandQueue.take(&commands)
-            // Taken out one by one, so that a command's content has no other owner.
+            // Removed one by one, so that a command's content has no other owner.
             commands.reverse()
             while let command = commands.popLast() { perform(command) }
             if phase == .closing { endAll(with: .shutDown) }
             finishCompleted()
             startQueuedCalls()
             if phase != .open, runningCount == 0, commandQueue.endWhenEmpty() { return }
-            // Socket events come first: a closed connection must not carry a request that starts now.
+            // Socket events come first, so that no request starts on a closed connection.
             wait(in: phase)
             runTimers()
             finishCompleted()

@@ -5,19 +5,19 @@ import Foundation
 
 /// The proxy that libcurl uses for a URL scheme.
 struct CurlProxy {
-    /// Replaces an invalid address, because libcurl's error message quotes the address with its user name and password.
+    /// Replaces an invalid address, because libcurl's error message quotes its user name and password.
     private static let unusable = "unusable://proxy"
 
     /// The address passed to libcurl; empty for no proxy.
     let address: String
-    /// The reason the address is invalid.
+    /// The reason why the address is invalid.
     let addressFailure: CurlFailure?
 
     static let none = Self(checked: "", addressFailure: nil)
 
     var isSOCKS: Bool { address.lowercased().hasPrefix("socks") }
 
-    /// Creates the proxy with the given address, whose scheme is `http` by default.
+    /// Creates a proxy with an address. The default scheme is `http`.
     ///
     /// - Parameter place: Where the address was specified, for the error.
     init(_ address: String, in place: String) {
@@ -26,8 +26,8 @@ struct CurlProxy {
             CurlFailure.quotable(
                 .badURL,
                 message:
-                    "the proxy in \(place) cannot be used: \(reason); write it as scheme://user:password@host:port, and what is "
-                    + "special in user and password percent-encoded"
+                    "the proxy in \(place) can't be used: \(reason); use scheme://user:password@host:port, with "
+                    + "special characters in the user and password percent-encoded"
             )
         }
         self.address = reason == nil ? address : Self.unusable
@@ -38,7 +38,7 @@ struct CurlProxy {
         self.addressFailure = addressFailure
     }
 
-    /// The failure to report instead of libcurl's message when the address is invalid.
+    /// The failure to report instead of libcurl's message if the address is invalid.
     func failure(describedAs words: String) -> CurlFailure? {
         words.contains(Self.unusable) ? addressFailure : nil
     }
@@ -56,7 +56,7 @@ extension CurlProxy {
         if let mark = rest.range(of: "://") {
             let schemes = schemes
             guard schemes.contains(rest[..<mark.lowerBound].lowercased()) else {
-                return "its scheme is not one of \(schemes.joined(separator: ", "))"
+                return "its scheme isn't one of \(schemes.joined(separator: ", "))"
             }
             rest = rest[mark.upperBound...]
         }
@@ -85,16 +85,15 @@ extension CurlProxy {
         if port.isEmpty { return nil }
         let isNumber = port.first == ":" && port.dropFirst().allSatisfy { ("0"..."9").contains($0) }
         guard isNumber, (1...65_535).contains(Int(port.dropFirst()) ?? 0) else {
-            return "its port is not a number from 1 to 65535"
+            return "its port isn't a number from 1 to 65535"
         }
         return nil
     }
 }
 
 extension CurlProxy {
-    /// The proxy that the environment specifies for `http` or for `https`, by libcurl's rules: an empty variable means
-    /// no proxy, and `http_proxy` is read in lowercase only, because CGI programs receive a request's `Proxy` field as
-    /// `HTTP_PROXY`.
+    /// The environment's proxy for `http` or `https`, by libcurl's rules. An empty variable means no proxy.
+    /// `http_proxy` is read only in lowercase, because CGI programs receive a request's `Proxy` field as `HTTP_PROXY`.
     static func fromEnvironment(isSecure: Bool) -> Self {
         let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         for name in names {

@@ -13,14 +13,14 @@ final class CurlSettings {
     let proxyExceptions: String
     /// Whether trust depends on the host.
     let trustDependsOnHost: Bool
-    /// Whether all requests without TLS may use one proxy, and so share its connections.
+    /// Whether all requests without TLS may use one proxy and share its connections.
     private let mayUseProxy: Bool
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
         switch configuration.proxy {
         case .environment:
-            // Read once, instead of by libcurl at each request, which races with `setenv` elsewhere in the process.
+            // Read once, because libcurl would read it at each request and race with `setenv` elsewhere in the process.
             proxy = .fromEnvironment(isSecure: false)
             secureProxy = .fromEnvironment(isSecure: true)
             proxyExceptions = CurlProxy.exceptionsOfEnvironment
@@ -47,8 +47,8 @@ final class CurlSettings {
 extension CurlSettings {
     /// The properties that the connections for a call share.
     ///
-    /// A streamed body uses HTTP/1.1, on a connection of its own: over HTTP/2, libcurl lets the server send 32 MiB
-    /// ahead of a slow reader, and keeps them in memory.
+    /// A streamed body uses HTTP/1.1 on its own connection. Over HTTP/2, libcurl lets the server send 32 MiB ahead of a
+    /// slow reader, and buffers them in memory.
     func hostKey(of call: CurlCall) -> CurlConnectionQueue.Host.Key {
         guard call.address.isSecure else {
             return CurlConnectionQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.address.origin, canShare: false)

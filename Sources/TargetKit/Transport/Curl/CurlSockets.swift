@@ -6,7 +6,7 @@ import Foundation
 /// The sockets that the loop waits for with epoll.
 ///
 /// libcurl stops waiting for a socket after each exchange and resumes with the next. For sockets that are opened and
-/// closed through callbacks, the kernel is updated only when an event arrives that is not needed.
+/// closed through callbacks, the kernel is updated only when an unneeded event arrives.
 final class CurlSockets {
     struct Event {
         var descriptor: Int32
@@ -17,19 +17,19 @@ final class CurlSockets {
     private struct Entry {
         var wanted: UInt32 = 0
         var watched: UInt32 = 0
-        /// Whether it was opened through the callback, so that its closing is reported.
+        /// Whether it was opened through the callback, so that closing it is reported.
         var isTracked = false
-        /// Whether it is kept alive for another request over HTTP/1.1.
+        /// Whether it is idle until another request over HTTP/1.1.
         var isIdle = false
     }
 
     private let epoll: Int32
     private let wakeDescriptor: Int32
-    /// A socket whose other end is closed: it takes the place of a connection that is discarded.
+    /// A socket with a closed peer, which replaces a discarded connection.
     private let endedDescriptor: Int32
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
-    /// The number of exchanges that pause while their socket is unknown.
+    /// The number of exchanges that are paused while their socket is unknown.
     var pausesOnUnknownSockets = 0
     /// The events of the last ``wait(milliseconds:)``.
     @exclusivity(unchecked) private(set) var events: [Event] = []
@@ -38,7 +38,7 @@ final class CurlSockets {
         epoll = ccurl_epoll()
         endedDescriptor = ccurl_ended_socket()
         self.wakeDescriptor = wakeDescriptor
-        // Edge-triggered, so that it does not have to be read.
+        // Edge-triggered, so that it doesn't have to be read.
         let isWatched =
             ccurl_epoll_set(epoll, EPOLL_CTL_ADD, wakeDescriptor, ccurl_epoll_in | ccurl_epoll_edge) == 0
         guard isWatched, endedDescriptor >= 0 else { return nil }
@@ -48,12 +48,12 @@ final class CurlSockets {
         for descriptor in [epoll, endedDescriptor] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Records that libcurl has opened the socket.
+    /// Records that libcurl opened the socket.
     func didOpen(_ descriptor: Int32) {
         self[descriptor] = Entry(isTracked: true)
     }
 
-    /// Records that libcurl closes the socket, which the kernel then no longer watches.
+    /// Records that libcurl closes the socket, after which the kernel no longer watches it.
     func didClose(_ descriptor: Int32) {
         self[descriptor] = Entry()
     }
@@ -71,7 +71,7 @@ final class CurlSockets {
         self[descriptor] = entry
     }
 
-    /// Marks the socket as idle: no data is expected on it until the next request.
+    /// Marks the socket as idle. No data is expected on it until the next request.
     func markIdle(_ descriptor: Int32) {
         var entry = self[descriptor]
         guard entry.isTracked else { return }
@@ -94,26 +94,26 @@ final class CurlSockets {
         let failed = happened & ccurl_epoll_failed != 0
         let useful = failed ? entry.wanted : happened & entry.wanted
         if useful == 0 {
-            // Room to write, which the previous exchange waited for, is not incoming data.
+            // Writability, which the previous exchange waited for, isn't incoming data.
             let hasCome = happened & (ccurl_epoll_in | ccurl_epoll_failed) != 0
             watch(entry.isIdle && !hasCome ? ccurl_epoll_in : entry.wanted, of: descriptor, in: &entry)
             self[descriptor] = entry
             if hasCome, entry.isIdle, pausesOnUnknownSockets == 0 { discardConnection(descriptor) }
             return
         }
-        // Writability is always reported; libcurl checks it. Otherwise the body of the request that has just opened an
-        // HTTP/2 connection would wait for another round, in which the response to its head may arrive; libcurl 7.88
-        // loses that response (`TLSTests.multiplexed`).
+        // Writability is always reported; libcurl checks it. Otherwise, the body of a request that just opened an
+        // HTTP/2 connection would wait for another round. If the response to its head arrives in that round, libcurl
+        // 7.88 loses it (`TLSTests.multiplexed`).
         var flags = CURL_CSELECT_OUT
         if useful & ccurl_epoll_in != 0 { flags |= CURL_CSELECT_IN }
         events.append(Event(descriptor: descriptor, flags: flags))
     }
 
-    /// Closes a connection that received data while it was idle: the data would be taken for the response to the next
+    /// Closes a connection that received data while idle, because the data would be read as the response to the next
     /// request.
     ///
-    /// libcurl checks whether a connection is closed before it reuses it, but considers one with unread data or an
-    /// error usable. `shutdown(_:_:)` is not enough: what arrives after it is an error.
+    /// Before reuse, libcurl checks whether a connection is closed, but accepts a connection with unread data or an
+    /// error. `shutdown(_:_:)` isn't enough, because later data causes an error.
     private func discardConnection(_ descriptor: Int32) {
         _ = ccurl_replace(descriptor, endedDescriptor)
     }
@@ -124,7 +124,7 @@ final class CurlSockets {
         } else if ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, wanted)
             != 0
         {
-            // A socket opened without the callback can have the number of one that was closed without it.
+            // A socket opened without the callback can have the number of a socket that was closed without it.
             _ = ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, wanted)
         }
         entry.watched = wanted

@@ -5,8 +5,8 @@ import Foundation
 extension CurlTransport {
     /// Whether requests go through a proxy.
     public enum Proxy: Sendable, Hashable {
-        /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; all but
-        /// the first may be in uppercase as well. They are read once, when the transport is created.
+        /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; all except
+        /// the first may also be in uppercase. They are read once, when the transport is created.
         case environment
         /// No proxy, regardless of the environment.
         case none
@@ -14,13 +14,12 @@ extension CurlTransport {
         /// end in one of the given suffixes; `*` matches all hosts.
         ///
         /// The scheme is `http`, `socks4`, `socks4a`, `socks5` or `socks5h`, or `https` if libcurl was built with it. A
-        /// call ends with `.badURL` when the proxy's URL is invalid, and with `.cannotConnectToHost` when the proxy
-        /// refuses it.
+        /// call ends with `.badURL` if the proxy's URL is invalid, and with `.cannotConnectToHost` if the proxy refuses
+        /// the connection.
         case url(URL, except: [String] = [])
     }
 
-    /// The limits and settings of a transport; the initializer describes
-    /// them.
+    /// The limits and settings of a transport, as described in the initializer.
     package struct Configuration: Sendable {
         package var connectTimeout: Duration = .seconds(60)
         package var idleTimeout: Duration = .seconds(60)
@@ -40,20 +39,21 @@ extension CurlTransport {
     /// - Parameters:
     ///   - connectTimeout: The maximum time to open a connection, including name lookup and TLS. Default: 60 seconds.
     ///   - idleTimeout: The maximum time without sending or receiving a byte before the exchange ends with `.timedOut`.
-    ///     Default: 60 seconds. It does not apply to a request that has a timeout of its own, or while a request waits for a
-    ///     connection or for the reader of a stream. It does apply while a request's body is read: a ``BodySource`` that
-    ///     returns no byte for so long ends the exchange, unless the call has a timeout, for example
+    ///     Default: 60 seconds. It doesn't apply to a request with its own timeout, or while a request waits for a
+    ///     connection or for the reader of a stream. It applies while a request's body is read, so a ``BodySource``
+    ///     that blocks for this time ends the exchange, unless the call has a timeout such as
     ///     ``CallTimeout/exchange(_:)``.
     ///   - maxConnectionsPerHost: The maximum number of open connections to one host; further requests wait in order.
-    ///     Default: 128; 0: no limit. Over HTTP/2, requests share a connection; another one is opened when the server allows
-    ///     no more streams on it.
+    ///     Default: 128; 0 means no limit. Over HTTP/2, requests share a connection; another one is opened when it
+    ///     reaches the server's limit of streams.
     ///   - maxConnections: The maximum number of open connections in total; further requests wait, and hosts take
-    ///     turns. Default: 512; 0: no limit.
-    ///   - maxHeadSize: The maximum total size of a response's heads in bytes: those of 1xx responses, its own, and its
-    ///     trailers, including status lines. Default: 262,144 (256 KiB). A larger response ends with
-    ///     `.dataLengthExceedsMaximum`. libcurl has limits of its own, which depend on its version and end in the same way:
-    ///     100 KiB for a line, 4 KiB for a trailer line, and from 8.3 on 300 KB in total.
-    ///   - allowsHTTP2: Whether HTTP/2 is used where TLS negotiates it; default: yes. Otherwise only HTTP/1.1 is used.
+    ///     turns. Default: 512; 0 means no limit.
+    ///   - maxHeadSize: The maximum total size in bytes of a response's head, the heads of 1xx responses, and trailers,
+    ///     including status lines. Default: 262,144 (256 KiB). A larger response ends with `.dataLengthExceedsMaximum`.
+    ///     libcurl has additional limits, which end with that error too: 100 KiB for a line, 4 KiB for a trailer line,
+    ///     and 300 KB in total from version 8.3 on.
+    ///   - allowsHTTP2: Whether HTTP/2 is used where TLS negotiates it; default `true`. If `false`, only HTTP/1.1 is
+    ///     used.
     ///   - proxy: The proxy; default: the environment's.
     ///   - unixSocketPath: The Unix-domain socket of all requests, regardless of their host; default: none.
     ///   - tls: The TLS policy; default: the system's.

@@ -8,51 +8,50 @@ import FoundationNetworking
 
 /// Sends requests with libcurl: the default on Linux.
 ///
-/// One thread serves all exchanges of an instance, which share its kept-alive connections. It uses HTTP/2 where TLS
-/// negotiates it, and HTTP/1.1 otherwise. A streamed response always uses HTTP/1.1 on a connection of its own, so that
-/// a slow reader slows down the server. Bodies are decoded from gzip, deflate, br and zstd, as far as the installed
-/// libcurl has loaded their libraries; a body with another coding is returned as received, with its `Content-Encoding`.
-/// Redirects are not followed, cookies are not kept, `.netrc` is not read, and only http and https are supported; a
-/// user name or password in the URL is not sent.
+/// One thread serves all exchanges of an instance, which share its persistent connections. HTTP/2 is used where TLS
+/// negotiates it, otherwise HTTP/1.1. A streamed response always uses HTTP/1.1 on its own connection, so that a slow
+/// reader slows down the server. Bodies are decoded from gzip, deflate, br and zstd if the installed libcurl loaded
+/// their libraries; a body with another coding is returned as received, with its `Content-Encoding`. Only http and
+/// https are supported. Redirects aren't followed, cookies aren't stored, `.netrc` isn't read, and a user name or
+/// password in the URL isn't sent.
 ///
-/// Files are read and written, and host names looked up, off that thread, so that a slow disk or name server delays
-/// only its own call. libcurl before 7.87 waits for the lookup of a cancelled call, which delays all calls.
+/// Files and host names are handled on other threads, so that a slow disk or name server delays only its own call.
+/// libcurl before 7.87 waits for the lookup of a cancelled call, delaying all calls.
 ///
-/// A request whose kept-alive connection closes before a response arrives is sent again only if its method is
-/// idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`; another POST ends with `.networkConnectionLost`,
-/// because the server may have executed it. With a server that closes each connection after a response without sending
-/// `Connection: close`, this can happen at any time. A request that an HTTP/2 server refuses with REFUSED_STREAM or
-/// GOAWAY before processing it is sent again, whatever its method (RFC 9113 §8.7): a limited number of times, which is
-/// larger while the server responds to others. A GOAWAY can only be evaluated with libcurl 7.88 or later.
+/// If a persistent connection closes before a response arrives, the request is sent again only if its method is
+/// idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`. Any other POST ends with `.networkConnectionLost`,
+/// because the server may have executed it. This can happen at any time if a server closes connections without sending
+/// `Connection: close`. A request that an HTTP/2 server refuses with REFUSED_STREAM or GOAWAY before processing it is
+/// sent again, regardless of its method (RFC 9113 §8.7). The number of retries is limited, with a higher limit while
+/// the server responds to other requests. GOAWAY requires libcurl 7.88 or later.
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey`, a sentence under `NSLocalizedDescriptionKey`, and libcurl's message and code under
 /// `TargetKitCurlMessage` and `TargetKitCurlCode`.
 ///
-/// A 2xx is returned when the whole request has been sent. If a server responds earlier and does not read the rest, the
-/// call ends with an error that states how much was sent, unless the server releases the rest over HTTP/2 (`NO_ERROR`,
-/// RFC 9113 §8.1) or closes the connection after the whole response. Any other status is returned at once, without
+/// A 2xx is returned when the whole request is sent. If a server responds earlier and doesn't read the rest, the call
+/// ends with an error that states how much was sent, unless the server releases the rest over HTTP/2 (`NO_ERROR`, RFC
+/// 9113 §8.1) or closes the connection after the whole response. Any other status is returned immediately, without
 /// sending the rest.
 ///
-/// `Expect: 100-continue` is sent if the caller sets it: the body then waits for the 100 response, at most one second.
-/// A 417 is returned without its body, because libcurl would repeat the request indefinitely.
+/// If the caller sets `Expect: 100-continue`, the body waits for the 100 response for at most one second. A 417 is
+/// returned without its body, because libcurl would retry the request indefinitely.
 ///
-/// A range request asks for the `identity` encoding, and a 206 is not decoded: part of a compressed body cannot be
-/// decoded.
+/// A range request accepts only the `identity` encoding, and a 206 isn't decoded, because part of a compressed body
+/// can't be decoded.
 ///
-/// A compressed body that ends before its coding, or that continues after it, ends the call with
-/// `.cannotDecodeContentData`. Several gzip members are one body (RFC 1952 §2.2). libcurl cannot detect one kind of
-/// incomplete response: over HTTP/2, an uncompressed body without `Content-Length` that the server ends with `NO_ERROR`
-/// or with an invalid frame.
+/// A compressed body that ends before its coding, or continues after it, ends the call with `.cannotDecodeContentData`.
+/// Several gzip members are one body (RFC 1952 §2.2). libcurl can't detect one kind of incomplete response over HTTP/2:
+/// an uncompressed body without `Content-Length` that the server ends with `NO_ERROR` or an invalid frame.
 ///
-/// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which `allowsHTTP2: false` avoids:
-/// - A response that the server sends and then resets is lost if the request's body waits for its window and other
-///   exchanges share the connection: the call ends with `.networkConnectionLost`.
+/// Over HTTP/2, libcurl 7.88 (Debian 12) has the following limits. `allowsHTTP2: false` avoids them.
+/// - If the server resets a response after sending it, while the request's body waits for its window and other
+///   exchanges share the connection, the response is lost and the call ends with `.networkConnectionLost`.
 /// - A response head over 128 KiB ends the connection and the other exchanges on it.
 /// - A request with more than 48 KiB of URL and header fields is sent over HTTP/1.1.
-/// - A connection does not resume the TLS session of one that has closed (libcurl 7.88 to 8.3).
+/// - A connection doesn't resume the TLS session of a closed connection (libcurl 7.88 to 8.3).
 ///
-/// A released instance finishes the exchanges that it has started, then ends its thread and closes its connections.
+/// A released instance finishes its exchanges, then ends its thread and closes its connections.
 public final class CurlTransport: Transport {
     /// The default transport on Linux.
     public static let shared = CurlTransport()
@@ -85,7 +84,7 @@ public final class CurlTransport: Transport {
 
     /// Performs one exchange.
     ///
-    /// - Throws: A `URLError`; `.cancelled` when the task is cancelled or the transport is shut down.
+    /// - Throws: A `URLError`; `.cancelled` if the task is cancelled or the transport is shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try CurlCall(request)
         if Task.isCancelled { throw CurlFailure.cancelled.error(for: call.url) }
@@ -97,7 +96,7 @@ public final class CurlTransport: Transport {
     }
 
     private func response(to call: CurlCall) async throws -> TransportResponse {
-        // A checked continuation costs an allocation and a lock for each call. The command queue guarantees that an
+        // A checked continuation needs an allocation and a lock for each call. The command queue guarantees that an
         // accepted call is resumed once, by the loop or by `end()`.
         try await withUnsafeThrowingContinuation { continuation in
             commandQueue.start(CurlPendingCall(call: call, continuation: continuation))
@@ -113,9 +112,9 @@ public final class CurlTransport: Transport {
 }
 
 extension CurlTransport {
-    /// Performs one exchange, which ends when the handle is cancelled.
+    /// Performs one exchange, and ends it when the handle is cancelled.
     ///
-    /// - Throws: A `URLError`; `.cancelled` when the handle is cancelled or the transport is shut down.
+    /// - Throws: A `URLError`; `.cancelled` if the handle is cancelled or the transport is shut down.
     public func send(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle

@@ -21,7 +21,7 @@ public struct Redirect: Sendable, Hashable {
         self.to = to
     }
 
-    /// Whether the scheme, host or port changes (RFC 9110 §4.3.1), so that secrets are not sent on.
+    /// Whether the scheme, host or port changes (RFC 9110 §4.3.1), so that secrets aren't forwarded.
     public var isCrossOrigin: Bool { from.origin != to.origin }
 
     /// Whether the redirect leads from https to http.
@@ -29,7 +29,7 @@ public struct Redirect: Sendable, Hashable {
 }
 
 extension URL {
-    /// The scheme, host and port (RFC 9110 §4.3.1), with which credentials are shared.
+    /// The scheme, host and port (RFC 9110 §4.3.1) that may receive the same credentials.
     package var origin: [String] {
         let scheme = scheme?.lowercased() ?? ""
         let port = port ?? (scheme == "https" ? 443 : 80)
@@ -42,30 +42,30 @@ extension Redirect: RedactedDescription {
     package var redactedDescription: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
 }
 
-/// How redirects are handled: responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110 §15.4).
+/// The handling of redirects, which are responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110
+/// §15.4).
 ///
 /// These rules apply with every transport:
-/// - 301 and 302 turn a POST into a GET, and 303 turns every method but HEAD into a GET, without the body and the
-///   fields that describe it. 307 and 308 keep the method and the body, which is read again.
-/// - When the scheme, host or port changes, fields that contain secrets are removed: `Authorization`, `Cookie`,
-///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, those that a plugin names
-///   (``Plugin/secretHeaders``), and those whose names say that they are secret, as in a log (``Redaction``):
-///   `Private-Token`, `X-Vault-Token`, `apikey`.
-/// - A redirect from https to http is not followed, unless it is allowed.
-/// - A `Location` that is not an http URL, and more redirects than the limit, end the call with an error.
+/// - 301 and 302 change a POST to a GET, and 303 changes every method except HEAD to a GET, without the body and the
+///   fields that describe it. 307 and 308 preserve the method and the body, which is read again.
+/// - When the scheme, host or port changes, fields that contain secrets are removed: the fields of
+///   ``HeaderRedaction/standard``, such as `Authorization` and `Cookie`; those of plugins (``Plugin/secretHeaders``);
+///   and fields with secret names such as `Private-Token` and `apikey`, as in a log (``Redaction``).
+/// - A redirect from https to http isn't followed unless it is allowed.
+/// - A `Location` that isn't an http or https URL, and exceeding the limit, end the call with an error.
 public enum RedirectPolicy: Sendable {
-    /// Follows up to the given number of redirects. Default: 10, and none from https to http.
+    /// Follows up to the given number of redirects. Default: 10, without redirects from https to http.
     case follow(limit: Int = 10, allowsDowngrade: Bool = false)
-    /// Does not follow redirects; the redirect is the response.
+    /// Doesn't follow redirects. The redirect is returned as the response.
     case none
     /// Calls a closure for each redirect, up to 10, with the request that would be sent next by the rules above. The
     /// closure returns that request, changed or not, or `nil` to use the redirect as the response.
     ///
     /// The returned request is checked like any request, and the call ends with an error of stage `.request` if it is
-    /// invalid. A redirect from https to http is refused. If the returned request's origin differs from the server's,
+    /// invalid. A redirect from https to http is rejected. If the returned request's origin differs from the server's,
     /// fields that contain secrets are removed unless the closure changed them. Its `httpBody` replaces a body in
-    /// memory; a body from a file or a form is sent again, unless the returned method is GET, HEAD or TRACE. An
-    /// `httpBodyStream` is refused.
+    /// memory; a body from a file or a form is sent again unless the returned method is GET, HEAD or TRACE. An
+    /// `httpBodyStream` is rejected.
     case custom(@Sendable (_ next: URLRequest, _ redirect: Redirect) -> URLRequest?)
 
     var limit: Int {
@@ -78,11 +78,11 @@ public enum RedirectPolicy: Sendable {
 }
 
 extension URL {
-    /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` when the field is invalid.
+    /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` if the field is invalid.
     ///
-    /// Characters that RFC 3986 does not allow in a path, query or fragment are escaped as UTF-8, as browsers do;
-    /// existing escapes are kept. Foundation before iOS 17 rejects such a text, and later versions escape its escapes
-    /// again.
+    /// Characters that RFC 3986 doesn't allow in a path, query or fragment are escaped as UTF-8, as in browsers;
+    /// existing escapes are unchanged. Foundation before iOS 17 rejects such text, and later versions escape its
+    /// escapes again.
     package init?(location: String, relativeTo base: URL) {
         let text = location.trimmingCharacters(in: .whitespaces)
         let start = Self.endOfAuthority(in: text)

@@ -14,10 +14,10 @@ package struct RedirectFollower: Sendable {
     }
 
     package let policy: RedirectPolicy
-    /// The fields that are not sent to another origin, in addition to those whose names say that they are secret.
+    /// The fields that aren't sent to another origin, in addition to fields with secret names.
     let secretNames: Set<HTTPHeaderName>
 
-    /// Returns the next step; `nil` if the response is not a redirect or is not followed.
+    /// Returns the next step; `nil` if the response isn't a redirect or isn't followed.
     func step(after head: ResponseHead, to request: TransportRequest) throws -> Step? {
         guard let redirect = try redirect(head, of: request.urlRequest) else { return nil }
         return try step(redirect, request: request)
@@ -40,19 +40,19 @@ package struct RedirectFollower: Sendable {
         guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
             let location = head.headers[.location]
         else { return nil }
-        // Nobody can know which one is meant, and the next proxy may follow the other one.
+        // The field is ambiguous, and proxies may use the other one.
         if Set(head.headers.values(for: .location)).count > 1 {
             let step = Redirect(statusCode: head.statusCode, from: from, to: from)
             throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect has two Location fields")
         }
         guard let to = URL(location: location, relativeTo: from), to.isCallable else {
             let step = Redirect(statusCode: head.statusCode, from: from, to: from)
-            throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect names no http URL")
+            throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect isn't to an http URL")
         }
         return Redirect(statusCode: head.statusCode, from: from, to: to)
     }
 
-    /// The next step; `nil` when the closure returns the redirect as the response.
+    /// The next step; `nil` if the closure returns the redirect as the response.
     private func step(_ redirect: Redirect, request: TransportRequest) throws -> Step? {
         let next = next(after: redirect, request: request)
         switch policy {
@@ -91,7 +91,7 @@ package struct RedirectFollower: Sendable {
         if decided.httpBody != shown.urlRequest.httpBody {
             next.body = decided.httpBody.map(TransportRequest.Body.data) ?? .none
         } else if decided.httpBody == nil, !HTTPMethod(rawValue: decided.httpMethod ?? "GET").allowsBody {
-            // A body that is read as it is sent is not part of the closure's request.
+            // A body that is read while it is sent isn't part of the closure's request.
             next.body = .none
             next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { !$0.key.describesBody }
         }
@@ -104,7 +104,7 @@ package struct RedirectFollower: Sendable {
         step.to = decided.url ?? redirect.to
         try checkSecurity(of: step)
         if step.isCrossOrigin, !redirect.isCrossOrigin {
-            // Fields that the closure has set are intended for the new origin.
+            // Fields that the closure set are intended for the new origin.
             next.urlRequest.allHTTPHeaderFields = next.urlRequest.allHTTPHeaderFields?.filter { name, value in
                 !isForOneOrigin(name) || shown.urlRequest.value(forHTTPHeaderField: name) != value
             }
@@ -130,7 +130,7 @@ package struct RedirectFollower: Sendable {
             userInfo: [
                 NSURLErrorFailingURLErrorKey: redirect.to.redacted,
                 NSLocalizedDescriptionKey: words
-                    + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
+                    + ", last from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
             ]
         )
     }

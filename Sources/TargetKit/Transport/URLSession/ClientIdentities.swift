@@ -3,11 +3,12 @@
 import Foundation
 import Security
 
-/// The identities of client certificates, each of which is imported once.
+/// The identities of client certificates. Each is imported once.
 ///
-/// Before macOS 15, an import adds the identity to the user's keychain; later and on other systems it stays in memory.
+/// Before macOS 15, an import adds the identity to the user's keychain; later, and on other systems, it stays in
+/// memory.
 final class ClientIdentities: Sendable {
-    /// The reason for which a client certificate cannot be used.
+    /// The reason why a client certificate can't be used.
     struct Failure: Error {
         let words: String
     }
@@ -30,7 +31,7 @@ final class ClientIdentities: Sendable {
         }
         guard let password = certificate.password, !password.isEmpty else {
             throw Failure(
-                words: "the client certificate needs a password: the system imports no PKCS#12 file without one"
+                words: "the client certificate needs a password, which the system requires for PKCS#12"
             )
         }
         var options: [CFString: Any] = [kSecImportExportPassphrase: password]
@@ -42,7 +43,7 @@ final class ClientIdentities: Sendable {
             let item = (items as? [[String: Any]])?.first,
             let identity = item[kSecImportItemIdentity as String] as CFTypeRef?,
             CFGetTypeID(identity) == SecIdentityGetTypeID()
-        else { throw Failure(words: "the client certificate is not a PKCS#12 file with the given password") }
+        else { throw Failure(words: "the client certificate isn't a PKCS#12 file with the given password") }
         return URLCredential(
             identity: unsafeDowncast(identity, to: SecIdentity.self),
             certificates: item[kSecImportItemCertChain as String] as? [Any],

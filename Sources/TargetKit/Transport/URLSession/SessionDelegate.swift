@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// Starts the tasks of one session, and forwards their events to their exchanges.
 ///
-/// All events arrive through the delegate: on Linux, a badly timed cancellation makes URLSession's async methods hang
-/// forever in every session, and completion handlers miss most callbacks (Swift 6.3.1).
+/// All events arrive through the delegate. On Linux (Swift 6.3.1), a badly timed cancellation makes URLSession's async
+/// methods hang forever in every session, and completion handlers miss most callbacks.
 final class SessionDelegate: NSObject, Sendable {
     private struct State: Sendable {
         var exchanges: [Int: URLSessionExchange] = [:]
@@ -17,8 +17,8 @@ final class SessionDelegate: NSObject, Sendable {
         var isShutDown = false
     }
 
-    /// The queue on which tasks are created, started and cancelled: on Linux, each of these waits for the queue that
-    /// all sessions share.
+    /// The queue on which tasks are created, started and cancelled. On Linux, each of these operations waits for the
+    /// queue that all sessions share.
     let queue = DispatchQueue(label: "TargetKit.SessionDelegate")
     private let state = Locked(State())
     private let tls: TLSPolicy
@@ -52,7 +52,7 @@ final class SessionDelegate: NSObject, Sendable {
         }
     }
 
-    /// Cancels every exchange and refuses later ones.
+    /// Cancels every exchange and rejects later exchanges.
     func shutDown(_ session: URLSession) {
         let open = state.withLock { state in
             state.isShutDown = true
@@ -62,9 +62,9 @@ final class SessionDelegate: NSObject, Sendable {
         close(session)
     }
 
-    /// Releases the session after its last task has ended.
+    /// Releases the session after its last task ends.
     func close(_ session: URLSession) {
-        // Not `invalidateAndCancel()`, which on Linux reads the list of tasks while others change it.
+        // Not `invalidateAndCancel()`, which on Linux reads the list of tasks while other threads change it.
         queue.async { session.finishTasksAndInvalidate() }
     }
 
@@ -128,7 +128,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        // Summed here: on Linux, the total can already include later bytes.
+        // Summed here, because on Linux the total can already include later bytes.
         exchange(of: task)?.addSent(bytesSent)
     }
 
@@ -154,9 +154,9 @@ extension SessionDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Linux only asks after a complete 401 response, and no answer ends the task with that response: cancelling the
-        // challenge ends it with "cancelled", any other answer never ends it (Swift 6.3.1). Watched by
-        // `FoundationTrapTests`.
+        // On Linux (Swift 6.3.1), the challenge follows a complete 401 response, and no disposition ends the task with
+        // that response. Cancelling the challenge ends the task with "cancelled"; any other disposition never ends it.
+        // Watched by `FoundationTrapTests`.
         removeExchange(of: task)?.complete(response: task.response, error: nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
@@ -169,10 +169,10 @@ extension SessionDelegate: URLSessionDataDelegate {
     }
 
     #if canImport(FoundationNetworking)
-    /// Called when a kept-alive connection has closed and libcurl sends the request again, and for tasks without a
-    /// body, before anything is sent.
+    /// Called when a persistent connection closed and libcurl sends the request again; for tasks without a body, also
+    /// before anything is sent.
     ///
-    /// libcurl cannot be stopped here: without a stream it sends the head again, and no body.
+    /// libcurl can't be stopped here. Without a stream, it sends the head again, without the body.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -187,8 +187,8 @@ extension SessionDelegate: URLSessionDataDelegate {
 extension URLSession {
     /// Creates the task that sends a request with its body.
     ///
-    /// On Apple platforms, bytes are sent by a data task, because upload tasks add the header fields of resumable
-    /// uploads themselves from iOS 17 and macOS 14 on.
+    /// On Apple platforms, bytes are sent with a data task, because upload tasks add the header fields of resumable
+    /// uploads from iOS 17 and macOS 14 on.
     fileprivate func task(with request: URLRequest, body: URLSessionBody) -> URLSessionTask {
         #if canImport(FoundationNetworking)
         return dataTask(with: request.sending(body))

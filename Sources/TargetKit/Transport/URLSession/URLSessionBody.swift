@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A request's body in the forms that URLSession can resend from the start, and whose length it knows.
+/// A request's body in a form that URLSession can resend from the start and whose length it knows.
 enum URLSessionBody: Sendable {
     case none
     case data(Data)
@@ -13,10 +13,10 @@ enum URLSessionBody: Sendable {
     /// A temporary file that is removed after the exchange.
     case spooled(PartialFile)
 
-    /// The number of bytes above which a source is written to disk.
+    /// The number of bytes above which a source is stored on disk.
     private static let memoryLimit = 1 << 20
 
-    /// Creates the body of a request; `.none` for a source, which has to be read first.
+    /// Creates the body of a request; `.none` for a source, which must be read first.
     init(_ body: TransportRequest.Body) {
         self =
             switch body {
@@ -50,7 +50,7 @@ enum URLSessionBody: Sendable {
         if let length = source.length, length != count {
             throw URLSessionFailure(
                 .requestBodyStreamExhausted,
-                message: "the body's source announced \(length) bytes and gave \(count)"
+                message: "the body's source declared \(length) bytes but provided \(count)"
             )
         }
         self = file.map { .spooled($0) } ?? .data(data)
@@ -61,7 +61,7 @@ enum URLSessionBody: Sendable {
         if case .none = self { false } else { true }
     }
 
-    /// The number of bytes; `nil` when a file's size cannot be read.
+    /// The number of bytes; `nil` if a file's size can't be read.
     var length: Int64? {
         switch self {
         case .none: 0
@@ -79,7 +79,7 @@ enum URLSessionBody: Sendable {
 
 #if canImport(FoundationNetworking)
 extension URLSessionBody {
-    /// A new stream of the body from its start; `nil` when there is none.
+    /// A new stream of the body from its start; `nil` if there is none.
     var stream: InputStream? {
         switch self {
         case .none: nil
@@ -93,15 +93,15 @@ extension URLSessionBody {
 extension URLRequest {
     /// The request with a body that is read while it is sent.
     ///
-    /// Linux, Swift 6.3.1: when an upload task with a file ends while the file is read, the process ends. When a
+    /// On Linux (Swift 6.3.1), the process ends if an upload task with a file ends while the file is read. When a
     /// connection closes, an upload task with data or a file sends only the rest of its body again; a stream is
-    /// replaced by a new one. Watched by `FoundationFatalTests`.
+    /// replaced by a new stream. Watched by `FoundationFatalTests`.
     func sending(_ body: URLSessionBody) -> URLRequest {
         guard let stream = body.stream else { return self }
         var request = self
         request.httpBodyStream = stream
-        // A blank field is not sent. It keeps libcurl from sending the body in chunks, and Foundation from adding the
-        // type of a form.
+        // A blank field isn't sent. It prevents libcurl from sending the body in chunks, and Foundation from adding a
+        // form's type.
         if let length = body.length, !has("Transfer-Encoding") {
             request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")

@@ -9,7 +9,7 @@ import FoundationNetworking
 struct URLSessionBodyWriter: Sendable {
     private enum Storage: Sendable {
         case memory(Data, limit: Int)
-        /// There is no partial file until a byte has arrived.
+        /// There is no partial file until the first byte arrives.
         case file(PartialFile?, URL)
         case stream(BodyChannel)
     }
@@ -24,7 +24,7 @@ struct URLSessionBodyWriter: Sendable {
             guard streaming != .refused else {
                 var failure = URLSessionFailure(
                     .unsupportedURL,
-                    message: "URLSession on Linux cannot stream a response; CurlTransport can"
+                    message: "URLSession on Linux can't stream a response; CurlTransport can"
                 )
                 failure.mark = FailureMark.cannotStream
                 throw failure
@@ -43,7 +43,7 @@ struct URLSessionBodyWriter: Sendable {
         if case .stream(let channel) = storage { channel } else { nil }
     }
 
-    /// Writes the next bytes; returns `false`, once, when the task should be suspended.
+    /// Writes the next bytes; returns `false`, once, if the task should be suspended.
     mutating func append(_ bytes: Data) throws(URLSessionFailure) -> Bool {
         switch storage {
         case .memory(var data, let limit):
@@ -66,7 +66,7 @@ struct URLSessionBodyWriter: Sendable {
         return true
     }
 
-    /// Whether bytes have been written to a file.
+    /// Whether bytes were written to a file.
     var hasFile: Bool {
         if case .file(_?, _) = storage { true } else { false }
     }
@@ -86,7 +86,7 @@ struct URLSessionBodyWriter: Sendable {
                 let file = if let known { known } else { try PartialFile(replacing: url) }
                 try file.move(to: url)
                 return .file(url)
-            // The reader has received it.
+            // The reader already received it.
             case .stream:
                 return .data(Data())
             }

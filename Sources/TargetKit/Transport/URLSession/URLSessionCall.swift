@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A request for URLSession, checked for what URLSession does not support or does silently wrong.
+/// A request for URLSession, checked for features that URLSession doesn't support or handles incorrectly.
 package struct URLSessionCall: Sendable {
-    /// One week, in seconds: longer than any call, and within Foundation's range on Linux, where infinity ends the
-    /// process.
+    /// One week, in seconds. It is longer than any call, and within Foundation's range on Linux, where infinity ends
+    /// the process.
     package static let longestTimeout: TimeInterval = 7 * 24 * 3600
 
     package let request: URLRequest
@@ -40,12 +40,12 @@ package struct URLSessionCall: Sendable {
         request.httpShouldHandleCookies = false
         request.cachePolicy = .reloadIgnoringLocalCacheData
         #if canImport(FoundationNetworking)
-        // libcurl decodes there, and reports success for a coding that ends early.
+        // On Linux, libcurl decodes, and reports success for a coding that ends early.
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         #endif
-        // Linux rounds down to whole seconds, and 0 fires at once.
+        // Linux rounds down to whole seconds, and 0 expires immediately.
         let idle = timeout == nil ? idleTimeout.rounded(.up) : Self.longestTimeout
         request.timeoutInterval = idle > 0 ? min(idle, Self.longestTimeout) : Self.longestTimeout
         do throws(URLSessionFailure) {
@@ -62,7 +62,7 @@ package struct URLSessionCall: Sendable {
         }
     }
 
-    /// The URL without `user:password@` (RFC 3986 §3.2.1): Linux would send them as an Authorization header.
+    /// The URL without `user:password@` (RFC 3986 §3.2.1). Linux would send it as an Authorization header.
     private static func address(of url: URL) throws(URLSessionFailure) -> URL {
         guard url.hasHTTPScheme else {
             throw URLSessionFailure(.unsupportedURL, message: "only http and https are supported")
@@ -86,27 +86,26 @@ package struct URLSessionCall: Sendable {
     /// break.
     private func checkHead() throws(URLSessionFailure) {
         guard (request.httpMethod ?? "GET").isToken else {
-            throw URLSessionFailure(.badURL, message: "the method is not a token (RFC 9110 §9.1)")
+            throw URLSessionFailure(.badURL, message: "the method isn't a token (RFC 9110 §9.1)")
         }
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             guard name.isToken, !value.endsHeaderField else {
                 throw URLSessionFailure(
                     .badURL,
                     message:
-                        "the header field \(name.debugDescription) is not a token, or its value contains a line break or a NUL"
+                        "the header field \(name.debugDescription) isn't a token, or its value contains a line break or a NUL"
                 )
             }
         }
         try checkForTrailers()
     }
 
-    /// Refuses a request that asks for trailers, which a server then sends (RFC 9110 §10.1.4): on Linux they end the
-    /// process.
+    /// Rejects a request that accepts trailers (RFC 9110 §10.1.4), because on Linux, received trailers end the process.
     private func checkForTrailers() throws(URLSessionFailure) {
         #if canImport(FoundationNetworking)
         let codings = request.value(forHTTPHeaderField: "TE")?.lowercased() ?? ""
         guard !codings.contains("trailers") else {
-            throw .notOnLinux("read the trailers that the field TE asks for")
+            throw .notOnLinux("read the trailers that the TE field requests")
         }
         #endif
     }
@@ -114,12 +113,12 @@ package struct URLSessionCall: Sendable {
     private func checkBody() throws(URLSessionFailure) {
         if case .none = body { return }
         guard request.httpMethod ?? "GET" != "GET" else {
-            throw URLSessionFailure(.dataLengthExceedsMaximum, message: "URLSession does not send a body with GET")
+            throw URLSessionFailure(.dataLengthExceedsMaximum, message: "URLSession doesn't send a body with GET")
         }
         guard case .file(let file) = body else { return }
-        // On Linux a file that cannot be opened would end the process or fail without a name.
+        // On Linux, a file that can't be opened would end the process or fail without its name.
         guard file.isFileURL else {
-            throw URLSessionFailure(.unsupportedURL, message: "the body's URL is not a file URL")
+            throw URLSessionFailure(.unsupportedURL, message: "the body's URL isn't a file URL")
         }
         do { _ = try FileStatus(ofReadable: file) } catch { throw URLSessionFailure(error) }
     }

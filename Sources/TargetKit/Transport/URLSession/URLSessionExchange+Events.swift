@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// The events of an exchange's task.
 extension URLSessionExchange {
-    /// Receives a head; interim ones (RFC 9110 §15.2) are ignored.
+    /// Receives a head. Interim heads (RFC 9110 §15.2) are ignored.
     func receive(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
         let isInterim = (100..<200).contains(response.statusCode) && response.statusCode != 101
@@ -41,8 +41,8 @@ extension URLSessionExchange {
         }
     }
 
-    /// Writes the bytes and returns the progress to report. If the exchange has ended, the partial file has been
-    /// removed on return.
+    /// Writes the bytes and returns the progress to report. If the exchange ended, the partial file is removed on
+    /// return.
     private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
         guard var bodyWriter = takeBodyWriter() else { return .success(nil) }
         do {
@@ -63,7 +63,7 @@ extension URLSessionExchange {
         return .success(report)
     }
 
-    /// Moves the body writer out of the state. A second reference would cause a copy of its bytes for each piece.
+    /// Moves the body writer out of the state. A second reference would cause a copy of its bytes for each chunk.
     private func takeBodyWriter() -> URLSessionBodyWriter? {
         state.withLock { state in
             state.isWriting = state.bodyWriter != nil
@@ -87,7 +87,7 @@ extension URLSessionExchange {
         state.withLock { $0.metrics = metrics }
     }
 
-    /// Ends the exchange after its task has ended.
+    /// Ends the exchange after its task ended.
     func complete(response: URLResponse?, error: (any Error)?) {
         let (isSettled, known, metrics) = state.withLock { ($0.isSettled, $0.head, $0.metrics) }
         guard !isSettled else { return }
@@ -113,8 +113,8 @@ extension URLSessionExchange {
         throw URLSessionFailure(.networkConnectionLost, message: words)
     }
 
-    /// Ends the exchange with its response. From here on it cannot be cancelled or time out: its file is moved into
-    /// place.
+    /// Ends the exchange with its response. From here on, it can't be cancelled or time out, because its file is moved
+    /// to its destination.
     private func finish(_ head: ResponseHead, metrics: TransportMetrics?) {
         guard let ended = end(with: nil) else { return }
         let bodyWriter = ended.bodyWriter ?? call.bodyWriter
@@ -137,7 +137,7 @@ extension URLSessionExchange {
         guard !call.expectsBody || response.declaredBodyLength == 0 else {
             throw URLSessionFailure(
                 .redirectToNonExistentLocation,
-                message: "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
+                message: "URLSession on Linux loses the body of a redirect without a Location; CurlTransport doesn't"
             )
         }
         return ResponseHead(response)

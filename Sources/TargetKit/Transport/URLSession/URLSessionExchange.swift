@@ -5,18 +5,18 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One exchange. The first of response, error, timeout and cancellation settles it: it resumes the caller, or ends the
+/// One exchange. The first response, error, timeout or cancellation settles it, which resumes the caller or ends the
 /// body that the caller reads.
 ///
-/// URLSession's events arrive one after another on the session's callback queue; a cancellation or timeout can occur at
+/// URLSession's events arrive one after another on the session's callback queue. A cancellation or timeout can occur at
 /// any time.
 final class URLSessionExchange: Sendable {
     struct State: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
-        /// The outcome of an exchange that ended before it had a continuation.
+        /// The outcome, if the exchange ended before it had a continuation.
         var outcome: Result<TransportResponse, any Error>?
         var isSettled = false
-        /// Whether the caller has received the response and reads the body.
+        /// Whether the caller received the response and reads the body.
         var isHeadDelivered = false
         var isTaskSuspended = false
         var task: URLSessionTask?
@@ -26,8 +26,8 @@ final class URLSessionExchange: Sendable {
         /// The destination of the body; `nil` while it is being written to, so that it has one owner and no lock is
         /// held during disk access.
         var bodyWriter: URLSessionBodyWriter?
-        /// Whether bytes are being written. If the exchange ends meanwhile, the caller is resumed after the write, so
-        /// that a partial file has been removed by then.
+        /// Whether bytes are being written. If the exchange ends during the write, the caller is resumed after it, when
+        /// the partial file is removed.
         var isWriting = false
         /// The continuation to resume after the write, and its result.
         var pendingCompletion:
@@ -44,7 +44,7 @@ final class URLSessionExchange: Sendable {
         var task: URLSessionTask?
         var timer: Task<Void, Never>?
         var bodyWriter: URLSessionBodyWriter?
-        /// The channel of a streamed body, whose caller has already received the response.
+        /// The channel of a streamed body, if its caller already received the response.
         var channel: BodyChannel?
     }
 
@@ -55,7 +55,7 @@ final class URLSessionExchange: Sendable {
     let state: Locked<State>
     private let streaming: URLSessionStreaming
 
-    /// Creates an exchange whose tasks are used on a serial queue.
+    /// Creates an exchange that uses its tasks on a serial queue.
     init(_ call: URLSessionCall, queue: DispatchQueue, streaming: URLSessionStreaming) {
         self.call = call
         self.streaming = streaming
@@ -65,10 +65,10 @@ final class URLSessionExchange: Sendable {
 
     var isSettled: Bool { state.withLock { $0.isSettled } }
 
-    /// The request's body; `.none` until a source has been read.
+    /// The request's body; `.none` until a source is read.
     var body: URLSessionBody { state.withLock { $0.body } }
 
-    /// Stores the caller's continuation and starts the timeout; returns `false` when the exchange has already ended.
+    /// Stores the caller's continuation and starts the timeout; returns `false` if the exchange already ended.
     func open(_ continuation: CheckedContinuation<TransportResponse, any Error>) -> Bool {
         let outcome = state.withLock { state in
             if state.outcome == nil { state.continuation = continuation }
@@ -93,11 +93,11 @@ final class URLSessionExchange: Sendable {
         if isSettled { task.cancel() }
     }
 
-    /// Prepares to send the body again from its start; returns `false` when the exchange has ended, or ends it when the
-    /// request must not be sent twice.
+    /// Prepares to send the body again from its start; returns `false` if the exchange ended, or ends it if the request
+    /// must not be sent twice.
     func prepareToSendAgain() -> Bool {
         guard call.request.isRepeatable() else {
-            let words = "the connection was closed before a response arrived, and the request must not be sent twice"
+            let words = "the connection was closed before a response arrived, and the request isn't safe to retry"
             fail(.networkConnectionLost, message: words)
             return false
         }
@@ -112,7 +112,7 @@ final class URLSessionExchange: Sendable {
         return !isSettled
     }
 
-    /// Ends the exchange, unless it has already ended.
+    /// Ends the exchange, unless it already ended.
     func settle(_ outcome: Result<TransportResponse, any Error>) {
         guard let ended = end(with: outcome) else { return }
         guard let bodyWriter = ended.bodyWriter, bodyWriter.hasFile else { return tell(ended, outcome: outcome) }
@@ -123,7 +123,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Ends the exchange and returns its state; `nil` when it has already ended.
+    /// Ends the exchange and returns its state; `nil` if it already ended.
     ///
     /// - Parameter outcome: The result for the caller; `nil` while it is unknown.
     func end(with outcome: Result<TransportResponse, any Error>?) -> Ended? {
@@ -146,7 +146,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Reports the result of the exchange to the caller or to the reader of the body.
+    /// Reports the result of the exchange to the caller or the reader of the body.
     func tell(_ ended: Ended, outcome: Result<TransportResponse, any Error>) {
         ended.timer?.cancel()
         if case .failure = outcome, let task = ended.task { queue.async { task.cancel() } }
@@ -177,7 +177,7 @@ final class URLSessionExchange: Sendable {
 // MARK: - Streamed bodies
 
 extension URLSessionExchange {
-    /// Returns the response to the caller when the body is streamed, once.
+    /// Returns the response to the caller, once, if the body is streamed.
     func deliver(_ head: ResponseHead) {
         guard let channel = call.bodyWriter.channel else { return }
         let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in

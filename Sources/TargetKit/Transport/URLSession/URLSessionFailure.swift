@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The reason an exchange failed, without its URL.
+/// The reason why an exchange failed, without its URL.
 package struct URLSessionFailure: Error {
     var code: URLError.Code
     var message: String
@@ -22,14 +22,14 @@ package struct URLSessionFailure: Error {
     }
 
     #if canImport(FoundationNetworking)
-    /// A failure for something that Foundation on Linux does not support, described by words that follow "cannot".
+    /// A failure for a feature that Foundation on Linux doesn't support. The words follow "can't".
     static func notOnLinux(_ words: String, code: URLError.Code = .unsupportedURL) -> Self {
-        Self(code, message: "URLSession on Linux cannot \(words); CurlTransport can")
+        Self(code, message: "URLSession on Linux can't \(words); CurlTransport can")
     }
     #endif
 
     static func overLimit(_ limit: Int) -> Self {
-        Self(.dataLengthExceedsMaximum, message: "the body is over the limit of \(limit) bytes")
+        Self(.dataLengthExceedsMaximum, message: "the body exceeds the limit of \(limit) bytes")
     }
 
     /// The error for the caller.
@@ -43,7 +43,7 @@ package struct URLSessionFailure: Error {
         URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message])
     }
 
-    /// The error for the caller when a task has ended with an error.
+    /// The error for the caller if a task ended with an error.
     package static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
         #if canImport(FoundationNetworking)
         guard let given = error as? URLError else { return error }
@@ -57,25 +57,25 @@ package struct URLSessionFailure: Error {
     }
 
     #if canImport(FoundationNetworking)
-    /// libcurl's message when Foundation cannot parse a line of the head.
+    /// libcurl's message if Foundation can't parse a line of the head.
     private static let refusedHead = "Failed writing header"
     private static let readingHead =
-        "read this head: its status line may lack the space behind the code (RFC 9112 §4), or a field is not UTF-8"
+        "read this head: its status line may lack the space after the code (RFC 9112 §4), or a field isn't UTF-8"
 
     /// A more specific code. Foundation on Linux reports most of libcurl's results as `.unknown`; only the message,
-    /// from `curl_easy_strerror` or the error buffer, tells them apart.
+    /// from `curl_easy_strerror` or the error buffer, distinguishes them.
     private static func code(_ code: URLError.Code, words: String, hasHead: Bool) -> URLError.Code {
         switch code {
         // An empty response.
         case .badServerResponse where !hasHead: return .networkConnectionLost
-        // A response that does not start like HTTP; the URL's scheme has already been checked.
+        // The response doesn't start like HTTP; the URL's scheme is already checked.
         case .unsupportedURL: return .badServerResponse
         case .unknown: break
         default: return code
         }
         let words = words.lowercased()
         let meanings: [([String], URLError.Code)] = [
-            // TLS that ends after its handshake is a lost connection: the request may have been read.
+            // TLS that ends after its handshake is a lost connection, because the request may have been read.
             (["ssl_read", "ssl_write", "recv error", "send error"], .networkConnectionLost),
             (["certificate"], .serverCertificateUntrusted),
             (["ssl", "tls"], .secureConnectionFailed),

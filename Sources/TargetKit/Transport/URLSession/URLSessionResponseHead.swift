@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension ResponseHead {
-    /// Creates the head from Foundation's response, which joins repeated fields and loses their order. `Set-Cookie`
+    /// Creates the head from Foundation's response, in which repeated fields are joined and unordered. `Set-Cookie`
     /// fields are separated again.
     package init(_ response: HTTPURLResponse) {
         var fields: [String: String] = [:]
@@ -19,11 +19,10 @@ extension ResponseHead {
         self.init(statusCode: response.statusCode, headers: headers)
     }
 
-    /// Refuses a head that announces trailers (RFC 9110 §6.6.2), where they would end the process.
+    /// Rejects a head that announces trailers (RFC 9110 §6.6.2) on systems where they would end the process.
     ///
-    /// Linux, Swift 6.3.1: Foundation parses trailers as a second head. Trailers that have not arrived yet can be
-    /// stopped; those that arrive together with the head, or that are unannounced, cannot. Watched by
-    /// `FoundationFatalTests`.
+    /// On Linux (Swift 6.3.1), Foundation parses trailers as a second head. Trailers that arrive later can be stopped,
+    /// but not unannounced trailers or trailers that arrive with the head. Watched by `FoundationFatalTests`.
     func checkForTrailers() throws(URLSessionFailure) {
         #if canImport(FoundationNetworking)
         guard !headers.contains("Trailer") else {
@@ -41,9 +40,9 @@ extension ResponseHead {
 }
 
 extension HTTPURLResponse {
-    /// The size of the decoded body in bytes; `nil` when the head does not declare it.
+    /// The size of the decoded body in bytes; `nil` if the head doesn't declare it.
     var declaredBodyLength: Int64? {
-        // RFC 9110 §6.4.1, §15.4.5: these have none, whatever their Content-Length says.
+        // RFC 9110 §6.4.1, §15.4.5: these responses have no body, regardless of their Content-Length.
         if statusCode == 204 || statusCode == 304 || (100..<200).contains(statusCode) { return 0 }
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         guard coding.lowercased() == "identity" else { return nil }

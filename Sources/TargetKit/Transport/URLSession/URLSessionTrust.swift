@@ -3,17 +3,17 @@
 import Foundation
 import Security
 
-/// Answers URLSession's authentication challenges according to a ``TLSPolicy``, on Apple platforms.
+/// Responds to URLSession's authentication challenges according to a ``TLSPolicy``, on Apple platforms.
 package struct URLSessionTrust: Sendable {
-    /// The answer to a challenge, and the error of the call when the challenge is cancelled.
+    /// The disposition of a challenge, and the error of the call if the challenge is cancelled.
     package struct Answer {
         package var disposition: URLSession.AuthChallengeDisposition
         package var credential: URLCredential?
         package var failure: URLError?
     }
 
-    /// The queue on which certificates are evaluated, which can use the network. It is not the session's own queue, on
-    /// which all of its calls wait.
+    /// The queue on which certificates are evaluated, because evaluation can use the network and would block all calls
+    /// on the session's queue.
     private static let queue = DispatchQueue(label: "TargetKit.URLSessionTrust")
 
     package let policy: TLSPolicy
@@ -22,7 +22,7 @@ package struct URLSessionTrust: Sendable {
         self.policy = policy
     }
 
-    /// Answers a challenge once: immediately for the system's default handling, otherwise later on another queue.
+    /// Responds to a challenge once, immediately for the system's default handling, otherwise later on another queue.
     package func answer(
         _ challenge: URLAuthenticationChallenge,
         for url: URL,
@@ -39,7 +39,7 @@ package struct URLSessionTrust: Sendable {
         }
     }
 
-    /// Whether the policy adds no requirements for the host to the system's.
+    /// Whether the policy has no requirements for the host beyond the system's.
     private func usesSystemEvaluation(_ host: String) -> Bool {
         guard policy.pinnedKeys(for: host) == nil else { return false }
         switch policy.trust {
@@ -57,11 +57,11 @@ package struct URLSessionTrust: Sendable {
         do {
             try restrictAuthorities(of: trust)
         } catch {
-            let words = "the file with the authorities cannot be read"
+            let words = "the file with the authorities can't be read"
             return tell(refuse(.serverCertificateHasUnknownRoot, message: words, for: url))
         }
         let untrusted = { @Sendable in
-            refuse(.serverCertificateUntrusted, message: "the server's certificate is not trusted", for: url)
+            refuse(.serverCertificateUntrusted, message: "the server's certificate isn't trusted", for: url)
         }
         let isTold = Locked(false)
         let tellOnce = { @Sendable (answer: Answer) in
@@ -71,21 +71,21 @@ package struct URLSessionTrust: Sendable {
             }
             if !wasTold { tell(answer) }
         }
-        // The documentation requires the call to be made on the queue that is passed.
+        // The documentation requires calling this function on the queue that is passed.
         let status = SecTrustEvaluateAsyncWithError(trust, Self.queue) { trust, isTrusted, _ in
             tellOnce(isTrusted ? answerTrusted(trust, host: host, for: url) : untrusted())
         }
         if status != errSecSuccess { tellOnce(untrusted()) }
     }
 
-    /// The answer for a trusted certificate, which may also have to match one of the pinned keys.
+    /// The disposition for a trusted certificate, which may also have to match a pinned key.
     private func answerTrusted(_ trust: SecTrust, host: String, for url: URL) -> Answer {
         guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
             return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
         }
         var answer = refuse(
             .serverCertificateUntrusted,
-            message: "the server's key is not one of the pinned ones",
+            message: "the server's key isn't one of the pinned keys",
             for: url
         )
         let mismatch = TLSPolicy.PinMismatch(host: host)

@@ -30,7 +30,7 @@ final class BrotliDecoder: ContentDecoder {
     private let decoder: UnsafeMutableRawPointer
     private(set) var isAtEnd = false
 
-    /// - Returns: `nil` when brotli is not loaded.
+    /// - Returns: `nil` if brotli isn't loaded.
     init?() {
         guard let library = Library.loaded, let decoder = library.create(nil, nil, nil) else { return nil }
         self.library = library

@@ -4,15 +4,15 @@ import Foundation
 
 /// A content coding (RFC 9110 §8.4.1) whose end can be detected.
 ///
-/// TargetKit decodes bodies itself, with the libraries that libcurl uses: libcurl (7.68 to 8.16) reports success for a
-/// coding that ends early.
+/// TargetKit decodes bodies itself, with the libraries that libcurl uses, because libcurl (7.68 to 8.16) reports
+/// success for a coding that ends early.
 enum ContentCoding: String, CaseIterable {
     case gzip
     case deflate
     case brotli = "br"
     case zstd
 
-    /// Creates the coding with a name in lowercase; `nil` when it is unknown.
+    /// Creates the coding with a lowercase name; `nil` if it is unknown.
     init?(named name: some StringProtocol) {
         // RFC 9110 §8.4.1.3.
         self.init(rawValue: name == "x-gzip" ? "gzip" : String(name))
@@ -24,7 +24,7 @@ enum ContentCoding: String, CaseIterable {
         return names.isEmpty ? "identity" : names.joined(separator: ", ")
     }()
 
-    /// Creates a decoder; `nil` when libcurl has not loaded the library.
+    /// Creates a decoder; `nil` if libcurl didn't load the library.
     func makeDecoder() -> (any ContentDecoder)? {
         switch self {
         case .gzip: ZlibDecoder(isGzip: true)
@@ -37,12 +37,12 @@ enum ContentCoding: String, CaseIterable {
 
 /// Decodes a body with one coding.
 protocol ContentDecoder: AnyObject {
-    /// Whether the coding has ended. More bytes may follow: gzip members and zstd frames can be concatenated.
+    /// Whether the coding ended. More bytes may follow, because gzip members and zstd frames can be concatenated.
     var isAtEnd: Bool { get }
 
-    /// Decodes bytes, and removes those that it has read from the start of the input.
+    /// Decodes bytes, and removes the decoded bytes from the start of the input.
     ///
-    /// - Returns: The number of bytes of output. 0 with an empty input: the decoder needs more input.
+    /// - Returns: The size of the output in bytes. If it is 0 and the input is empty, the decoder needs more input.
     func decode(
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
@@ -51,7 +51,7 @@ protocol ContentDecoder: AnyObject {
 
 extension CurlFailure {
     static func invalid(_ coding: ContentCoding) -> Self {
-        quotable(.cannotDecodeContentData, message: "the body has an error in its coding, \(coding.rawValue)")
+        quotable(.cannotDecodeContentData, message: "the body's \(coding.rawValue) coding is invalid")
     }
 
     static let bytesAfterCoding = quotable(
@@ -61,17 +61,17 @@ extension CurlFailure {
     static let codingCutOff = quotable(.cannotDecodeContentData, message: "the body ended before the end of its coding")
 }
 
-/// A library that libcurl has loaded.
+/// A library that libcurl loaded.
 struct LoadedLibrary {
     private let handle: UnsafeMutableRawPointer
 
-    /// - Returns: `nil` when the library is not loaded.
+    /// - Returns: `nil` if the library isn't loaded.
     init?(_ name: String) {
         guard let handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD) else { return nil }
         self.handle = handle
     }
 
-    /// The function with a name and a C function type; `nil` when the library lacks it.
+    /// The function with a name and a C function type; `nil` if the library lacks it.
     func function<Function>(_ name: String, type: Function.Type = Function.self) -> Function? {
         dlsym(handle, name).map { unsafeBitCast($0, to: type) }
     }

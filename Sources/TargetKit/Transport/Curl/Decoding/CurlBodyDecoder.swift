@@ -4,13 +4,13 @@ import Foundation
 
 /// Decodes the body of a response, and checks that its codings are complete.
 ///
-/// The output is passed on in parts of a fixed size, so the memory does not depend on how much the body expands.
+/// The output is passed on in parts of a fixed size, so the memory doesn't depend on the decoded size.
 final class CurlBodyDecoder {
     /// The decoder of one coding, and its output.
     private final class Stage {
         let decoder: any ContentDecoder
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-        /// The part of the output that the next stage has not read.
+        /// The unread part of the output.
         var output = UnsafeRawBufferPointer(start: nil, count: 0)
 
         init(_ decoder: any ContentDecoder) {
@@ -21,7 +21,7 @@ final class CurlBodyDecoder {
             buffer.deallocate()
         }
 
-        /// Decodes input until there is output; returns `false` when more input is needed.
+        /// Decodes input until there is output; returns `false` if more input is needed.
         func fill(from input: inout UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
             repeat {
                 let count = try decoder.decode(&input, into: buffer)
@@ -37,14 +37,13 @@ final class CurlBodyDecoder {
     /// The coding that was applied last comes first.
     private let stages: [Stage]
     private var hasInput = false
-    /// The number of bytes at the start of the next input that have been read. libcurl offers bytes again after a
+    /// The number of bytes at the start of the next input that were already read. libcurl offers bytes again after a
     /// pause.
     private var readCount = 0
 
     /// Creates the decoder of a body with the given codings, in the order in which they were applied.
     ///
-    /// - Returns: `nil` when the body has no coding, or one that is unknown or not supported: it is then returned as
-    ///   received.
+    /// - Returns: `nil` if the body has no coding or an unsupported one. The body is then returned as received.
     init?(_ codings: [String]) {
         guard !codings.isEmpty, codings.count <= Self.limit else { return nil }
         var stages: [Stage] = []
@@ -55,8 +54,8 @@ final class CurlBodyDecoder {
         self.stages = stages
     }
 
-    /// Decodes bytes, and passes the output to the closure; returns `false` when the closure did, and the same bytes
-    /// have to be offered again.
+    /// Decodes bytes, and passes the output to the closure; returns `false` if the closure does, and the bytes have to
+    /// be offered again.
     func receive(
         _ bytes: UnsafeRawBufferPointer,
         write: (UnsafeRawBufferPointer) throws(CurlFailure) -> Bool
@@ -76,12 +75,12 @@ final class CurlBodyDecoder {
         return true
     }
 
-    /// Checks that the body has ended together with its codings. An empty body has none.
+    /// Checks that the body and its codings are complete. An empty body has no codings.
     func finish() throws(CurlFailure) {
         guard !hasInput || stages.allSatisfy(\.decoder.isAtEnd) else { throw .codingCutOff }
     }
 
-    /// Ensures that a stage has output; returns `false` when more input is needed.
+    /// Ensures that a stage has output; returns `false` if more input is needed.
     private func fill(_ index: Int, from input: inout UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         let stage = stages[index]
         guard stage.output.isEmpty else { return true }

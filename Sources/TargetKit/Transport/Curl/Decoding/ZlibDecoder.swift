@@ -3,7 +3,7 @@
 import CTargetKitCurl
 import Foundation
 
-/// Decodes gzip (RFC 1952) and deflate (RFC 1950), whose checksums zlib compares.
+/// Decodes gzip (RFC 1952) and deflate (RFC 1950). zlib verifies their checksums.
 final class ZlibDecoder: ContentDecoder {
     private struct Library: Sendable {
         let start: ccurl_inflate_init
@@ -25,20 +25,20 @@ final class ZlibDecoder: ContentDecoder {
     private enum Code {
         static let ok: Int32 = 0
         static let streamEnd: Int32 = 1
-        /// Neither input nor output could be used.
+        /// No progress is possible with the input and output.
         static let noProgress: Int32 = -5
     }
 
     private let library: Library
     private let isGzip: Bool
-    /// Not in this object, because zlib keeps its address.
+    /// Not stored in this object, because zlib stores its address.
     private let stream: UnsafeMutablePointer<ccurl_z_stream>
     private var isStarted = false
     private(set) var isAtEnd = false
     /// The number of bytes that are ignored after the end.
     private var ignoredCount = 0
 
-    /// - Returns: `nil` when zlib is not loaded.
+    /// - Returns: `nil` if zlib isn't loaded.
     init?(isGzip: Bool) {
         guard let library = Library.loaded else { return nil }
         self.library = library
@@ -72,12 +72,12 @@ final class ZlibDecoder: ContentDecoder {
         return output.count - Int(stream.pointee.avail_out)
     }
 
-    /// Starts with the first byte; returns `false` before it.
+    /// Starts at the first byte; returns `false` without one.
     private func start(_ input: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         guard !isStarted else { return true }
         guard let first = input.first else { return false }
-        // Some servers send deflate without zlib's header, whose first byte has these bits. No encoder begins
-        // with them. Such a body can end with a checksum.
+        // Some servers send deflate without zlib's header. Only zlib's header begins with these bits. A body without it
+        // can end with a checksum.
         let isRaw = !isGzip && first & 0x8F != 0x08
         if isRaw { ignoredCount = 4 }
         let windowBits: Int32 = isGzip ? 31 : isRaw ? -15 : 15

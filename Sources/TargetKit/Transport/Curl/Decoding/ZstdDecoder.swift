@@ -24,14 +24,14 @@ final class ZstdDecoder: ContentDecoder {
         }()
     }
 
-    /// `ZSTD_d_windowLogMax`, and the window of 8 MiB that servers have to keep within (RFC 9659 §3).
+    /// `ZSTD_d_windowLogMax`, and the maximum window of 8 MiB (RFC 9659 §3).
     private static let windowLimit: (parameter: Int32, bits: Int32) = (100, 23)
 
     private let library: Library
     private let decoder: UnsafeMutableRawPointer
     private(set) var isAtEnd = false
 
-    /// - Returns: `nil` when zstd is not loaded.
+    /// - Returns: `nil` if zstd isn't loaded.
     init?() {
         guard let library = Library.loaded, let decoder = library.create() else { return nil }
         self.library = library

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CTargetKitCurl)
-/// The streamed bodies that received bytes in this round of the loop. Their readers are woken once, at its end, and not for
-/// each 16 KiB that libcurl passes on.
+/// The streamed bodies that received bytes in this round of the loop. Their readers are woken once at its end, instead
+/// of for each 16 KiB from libcurl.
 final class CurlArrivals {
     private var channels: [BodyChannel] = []
 

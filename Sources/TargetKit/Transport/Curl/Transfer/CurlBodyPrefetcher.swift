@@ -2,14 +2,14 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Reads a body ahead on its own thread, so that a slow source does not delay other calls.
+/// Reads a body ahead on its own thread, so that a slow source doesn't delay other calls.
 final class CurlBodyPrefetcher: Sendable {
     private static let pieceSize = 128 << 10
     /// The number of waiting bytes at which the reader pauses: two of libcurl's buffers.
     private static let aheadLimit = 2 * CurlOptions.largeUploadBuffer
 
     private struct State: Sendable {
-        /// The number of times the body was restarted; pieces of earlier rounds are discarded.
+        /// The number of times the body was restarted; chunks of earlier rounds are discarded.
         var round = 0
         var pieces: [ArraySlice<UInt8>] = []
         var byteCount = 0
@@ -26,7 +26,7 @@ final class CurlBodyPrefetcher: Sendable {
             end = nil
         }
 
-        /// Copies what waits, as far as there is room, and returns the number of bytes.
+        /// Copies waiting bytes into the buffer, and returns their number.
         mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             var count = 0
             while count < buffer.count, let piece = pieces.first {
@@ -60,7 +60,7 @@ final class CurlBodyPrefetcher: Sendable {
         thread.start()
     }
 
-    /// Copies the available bytes; returns 0 at the end, and `nil` when there are none yet.
+    /// Copies the available bytes; returns 0 at the end, and `nil` if none are available yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         let (result, wakes) = state.withLock { state -> (Result<Int?, any Error>, Bool) in
             let count = state.take(into: buffer)
@@ -111,7 +111,7 @@ extension CurlBodyPrefetcher {
         }
     }
 
-    /// Waits until more bytes are needed; returns `nil` when the prefetcher has been closed.
+    /// Waits until more bytes are needed; returns `nil` if the prefetcher is closed.
     private func nextRound() -> Int? {
         while true {
             let (round, isOver) = state.withLock { state -> (Int?, Bool) in

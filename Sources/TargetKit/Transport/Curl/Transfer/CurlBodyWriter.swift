@@ -12,7 +12,7 @@ enum CurlBodyWriter {
     case file(CurlFileWriter, URL)
     case stream(BodyChannel)
 
-    /// Creates the destination of the call's body; the loop resumes it on a command.
+    /// Creates the destination of the call's body; a command to the loop resumes it.
     init(_ call: CurlCall, commandQueue: CurlCommandQueue) {
         self =
             switch call.destination {
@@ -22,7 +22,7 @@ enum CurlBodyWriter {
             }
     }
 
-    /// Writes the next bytes; returns `false` when they have to be offered again later.
+    /// Writes the next bytes; returns `false` if they have to be offered again later.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         switch self {
         case .memory(var data, let limit):
@@ -43,21 +43,21 @@ enum CurlBodyWriter {
         }
     }
 
-    /// The received body. A file is not in place until its writer is closed.
+    /// The received body. A file is at its destination only after its writer is closed.
     var body: TransportResponse.Body {
         switch self {
         case .memory(let data, _): .data(data)
         case .file(_, let url): .file(url)
-        // The reader has received it.
+        // The reader already received it.
         case .stream: .data(Data())
         }
     }
 }
 
-/// Writes a response's body to a file on a queue of its own, so that a slow disk delays only its own call.
+/// Writes a response's body to a file on a separate queue, so that a slow disk delays only its own call.
 final class CurlFileWriter: Sendable {
-    /// The number of bytes that may wait to be written. It is large enough that a busy disk does not pause libcurl,
-    /// which over HTTP/2 buffers what continues to arrive.
+    /// The number of bytes that may wait to be written. It is large enough that a busy disk doesn't pause libcurl. Over
+    /// HTTP/2, a paused libcurl would buffer further bytes.
     static let limit = 1 << 20
 
     private let place: URL
@@ -66,11 +66,11 @@ final class CurlFileWriter: Sendable {
     /// Accessed only on the queue.
     private let file: Locked<PartialFile?>
 
-    /// Creates a writer for a file that is moved to the given place.
+    /// Creates a writer for a file that is moved to the destination.
     ///
     /// - Parameters:
     ///   - queue: The serial queue to write on.
-    ///   - resume: Called when there is room again after bytes were refused, and when writing has failed.
+    ///   - resume: Called when there is space again after bytes were rejected, and when writing fails.
     init(
         replacing place: URL,
         on queue: DispatchQueue = DispatchQueue(label: "TargetKit.download"),
@@ -86,12 +86,12 @@ final class CurlFileWriter: Sendable {
         buffer.begin(resume: resume)
     }
 
-    /// Accepts the next bytes; returns `false` when they have to be offered again later.
+    /// Accepts the next bytes; returns `false` if they have to be offered again later.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         do { return try buffer.append(bytes) } catch { throw CurlFailure(ofFile: error) }
     }
 
-    /// Moves the file to its place after a success and removes it otherwise, then calls the closure with the result.
+    /// Moves the file to its destination after a success, or removes it, then calls the closure with the result.
     func close(
         _ outcome: Result<TransportResponse, any Error>,
         then tell: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void

@@ -10,11 +10,11 @@ import FoundationNetworking
 struct CurlCompletion {
     let pending: CurlPendingCall
     let outcome: Result<TransportResponse, any Error>
-    /// The channel of a streamed body, whose caller has already received the response.
+    /// The channel of a streamed body, if its caller already received the response.
     var channel: BodyChannel?
     /// The queue on which progress is reported; the completion follows the last report.
     let queue: DispatchQueue?
-    /// The writer of the downloaded file; the exchange ends once the file is in place or removed.
+    /// The writer of the downloaded file; the exchange ends when the file is moved or removed.
     var file: CurlFileWriter?
 
     /// Resumes the caller.

@@ -2,7 +2,7 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Reports the progress of one exchange on its own queue, so that a slow handler does not delay other calls.
+/// Reports the progress of one exchange on a separate queue, so that a slow handler doesn't delay other calls.
 final class CurlProgress {
     let queue = DispatchQueue(label: "TargetKit.curl.progress")
     private let report: @Sendable (TransferProgress) -> Void
@@ -17,7 +17,7 @@ final class CurlProgress {
 
     /// Updates the progress; a total of 0 is unknown.
     ///
-    /// - Parameter unacknowledged: Returns the number of bytes that were sent and that the server has not acknowledged.
+    /// - Parameter unacknowledged: Returns the number of sent bytes that the server didn't acknowledge yet.
     func move(
         up sent: Int64,
         of toSend: Int64,
@@ -39,8 +39,8 @@ final class CurlProgress {
         if let step = progress.reportIfDue(now: now) { send(step) }
     }
 
-    /// Makes the last report of each direction. The response is complete; the request need not be, if the response was
-    /// early.
+    /// Makes the last report of each direction. The response is complete; after an early response, the request may be
+    /// incomplete.
     func finish(sent: Int64, of length: Int64?, received: Int64) {
         if hasBody { send(TransferProgress(completed: sent, total: length, direction: .upload)) }
         send(TransferProgress(completed: received, total: received, direction: .download))

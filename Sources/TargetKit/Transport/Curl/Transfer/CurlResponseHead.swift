@@ -2,16 +2,16 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Collects the lines of a response's head; those of interim responses are discarded.
+/// Collects the lines of a response's head. Lines of interim responses are discarded.
 struct CurlResponseHead {
-    /// A size in bytes that most heads do not exceed.
+    /// A size in bytes that is sufficient for most heads.
     static let typicalSize = 512
 
     private(set) var statusCode = 0
     private(set) var httpVersion = "HTTP/1.1"
     private(set) var lines: [UInt8]
     private(set) var framing = CurlFraming()
-    /// Whether the blank line has arrived. libcurl accepts a head that ends before it as a complete response.
+    /// Whether the blank line arrived. libcurl accepts a head without it as a complete response.
     private(set) var isComplete = false
     /// Whether the response to this request can have a body.
     private let hasBody: Bool
@@ -19,10 +19,10 @@ struct CurlResponseHead {
     private let limit: Int
     private var byteCount = 0
     private var isStatusLineNext = true
-    /// Whether interim responses are kept until they are taken.
+    /// Whether interim responses are stored until they are taken.
     private let keepsInterim: Bool
     private var interim: ResponseHead?
-    /// Whether the status line has arrived.
+    /// Whether the status line arrived.
     var hasBegun: Bool { statusCode != 0 }
 
     /// Creates an empty head that is collected in the buffer.
@@ -33,12 +33,12 @@ struct CurlResponseHead {
         self.hasBody = hasBody
     }
 
-    /// The head as collected.
+    /// The collected head.
     var response: ResponseHead {
         ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
     }
 
-    /// Returns the interim response that has just ended, if there is one.
+    /// Returns the interim response that just ended, if there is one.
     mutating func takeInterim() -> ResponseHead? {
         defer { if interim != nil { interim = nil } }
         return interim
@@ -46,12 +46,11 @@ struct CurlResponseHead {
 
     /// Parses one line, including its line break.
     ///
-    /// - Throws: An error when the limit is exceeded or the length of the body is ambiguous.
+    /// - Throws: An error if the limit is exceeded or the length of the body is ambiguous.
     mutating func receive(_ line: UnsafeRawBufferPointer) throws(CurlFailure) {
         byteCount += line.count
         guard byteCount <= limit else { throw CurlFailure.headTooLarge(limit) }
-        // After the head, these are the trailers of a chunked body (RFC 9112 §7.1.2), which only count toward the
-        // limit.
+        // Lines after the head are trailers of a chunked body (RFC 9112 §7.1.2), which only count toward the limit.
         if isComplete { return }
         if isStatusLineNext {
             readStatus(line)
@@ -78,7 +77,7 @@ struct CurlResponseHead {
         }
     }
 
-    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl has checked its format, and creates one for HTTP/2.
+    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl checks its format, and creates one for HTTP/2.
     private mutating func readStatus(_ line: UnsafeRawBufferPointer) {
         isStatusLineNext = false
         guard let space = line.firstIndex(of: 0x20) else { return }
@@ -96,19 +95,19 @@ struct CurlResponseHead {
 /// The length and the codings of a response's body, as its header fields declare them (RFC 9112 §6.3).
 ///
 /// libcurl reads `5x` as 5, uses the last of several lengths, and ignores a length over 63 bits. Bytes of the body
-/// would then be read as the next response, or the reverse.
+/// could then be read as the next response, or vice versa.
 struct CurlFraming {
-    /// The length of the body in bytes; `nil` when the head does not declare one.
+    /// The length of the body in bytes; `nil` if the head doesn't declare one.
     private(set) var length: Int64?
     /// The content codings of the body in lowercase, in the order in which they were applied (RFC 9110 §8.4).
     private(set) var codings: [String] = []
     private var isChunked = false
     private var isLastFieldLength = false
-    /// Whether a length is not a number, or differs from another.
+    /// Whether a length isn't a number or differs from another length.
     private(set) var isMalformed = false
 
     /// Whether the head declares both a length and the chunked coding. The chunked coding takes precedence, and the
-    /// connection is not reused.
+    /// connection isn't reused.
     var isAmbiguous: Bool { isChunked && length != nil }
 
     /// Parses one line of the head.
@@ -126,14 +125,14 @@ struct CurlFraming {
             isLastFieldLength = false
             if line.isField(named: "transfer-encoding") { isChunked = true }
         case 0x20, 0x09:
-            // An obsolete folded line (RFC 9112 §5.2), which libcurl has already parsed.
+            // An obsolete folded line (RFC 9112 §5.2), already parsed by libcurl.
             if isLastFieldLength { isMalformed = true }
         default:
             isLastFieldLength = false
         }
     }
 
-    /// Parses digits, or a list of the same number (RFC 9110 §8.6).
+    /// Parses digits, or a list of equal numbers (RFC 9110 §8.6).
     private mutating func readLength(_ value: UnsafeRawBufferPointer) {
         var start = 0
         while start <= value.count {

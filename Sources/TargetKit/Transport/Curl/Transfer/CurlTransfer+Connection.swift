@@ -6,8 +6,8 @@ import Foundation
 // MARK: - Choosing a connection
 
 extension CurlTransfer {
-    /// The maximum size of the URL and fields of a request over HTTP/2; larger ones use HTTP/1.1. libcurl (7.88, with
-    /// its nghttp2) cannot send 64 KiB of fields over HTTP/2, and fails the connection's other exchanges as well.
+    /// The maximum size of the URL and fields of a request over HTTP/2; larger requests use HTTP/1.1. libcurl (7.88,
+    /// with its nghttp2) can't send 64 KiB of fields over HTTP/2, and also fails the connection's other exchanges.
     private static let sharedHeadLimit = 48 << 10
 
     /// Sets the options that determine which connection carries the call, and whether it is reused.
@@ -20,20 +20,20 @@ extension CurlTransfer {
         if options.canShare != canShare {
             options.canShare = canShare
             set(CURLOPT_HTTP_VERSION, value: Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-            // Once one connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection
-            // that is in use. It never takes one whose TLS settings differ: this limit is the default, spelled out.
-            // Watched by `CurlSharingTests.heldStream`.
+            // Once a connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection
+            // that is in use. It never does so if the TLS settings differ; this limit equals the default, but counts as
+            // different. Watched by `CurlSharingTests.heldStream`.
             let limit = canShare ? 0 : CURL_SSLVERSION_MAX_TLSv1_3
             set(CURLOPT_SSLVERSION, value: Int(settings.minimumVersion) | Int(limit))
         }
-        // The request waits for the connection that is being made, in case HTTP/2 lets it share that. Over HTTP/1.1
-        // this would queue it behind another response.
+        // The request waits for a connection that is being opened, to share it over HTTP/2. Over HTTP/1.1, this would
+        // queue it behind another response.
         let waitsToShare = canShare && host.version != .http1
         if options.waitsToShare != waitsToShare {
             options.waitsToShare = waitsToShare
             set(CURLOPT_PIPEWAIT, value: waitsToShare ? 1 : 0)
         }
-        // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
+        // Otherwise, calls that can use HTTP/2 would reuse its HTTP/1.1 connection.
         if call.address.isSecure, !canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
         setRepeatsOnNewConnection(false)
         prepareLog(canShare)
@@ -50,16 +50,16 @@ extension CurlTransfer {
     }
 
     private func forbidRepeating(_ isForbidden: Bool) {
-        // libcurl does not repeat an RTSP RECEIVE request when a kept-alive connection has closed, and applies this
-        // option to HTTP, too (`Curl_retry_request`, 7.68 to 8.16). It still repeats a refused stream. Watched by
+        // libcurl doesn't retry an RTSP RECEIVE request after a persistent connection closes, and also applies this
+        // option to HTTP (`Curl_retry_request`, 7.68 to 8.16). It still retries a refused stream. Watched by
         // `CurlRepeatTests` and `CurlSharingTests.refused`.
         let request = isForbidden ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS
         canForbidRepeating = ccurl_setopt_long(easy, CURLOPT_RTSP_REQUEST, Int(request)) == CURLE_OK
-        // For a libcurl without RTSP. If it does not report sending either, it has to open a connection.
+        // For a libcurl without RTSP. If it doesn't report sending either, it must open a new connection.
         if !canForbidRepeating, !CurlLibrary.reportsSending { set(CURLOPT_FRESH_CONNECT, value: isForbidden ? 1 : 0) }
     }
 
-    /// Records that the connection has been made or has failed.
+    /// Records that the connection was opened or failed.
     func noteConnected() {
         guard mayConnect, let host else { return }
         mayConnect = false
@@ -91,7 +91,7 @@ extension CurlTransfer {
         lastActivity = clock.now
         noteConnected()
         guard sendCount > 1 else {
-            // Other kept-alive connections may be closed as well, and libcurl gives up after five. Over HTTP/2, each
+            // Other persistent connections may also be closed, and libcurl gives up after five. Over HTTP/2, each
             // refused stream would open a connection.
             if host?.version == .http1 { setRepeatsOnNewConnection(true) }
             return true

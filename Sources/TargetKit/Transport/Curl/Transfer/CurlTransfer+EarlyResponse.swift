@@ -3,14 +3,14 @@
 import CTargetKitCurl
 import Foundation
 
-/// A response that arrives before the request has been sent completely: a server can respond to the head alone (RFC
-/// 9113 §8.1, RFC 9112 §9.5).
+/// A response that arrives before the request is completely sent. A server can respond to the head alone (RFC 9113
+/// §8.1, RFC 9112 §9.5).
 extension CurlTransfer {
-    /// The intervals at which a transfer with an early response is checked, in nanoseconds. Each is twice the one
-    /// before.
+    /// The intervals at which a transfer with an early response is checked, in nanoseconds. Each is twice the previous
+    /// interval.
     private static let checkIntervals: ClosedRange<UInt64> = 2_000_000...250_000_000
 
-    /// Records whether the response, whose head has arrived, is early.
+    /// Records whether the response is early, after its head arrived.
     func noteEarlyResponse() {
         guard !isResponseEarly, isBodyUnsent else { return }
         isResponseEarly = true
@@ -20,18 +20,18 @@ extension CurlTransfer {
 
     /// Whether the exchange is complete although libcurl hasn't ended it.
     ///
-    /// libcurl does not end an exchange whose complete response rejects the request. Over HTTP/2 it waits for a window
-    /// that the server never opens (7.88 spins meanwhile), and over HTTP/1.1 for the server to read. A 2xx response
-    /// does not end the exchange, however long that takes: it is valid only once the server has the whole request.
+    /// libcurl doesn't end an exchange whose complete response rejects the request. Over HTTP/2, it waits (in 7.88,
+    /// with a busy loop) for a window that the server never opens; over HTTP/1.1, it waits for the server to read. A
+    /// 2xx response doesn't end the exchange, because it is valid only after the server received the whole request.
     ///
-    /// libcurl 7.88 also does not notice that an HTTP/2 stream ends when it sends the last byte of the request, because
-    /// nothing more arrives for the stream. It is told to look again.
+    /// libcurl 7.88 also doesn't notice that an HTTP/2 stream ends when it sends the request's last byte, because
+    /// nothing more arrives for the stream. ``wake()`` makes it check again.
     func canEndEarly() -> Bool {
         guard isResponseEarly else { return false }
         if isBodyUnsent {
             if head.statusCode >= 300, isResponseComplete { return true }
         } else if !isPaused, head.httpVersion == "HTTP/2" {
-            // libcurl has looked, and the server has not ended the stream: the length tells.
+            // libcurl checked, and the server didn't end the stream, so the length decides.
             if earlyCheckInterval == Self.checkIntervals.upperBound, isResponseComplete { return true }
             wake()
         }
@@ -42,7 +42,7 @@ extension CurlTransfer {
 
     /// Makes libcurl read from the connection, even if nothing arrives.
     private func wake() {
-        // Other handles of the connection that run first may take libcurl's note to read.
+        // Other handles of the connection that run first may consume libcurl's reminder to read.
         guard curl_easy_pause(easy, Int32(CURLPAUSE_SEND)) == CURLE_OK else { return }
         _ = curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
     }
@@ -50,7 +50,7 @@ extension CurlTransfer {
     /// Whether the exchange is complete although libcurl reports an error.
     func isComplete(despite result: CURLcode) -> Bool {
         switch result {
-        // The rest of the request could not be sent; the response does not depend on it.
+        // The rest of the request couldn't be sent; the response doesn't depend on it.
         case CURLE_HTTP2_STREAM where head.isComplete && head.framing.length == nil && isRequestReleased(by: result):
             true
         case CURLE_HTTP2_STREAM, CURLE_HTTP2, CURLE_SEND_ERROR: isResponseComplete
@@ -60,7 +60,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether part of the request's body has not been sent.
+    /// Whether part of the request's body wasn't sent.
     var isBodyUnsent: Bool {
         guard let call = current?.call, call.hasBody else { return false }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
@@ -82,13 +82,13 @@ extension CurlTransfer {
         case CURLE_OK: true
         // libcurl 7.88 has no error message for a stream that ended with `NO_ERROR` while it was sending.
         case CURLE_HTTP2_STREAM: errorBuffer.pointee == 0
-        // The connection ended after the response. If GOAWAY preceded, libcurl 7.88 reports `NO_ERROR` like this, too.
+        // The connection ended after the response. After a GOAWAY, libcurl 7.88 reports `NO_ERROR` like this, too.
         case CURLE_HTTP2, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR: isResponseComplete
         default: false
         }
     }
 
-    /// Makes libcurl read an HTTP/2 stream to its end, even after the response's length has arrived: otherwise 7.88
+    /// Makes libcurl read an HTTP/2 stream to its end, even if the response is complete by its length. Otherwise, 7.88
     /// misses the window updates that the rest of the request needs, and the reset that releases it. nghttp2 checks the
     /// length.
     func readToStreamEnd() {
@@ -97,21 +97,21 @@ extension CurlTransfer {
         set(CURLOPT_IGNORE_CONTENT_LENGTH, value: 1)
     }
 
-    /// The failure, with a description of how much of the body had been sent when the response arrived.
+    /// The failure, with the number of body bytes that were sent before the response.
     func describingUnsentBody(_ failure: CurlFailure) -> CurlFailure {
         guard isResponseEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
         let length: Int64? = if case .data(let data)? = current?.call.body { Int64(data.count) } else { upload?.length }
         let part = length.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
         var failure = failure
-        failure.message += "; the server had answered with status \(head.statusCode) when \(part) of the body were sent"
+        failure.message += "; the server responded with status \(head.statusCode) after \(part) of the body were sent"
         return failure
     }
 
-    /// Whether the whole response has arrived, by the length in its head.
+    /// Whether the response is complete by the length in its head.
     private var isResponseComplete: Bool {
         guard head.isComplete, !isPaused else { return false }
-        // RFC 9112 §6.3: these have no body.
+        // RFC 9112 §6.3: these responses have no body.
         if head.statusCode == 204 || head.statusCode == 304 || options.endsAtHead { return true }
         guard let length = head.framing.length else { return false }
         return offset(CURLINFO_SIZE_DOWNLOAD_T) >= length

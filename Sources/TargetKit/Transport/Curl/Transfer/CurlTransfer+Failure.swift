@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 extension CurlTransfer {
-    /// The failure that libcurl's result code stands for in this exchange.
+    /// The failure that libcurl's result code means in this exchange.
     func curlFailure(_ result: CURLcode) -> CurlFailure {
         let message = String(cString: errorBuffer)
         var failure = CurlFailure(
@@ -38,7 +38,7 @@ extension CurlTransfer {
         case CURLE_OUT_OF_MEMORY where options.fieldSize + (current?.call.address.text.utf8.count ?? 0) > 1_000_000:
             return .quotable(
                 .badURL,
-                message: "the URL and header fields of the request are over the 1 MiB that libcurl sends"
+                message: "the URL and header fields of the request exceed libcurl's limit of 1 MiB"
             )
         case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
@@ -47,28 +47,28 @@ extension CurlTransfer {
             return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
         case CURLE_WRITE_ERROR:
             return .bytesAfterCoding
-        case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy did not open the connection")
+        case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy didn't open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = current?.call.url.port ?? 443
-            return .quotable(.secureConnectionFailed, message: "the server does not speak TLS on port \(port)")
+            return .quotable(.secureConnectionFailed, message: "the server doesn't use TLS on port \(port)")
         default: return nil
         }
     }
 
-    /// Whether OpenSSL received data that is not TLS.
+    /// Whether OpenSSL received data that isn't TLS.
     private static func isPlain(_ message: String) -> Bool {
         ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
     }
 
-    /// The failure when the proxy did not open the required tunnel (RFC 9110 §9.3.6).
+    /// The failure if the proxy didn't open the required tunnel (RFC 9110 §9.3.6).
     private var refusedTunnel: CurlFailure? {
         let status = number(CURLINFO_HTTP_CONNECTCODE)
         guard status != 0, !(200..<300).contains(status), head.statusCode == 0 else { return nil }
         return .refusedTunnel(status)
     }
 
-    /// Whether the process has run out of file descriptors. libcurl does not keep the `errno` of a socket that it could
-    /// not open, or of a name lookup.
+    /// Whether the process is out of file descriptors. libcurl doesn't store the `errno` of a failed socket or name
+    /// lookup.
     private var isOutOfDescriptors: Bool {
         let descriptor = dup(commandQueue.descriptor)
         if descriptor >= 0 {

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 extension CurlTransfer {
-    /// The metrics of the exchange that has just ended.
+    /// The metrics of the exchange that just ended.
     var metrics: TransportMetrics {
         let isReused = !hasOpenedConnection
         var address: UnsafeMutablePointer<CChar>?

@@ -25,15 +25,15 @@ struct CurlOptions {
     var repeatsOnNewConnection = false
     var fields: [CurlField] = []
     var headerList: UnsafeMutablePointer<curl_slist>?
-    /// Whether the list keeps libcurl from adding fields to a request with a body.
+    /// Whether the list prevents libcurl from adding fields to a request with a body.
     var listIsForBody = false
-    /// HEAD with a body: libcurl would wait for a body in return.
+    /// Whether the exchange ends at the head. After HEAD with a body, libcurl would wait for a response body.
     var endsAtHead = false
     /// Whether the request waits for `100 Continue` (RFC 9110 §10.1.1).
     var expects = false
     /// The total size of the fields' names and values, in bytes.
     var fieldSize = 0
-    /// Whether the request may go out over an HTTP/2 connection.
+    /// Whether the request may use an HTTP/2 connection.
     var canShare: Bool?
     /// Whether the end of the stream, instead of its length, ends the response's body.
     var ignoresLength = false
@@ -50,11 +50,11 @@ struct CurlOptions {
 
     /// libcurl's own default.
     static let smallUploadBuffer = 64 << 10
-    /// For a body that does not fit into that one: fewer writes for each gigabyte.
+    /// For a larger body, to reduce the number of writes.
     static let largeUploadBuffer = 512 << 10
     /// libcurl's own default.
     static let smallBuffer = 16 << 10
-    /// For a body that is not collected in memory: fewer reads for each gigabyte.
+    /// For a body that isn't collected in memory, to reduce the number of reads.
     static let largeBuffer = 256 << 10
 
     var isTrustBlind = false
@@ -65,7 +65,7 @@ extension CurlTransfer {
     /// The maximum size of a body that is copied to libcurl and sent together with the head.
     private static let copyLimit = 16 << 10
 
-    /// Sets the options in which the call differs from the previous one.
+    /// Sets the options that differ from the previous call.
     func prepare(_ call: CurlCall) throws {
         prepareBody(call)
         try prepareHeaders(call)
@@ -83,7 +83,7 @@ extension CurlTransfer {
         ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
     }
 
-    /// A paused stream holds what libcurl has read, so the buffer is no larger than the one that the caller asked for.
+    /// A paused stream retains the bytes that libcurl read, so the buffer isn't larger than the caller's buffer.
     private static func bufferSize(for destination: TransportRequest.Destination) -> Int {
         switch destination {
         case .memory: CurlOptions.smallBuffer
@@ -95,7 +95,7 @@ extension CurlTransfer {
     private func prepareBody(_ call: CurlCall) {
         switch call.body {
         case .none:
-            // RFC 9110 §8.6: a method that defines a meaning for a body sends a length of 0 without one.
+            // RFC 9110 §8.6: without a body, a method that defines a meaning for it sends a length of 0.
             let saysLength = call.method == "POST" || call.method == "PUT" || call.method == "PATCH"
             setMode(saysLength ? .post : call.method == "HEAD" ? .head : .get, method: call.method)
             if saysLength { setPost(Data()) }
@@ -112,7 +112,7 @@ extension CurlTransfer {
 
     private func setMode(_ mode: CurlOptions.Mode, method: String) {
         if mode != options.mode {
-            // First, because it makes the request a POST.
+            // Set first, because it makes the request a POST.
             if options.mode == .post { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
             options.mode = mode
             // This resets the other modes.
@@ -171,15 +171,14 @@ extension CurlTransfer {
 
     private func prepareHeaders(_ call: CurlCall) throws {
         let hasBody = options.mode == .post || options.mode == .upload
-        // The list of the previous exchange has the same fields.
+        // The list of the previous exchange has equal fields.
         if options.headerList != nil, options.fields == call.fields, options.listIsForBody || !hasBody { return }
         dropHeaders()
         var list = CurlHeaderList()
         for field in call.fields { try list.add(field.name, value: field.value) }
-        // libcurl's own options for these two are formatted twice for each request.
+        // libcurl's own options for these two fields are formatted twice for each request.
         try list.add("User-Agent", value: CurlLibrary.userAgent, unlessIn: call.fields)
-        // A range selects from the bytes as sent, which are the encoded ones when there is an encoding (RFC 9110
-        // §14.2).
+        // A range selects from the sent bytes, which are the encoded bytes if there is an encoding (RFC 9110 §14.2).
         let encodings = call.hasField("Range") ? "identity" : ContentCoding.accepted
         try list.add("Accept-Encoding", value: encodings, unlessIn: call.fields)
         options.expects = call.hasField("Expect")
@@ -222,7 +221,7 @@ struct CurlHeaderList: ~Copyable {
         curl_slist_free_all(list)
     }
 
-    /// Returns the list, which the caller frees.
+    /// Returns the list. The caller must free it.
     consuming func release() -> UnsafeMutablePointer<curl_slist>? {
         let released = list
         list = nil
@@ -231,7 +230,7 @@ struct CurlHeaderList: ~Copyable {
 
     /// Adds `Name: value`.
     ///
-    /// - Throws: An error when the name or value contains a line break or a NUL, which would start another field.
+    /// - Throws: An error if the name or value contains a line break or a NUL, which would start another field.
     mutating func add(_ name: String, value: String) throws(CurlFailure) {
         guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
             throw CurlFailure(
@@ -243,7 +242,7 @@ struct CurlHeaderList: ~Copyable {
         append(value.isEmpty ? name + ";" : name + ": " + value)
     }
 
-    /// Adds `Name: value`, unless the caller has set a field with that name.
+    /// Adds `Name: value`, unless the caller set a field with that name.
     mutating func add(_ name: String, value: String, unlessIn fields: [CurlField]) throws(CurlFailure) {
         if !fields.contains(where: { $0.name.equalsIgnoringASCIICase(name) }) { try add(name, value: value) }
     }
@@ -255,7 +254,7 @@ struct CurlHeaderList: ~Copyable {
     }
 
     private mutating func append(_ line: String) {
-        // Fails only when the system is out of memory; the list is then unchanged.
+        // Fails only if the system is out of memory; the list is then unchanged.
         list = curl_slist_append(list, line) ?? list
     }
 }

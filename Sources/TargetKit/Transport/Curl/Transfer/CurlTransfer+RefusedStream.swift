@@ -3,7 +3,7 @@
 import CTargetKitCurl
 import Foundation
 
-/// The connection of a request, by its addresses; equal for two requests only if they share the connection.
+/// The connection of a request, by its addresses; equal only for requests that share the connection.
 struct CurlConnection: Hashable {
     let remoteAddress: String
     let remotePort: Int32
@@ -15,17 +15,17 @@ struct CurlConnection: Hashable {
 struct CurlStream {
     let connection: CurlConnection
     let id: UInt32
-    /// Whether the server has announced that it doesn't process the stream.
+    /// Whether the server announced that it won't process the stream.
     var isRefused = false
 }
 
-/// A GOAWAY frame: the server doesn't process the streams above the last one (RFC 9113 §6.8).
+/// A GOAWAY frame, after which the server doesn't process the streams above the last one (RFC 9113 §6.8).
 struct CurlGoAway {
     let connection: CurlConnection
     let lastStream: UInt32
 }
 
-/// The GOAWAY frames that have arrived since the loop last took them.
+/// The GOAWAY frames that arrived since the loop last took them.
 final class CurlGoAways {
     @exclusivity(unchecked) private var frames: [CurlGoAway] = []
 
@@ -40,13 +40,14 @@ final class CurlGoAways {
     }
 }
 
-/// Which requests the server hasn't processed, so that they may be sent again whatever their method (RFC 9113 §8.7).
+/// Determines which requests the server didn't process, so that they may be retried regardless of their method (RFC
+/// 9113 §8.7).
 ///
-/// libcurl's results don't tell: 7.88 ends a refused stream with any of six codes, including success, and some of them
-/// also end a stream that was processed. Its log does, because it names each request's stream and the last stream of a
-/// GOAWAY frame. Reading it costs about 4 % of an exchange over HTTP/2.
+/// libcurl's result codes aren't sufficient. Version 7.88 ends a refused stream with any of six codes, including
+/// success, and some of them also end processed streams. Its log has each request's stream and the last stream of a
+/// GOAWAY frame. Reading it takes about 4 % of an exchange over HTTP/2.
 extension CurlTransfer {
-    /// Records the connection to which the request is now sent.
+    /// Records the connection that now carries the request.
     func noteConnection(
         _ remoteAddress: UnsafePointer<CChar>?,
         remotePort: Int32,
@@ -93,7 +94,7 @@ extension CurlTransfer {
             // Since 8.4.
             if let id = line.number(after: "[HTTP/2] [") { noteStream(id) }
         case UInt8(ascii: "r"):
-            // The first spelling is that of 7.88 and 8.0.
+            // Versions 7.88 and 8.0 use the first spelling.
             if line.starts(with: "recveived GOAWAY") || line.starts(with: "received GOAWAY") { noteGoAway(line) }
         case UInt8(ascii: "C"), UInt8(ascii: "D"):
             // From here on, the lines can be about other connections.
@@ -113,26 +114,26 @@ extension CurlTransfer {
         goAways.append(CurlGoAway(connection: stream.connection, lastStream: last))
     }
 
-    /// Records a GOAWAY frame, which can be about the transfer's stream.
+    /// Records a GOAWAY frame, which can affect the transfer's stream.
     func note(_ goAway: CurlGoAway) {
         guard let stream, stream.connection == goAway.connection, stream.id > goAway.lastStream else { return }
         self.stream?.isRefused = true
     }
 
-    /// The call to send again because the server hasn't processed it and libcurl doesn't repeat it; otherwise `nil`.
+    /// The call to retry because the server didn't process it and libcurl doesn't retry it; otherwise `nil`.
     func refused(_ result: CURLcode) -> CurlPendingCall? {
         guard result != CURLE_OK || !head.isComplete, isRefused(result) else { return nil }
         mustBeDiscarded = true
         return current
     }
 
-    /// Whether the server has refused the request.
+    /// Whether the server refused the request.
     func isRefused(_ result: CURLcode) -> Bool {
         guard !head.hasBegun, failure == nil else { return false }
         if stream?.isRefused == true { return true }
         let message = UnsafeRawBufferPointer(start: errorBuffer, count: strlen(errorBuffer))
         if result == CURLE_SEND_ERROR, message.starts(with: "Connection died, tried") {
-            // libcurl repeats a request that isn't repeatable only if it was refused.
+            // libcurl retries a nonrepeatable request only if it was refused.
             return stream != nil || options.isRepeatable == false && canForbidRepeating
         }
         return !CurlLibrary.reportsGoAway && result == CURLE_HTTP2 && message.isEmpty

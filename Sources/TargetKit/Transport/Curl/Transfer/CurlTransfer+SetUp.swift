@@ -4,7 +4,7 @@ import CTargetKitCurl
 import Foundation
 
 extension CurlTransfer {
-    /// Sets the options that are the same for every exchange.
+    /// Sets the options that are equal for all exchanges.
     func setUp() {
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_setopt_pointer(easy, CURLOPT_PRIVATE, user)

@@ -9,13 +9,13 @@ extension CurlTransfer {
 
     /// Applies the configuration.
     ///
-    /// - Throws: An error when the installed libcurl does not support a setting.
+    /// - Throws: An error if the installed libcurl doesn't support a setting.
     func setUp(_ settings: CurlSettings) throws(CurlFailure) {
         let configuration = settings.configuration
         set(CURLOPT_CONNECTTIMEOUT_MS, value: configuration.connectTimeout.curlMilliseconds)
-        // The seconds for which an idle connection is kept for reuse.
+        // The time for which an idle connection can be reused, in seconds.
         set(CURLOPT_MAXAGE_CONN, value: 60)
-        // CONNECT does not take the fields of the request's list.
+        // CONNECT doesn't use the fields of the request's list.
         if !settings.secureProxy.address.isEmpty { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
         ccurl_setopt_string(easy, CURLOPT_NOPROXY, settings.proxyExceptions)
         if let path = configuration.unixSocketPath {
@@ -34,7 +34,7 @@ extension CurlTransfer {
             break
         case .authorities(let pem):
             let result = pem.withUnsafeBytes { ccurl_setopt_authorities(easy, $0.baseAddress, $0.count) }
-            try require(result, feature: "authorities from memory (libcurl 7.77)")
+            try require(result, feature: "authorities from memory (requires libcurl 7.77)")
             ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
         case .authoritiesFile(let url):
             try requireNoPipe(url)
@@ -55,11 +55,11 @@ extension CurlTransfer {
         if let password = certificate.password { ccurl_setopt_string(easy, CURLOPT_KEYPASSWD, password) }
     }
 
-    /// Throws when the file is a pipe: libcurl reads these files on the loop's thread, where a pipe would block every
-    /// call. libcurl reports a missing file itself.
+    /// Throws if the file is a pipe, because libcurl reads these files on the loop's thread, where a pipe would block
+    /// every call. libcurl itself reports a missing file.
     private func requireNoPipe(_ file: URL) throws(CurlFailure) {
         guard FileStatus(of: file)?.isRegular != false else {
-            throw CurlFailure(.cannotOpenFile, message: "\(file.path) is not a regular file")
+            throw CurlFailure(.cannotOpenFile, message: "\(file.path) isn't a regular file")
         }
     }
 
@@ -85,7 +85,7 @@ extension CurlTransfer {
 
     private func require(_ result: CURLcode, feature: String) throws(CurlFailure) {
         guard result != CURLE_OK else { return }
-        throw CurlFailure(.unsupportedURL, message: "the installed libcurl does not support \(feature)")
+        throw CurlFailure(.unsupportedURL, message: "the installed libcurl doesn't support \(feature)")
     }
 }
 #endif

@@ -3,7 +3,7 @@
 import CTargetKitCurl
 import Foundation
 
-/// One of libcurl's easy handles and its current exchange; used on the loop's thread only.
+/// A libcurl easy handle and its current exchange. Used only on the loop's thread.
 final class CurlTransfer {
     let easy: UnsafeMutableRawPointer
     /// The index in the loop's list of transfers.
@@ -16,18 +16,18 @@ final class CurlTransfer {
     let queue: CurlConnectionQueue
     let goAways: CurlGoAways
     let arrivals: CurlArrivals
-    /// The error of every call when the installed libcurl does not support the configuration.
+    /// The error of every call if the installed libcurl doesn't support the configuration.
     private var setUpFailure: CurlFailure?
 
     /// The current exchange; `nil` while the handle is idle.
     @exclusivity(unchecked) private(set) var current: CurlPendingCall?
     /// The host whose connections carry the call.
     @exclusivity(unchecked) private(set) var host: CurlConnectionQueue.Host?
-    /// The socket of the connection, known once libcurl has waited for it.
+    /// The socket of the connection, known after libcurl waits for it.
     @exclusivity(unchecked) var descriptor: Int32 = -1
-    /// Whether the queue counts the transfer among those that may open a connection.
+    /// Whether the queue counts the transfer as one that may open a connection.
     @exclusivity(unchecked) var mayConnect = false
-    /// The number of times libcurl has started to send the request; always 0 if libcurl does not report it.
+    /// The number of times libcurl started to send the request; always 0 if libcurl doesn't report it.
     @exclusivity(unchecked) var sendCount = 0
     /// Whether libcurl's log can be read.
     @exclusivity(unchecked) var canReadLog = false
@@ -35,35 +35,35 @@ final class CurlTransfer {
     @exclusivity(unchecked) var connection: CurlConnection?
     /// The HTTP/2 stream to which the request is sent, if libcurl's log is read.
     @exclusivity(unchecked) var stream: CurlStream?
-    /// Whether the handle keeps state from an exchange that affects the next one: how often it repeated a request, and
-    /// that a stream was refused.
+    /// Whether the handle retains state that would affect its next exchange: the number of retries, or a refused
+    /// stream.
     @exclusivity(unchecked) var mustBeDiscarded = false
-    /// Whether libcurl can be prevented from repeating a request.
+    /// Whether libcurl can be prevented from retrying a request.
     @exclusivity(unchecked) var canForbidRepeating = false
     /// Whether the transfer is paused while its socket is unknown.
     @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
     /// The completion of the previous exchange until it is delivered.
     @exclusivity(unchecked) var completion: CurlCompletion?
-    /// The time at which the last byte was sent or received.
+    /// The time when the last byte was sent or received.
     @exclusivity(unchecked) var lastActivity: UInt64 = 0
-    /// Whether the head arrived before the request had been sent.
+    /// Whether the head arrived before the request was sent.
     @exclusivity(unchecked) var isResponseEarly = false
     /// The time until the next check of an early response, in nanoseconds.
     @exclusivity(unchecked) var earlyCheckInterval: UInt64 = 0
-    /// Whether libcurl has been told to pause the body. The body writer may have room again before the loop resumes the
-    /// transfer, because it is emptied on another thread.
+    /// Whether libcurl was told to pause the body. The body writer is emptied on another thread, so it may have space
+    /// again before the loop resumes the transfer.
     @exclusivity(unchecked) private(set) var isPaused = false
-    /// Whether the caller has received the response and reads the body.
+    /// Whether the caller received the response and reads the body.
     @exclusivity(unchecked) private var isHeadDelivered = false
     @exclusivity(unchecked) var head = CurlResponseHead()
     @exclusivity(unchecked) var bodyWriter = CurlBodyWriter.memory(Data(), limit: 0)
-    /// Decodes the body; `nil` when it is returned as received.
+    /// Decodes the body; `nil` if it is returned as received.
     @exclusivity(unchecked) private var decoder: CurlBodyDecoder?
     @exclusivity(unchecked) var upload: CurlUpload?
     @exclusivity(unchecked) var progress: CurlProgress?
-    /// The error of a callback, which libcurl reports only as an aborted callback.
+    /// The error of a callback. libcurl reports it only as an aborted callback.
     @exclusivity(unchecked) var failure: (any Error)?
-    /// The options that are set on the handle, so that only differences have to be set.
+    /// The handle's current options, so that only differences are set.
     @exclusivity(unchecked) var options = CurlOptions()
 
     init?(slot: Int, loop: CurlLoop) {
@@ -92,11 +92,11 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// When the transfer times out: by its deadline, or by the idle timeout.
+    /// When the transfer times out, by its deadline or the idle timeout.
     var due: UInt64 {
         if let deadline = current?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
-        // Before the request is sent it waits for a connection, which has a timeout of its own.
+        // Before the request is sent, it waits for a connection, which has its own timeout.
         let isWaiting = CurlLibrary.reportsSending && sendCount == 0
         return (isPaused || isWaiting ? clock.now : lastActivity) + limit
     }
@@ -104,8 +104,8 @@ final class CurlTransfer {
     /// The failure to report when the transfer times out.
     var timeoutFailure: CurlFailure { current?.deadline == nil ? .idle : .timedOut }
 
-    /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It is not idle
-    /// while the body's reader or source is slow. Over HTTP/2 data may arrive at any time.
+    /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It isn't idle
+    /// while the body's reader or source is slow. Over HTTP/2, data may arrive at any time.
     var leavesConnectionIdle: Bool { !isPaused && head.httpVersion != "HTTP/2" && !isBodyUnsent }
 
     /// Prepares the handle for a call. After an error, ``end(with:)`` resets it.
@@ -163,7 +163,7 @@ final class CurlTransfer {
         failure = nil
     }
 
-    /// The outcome of the exchange that libcurl has ended with the result.
+    /// The outcome of the exchange that libcurl ended with the result.
     func outcome(_ result: CURLcode) throws -> TransportResponse {
         if let failure { throw failure }
         if result != CURLE_OK { mustBeDiscarded = true }
@@ -177,8 +177,8 @@ final class CurlTransfer {
         return TransportResponse(head: head.response, body: bodyWriter.body, metrics: metrics)
     }
 
-    /// The number of bytes that the connection has sent, or is to send, and that the server has not acknowledged. Over
-    /// HTTP/2 they include those of other requests.
+    /// The number of bytes that the connection sent or will send without an acknowledgment. Over HTTP/2, it includes
+    /// bytes of other requests.
     var unacknowledgedByteCount: Int64 {
         var count: Int32 = 0
         guard descriptor >= 0, ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return 0 }
@@ -214,17 +214,17 @@ extension CurlTransfer {
         }
         guard head.isComplete, !isTrailer else { return true }
         if head.framing.isAmbiguous { forbidReuse() }
-        // Part of an encoded body cannot be decoded, so it is returned as received (RFC 9110 §14.2).
+        // Part of an encoded body can't be decoded, so it is returned as received (RFC 9110 §14.2).
         if head.statusCode != 206 { decoder = CurlBodyDecoder(head.framing.codings) }
         if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
         noteEarlyResponse()
         deliverHead()
-        // libcurl would repeat the request with the same field indefinitely.
+        // libcurl would retry the request with this field indefinitely.
         if head.statusCode == 417, options.expects { options.endsAtHead = true }
         return !options.endsAtHead
     }
 
-    /// Returns the response to the caller when the body is streamed.
+    /// Returns the response to the caller if the body is streamed.
     private func deliverHead() {
         guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let pending = current else { return }
         isHeadDelivered = true
@@ -249,7 +249,7 @@ extension CurlTransfer {
             return Int(CURL_WRITEFUNC_PAUSE)
         } catch {
             failure = error
-            // Any other number than that of the bytes ends the exchange.
+            // Returning any number except the size of the bytes ends the exchange.
             return bytes.isEmpty ? 1 : 0
         }
     }

@@ -7,19 +7,19 @@ final class CurlUpload {
     private enum Source {
         /// In memory.
         case data(Data)
-        /// Read in advance on another thread; for files and custom sources, which can be slow.
+        /// Read in advance on another thread, for files and custom sources, which can be slow.
         case prefetched(CurlBodyPrefetcher)
     }
 
-    /// The number of bytes; `nil` when unknown, and the body is sent in chunks.
+    /// The number of bytes; `nil` if unknown, which sends the body in chunks.
     let length: Int64?
-    /// The number of bytes that have been read.
+    /// The number of bytes read so far.
     private(set) var count: Int64 = 0
     private let source: Source
-    /// The total number of bytes, once all of them have been read.
+    /// The total number of bytes, after all of them are read.
     private(set) var countedLength: Int64?
 
-    /// Whether all bytes have been read.
+    /// Whether all bytes are read.
     var isAtEnd: Bool { countedLength != nil || count == length }
 
     init(_ data: Data) {
@@ -37,9 +37,10 @@ final class CurlUpload {
         if case .prefetched(let prefetcher) = source { prefetcher.close() }
     }
 
-    /// Fills the buffer; returns 0 at the end, and `nil` when there is nothing yet.
+    /// Fills the buffer; returns 0 at the end, and `nil` if nothing is available yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
-        // libcurl sends all bytes that it gets; more than declared would be read as the next request.
+        // libcurl sends all bytes that it gets. The server would read bytes beyond the declared length as the next
+        // request.
         let room = length.map { min(Int64(buffer.count), $0 - count) } ?? Int64(buffer.count)
         guard room > 0 else { return 0 }
         let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(room)])
@@ -66,7 +67,7 @@ final class CurlUpload {
     }
 }
 
-/// The body in a regular file. What is appended to the file after the length has been read is not sent.
+/// The body in a regular file. Bytes that are appended after the length was read aren't sent.
 struct CurlFileBody: BodySource {
     private let path: String
     let length: Int64?

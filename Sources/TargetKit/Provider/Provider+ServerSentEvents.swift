@@ -8,27 +8,26 @@ extension Provider {
     /// for try await event in events where event.event == "price" { show(event.data) }
     /// ```
     ///
-    /// Each loop opens a stream of its own, with `Accept: text/event-stream`, when it asks for the first event. Leaving
-    /// the loop, or cancelling its task, ends the exchange. Status 204 ends the sequence. Any other status but 200 is
-    /// an error of stage `.status`, and another `Content-Type` is one of stage `.decoding`.
+    /// Each loop opens its own stream, with `Accept: text/event-stream`, when it requests the first event. Leaving the
+    /// loop, or cancelling its task, ends the exchange. Status 204 ends the sequence. Any other status except 200 is an
+    /// error of stage `.status`; another `Content-Type` is an error of stage `.decoding`.
     ///
-    /// The stream is opened again when it ends, after a failure of the network, and after a status that can be
-    /// temporary: 408, 425, 429, 500, 502, 503, 504. The delay is at least that of the server's `Retry-After`. It
-    /// doubles with each opening that delivers no event, up to 30 seconds, and is up to half as long again at random.
-    /// Other failures end the sequence.
+    /// The stream is reopened when it ends, after a network failure, and after a temporary status: 408, 425, 429, 500,
+    /// 502, 503 or 504. The delay is at least the server's `Retry-After`. It doubles with each opening without an
+    /// event, up to 30 seconds, plus a random amount of up to half the delay. Other failures end the sequence.
     ///
     /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send
     /// comments. The target's timeout includes the whole stream.
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - delay: The time after which the stream is opened again when it ends or fails, measured by the provider's
-    ///     clock; a time that the server sends overrides it. Default `nil`: it is not opened again.
-    ///   - minimumDelay: The shortest such time, whatever the server sends; default: half a second.
-    ///   - maximumReconnections: How many times in a row the stream is opened again without an event; then the sequence
-    ///     ends, or throws the last failure. Default `nil`: no limit.
-    ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none. It is sent
-    ///     as `Last-Event-ID`.
+    ///   - delay: The time after which the stream is reopened when it ends or fails, measured by the provider's clock;
+    ///     a time that the server sends overrides it. Default `nil`, which doesn't reopen it.
+    ///   - minimumDelay: The minimum of this time, also for a time that the server sends; default: half a second.
+    ///   - maximumReconnections: The maximum number of consecutive reconnections without an event, after which the
+    ///     sequence ends or throws the last failure. Default `nil`, which means no limit.
+    ///   - lastEventID: The identifier of the last event that the app received earlier, sent as `Last-Event-ID`;
+    ///     default: none.
     ///   - limit: The maximum size of a line, and of an event's data, in bytes; default 8 MiB.
     ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
@@ -53,8 +52,8 @@ extension Provider {
         return ResponseStream.Elements { ServerSentEventReader(source) }
     }
 
-    /// Waits as a call in flight, so that the scope, the provider and the task can cancel the wait. In a scope that is
-    /// shut down it returns immediately, and the next call fails.
+    /// Waits like a call in flight, so that the scope, the provider and the task can cancel the wait. If the scope is
+    /// shut down, it returns immediately, and the next call fails.
     private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
         let call = begin(target, options: options)
         defer {
@@ -77,11 +76,11 @@ extension Provider where Target == MultiTarget {
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - delay: The time after which the stream is opened again when it ends or fails; default `nil`: it is not.
-    ///   - minimumDelay: The shortest such time, whatever the server sends; default: half a second.
-    ///   - maximumReconnections: How many times in a row the stream is opened again without an event; default: no
-    ///     limit.
-    ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none.
+    ///   - delay: The time after which the stream is reopened when it ends or fails; default `nil`, which doesn't
+    ///     reopen it.
+    ///   - minimumDelay: The minimum of this time, also for a time that the server sends; default: half a second.
+    ///   - maximumReconnections: The maximum number of consecutive reconnections without an event; default: no limit.
+    ///   - lastEventID: The identifier of the last event that the app received earlier; default: none.
     ///   - limit: The maximum size of a line, and of an event's data, in bytes; default 8 MiB.
     ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
@@ -106,7 +105,7 @@ extension Provider where Target == MultiTarget {
 }
 
 extension CallOptions {
-    /// These options with more header fields.
+    /// These options with additional header fields.
     fileprivate func adding(_ headers: HTTPHeaders) -> CallOptions {
         overridden(by: .setting(\.headers, headers))
     }

@@ -8,7 +8,7 @@
 /// }
 /// ```
 public struct FailedAttempt: Sendable, Hashable {
-    /// What the failure means; for a response that the target accepts, what its status code means.
+    /// The kind of the failure; for a response that the target accepts, the kind of its status code.
     public let kind: TargetKitError.Kind
     /// The status code of the response; `nil` if there was none.
     public let statusCode: Int?
@@ -34,19 +34,10 @@ extension FailedAttempt: CustomStringConvertible {
 }
 
 extension Result<Response, TargetKitError> {
-    /// This result, whose error has the attempts before it.
+    /// This result with the previous attempts added to its error.
     func after(_ attempts: [FailedAttempt]) -> Self {
         guard !attempts.isEmpty, case .failure(var error) = self else { return self }
         error.previousAttempts = attempts + error.previousAttempts
         return .failure(error)
-    }
-
-    /// This result, whose error says whether another call can continue the transfer.
-    func afterTransfer(_ state: TransferState?) -> Self {
-        mapError { error in
-            var error = error
-            error.isContinuable = state?.isRepeatable == true
-            return error
-        }
     }
 }

@@ -6,11 +6,11 @@ import FoundationNetworking
 #endif
 
 extension TransportRequest.Body {
-    /// Returns a source of the body's bytes, for a transport that reads all bodies in the same way; `nil` without a
+    /// Returns a source of the body's bytes, for a transport that reads all bodies through a source; `nil` without a
     /// body.
     ///
-    /// - Throws: `URLError(.fileDoesNotExist)` or `URLError(.cannotOpenFile)` for a file that cannot be sent. The
-    ///   source and its readers throw the same errors.
+    /// - Throws: `URLError(.fileDoesNotExist)` or `URLError(.cannotOpenFile)` for a file that can't be sent. The source
+    ///   and its readers also throw these errors.
     public func source() throws -> (any BodySource)? {
         switch self {
         case .none: nil

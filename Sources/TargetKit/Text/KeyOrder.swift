@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Sorts names by their UTF-8 bytes, which for composed text is also the order of `String`.
+/// Sorts names by their UTF-8 bytes. For composed text, this is also the order of `String`.
 ///
-/// Comparing two strings takes tens of instructions. Therefore the first 16 bytes of each name are read once, the
-/// common prefix is removed, and the next 6 bytes are compared as one number; ties are sorted by the following bytes.
-/// Only names with 16 equal bytes are compared as strings.
+/// Comparing two strings takes tens of instructions, so the first 16 bytes of each name are read once. After the common
+/// prefix, the next 6 bytes are compared as one number; ties are sorted by the following bytes. Only names with 16
+/// equal bytes are compared as strings.
 enum KeyOrder {
     /// The first 16 bytes of a name as numbers, padded with zeros, and the index of its pair.
     private struct Beginning<Index> {
@@ -69,7 +69,7 @@ enum KeyOrder {
         }
     }
 
-    /// The mask of the position. A sort entry is one number: six bytes of the name, then the position.
+    /// The mask of the position. A sort entry is one number that consists of six bytes of the name and the position.
     private static let positionMask: UInt64 = 0xFFFF
 
     private static func position(of entry: UInt64) -> Int {
@@ -110,14 +110,14 @@ enum KeyOrder {
         }
     }
 
-    /// Sorts elements by a name, in the same order.
+    /// Sorts elements by a name, in this order.
     static func sort<Element>(_ elements: inout [Element], by name: (Element) -> String) {
         guard elements.count > 1 else { return }
         elements.sort { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
     }
 
-    /// Bytes 0–7 and 8–15 as numbers with the same order as the bytes. For short names, the load starts before the
-    /// missing bytes and shifts out those that are already known.
+    /// Bytes 0–7 and 8–15 as numbers with the same order as the bytes. For short names, the load starts earlier and
+    /// shifts out the bytes that are already known.
     @inline(__always)
     private static func numbers(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         let count = bytes.count

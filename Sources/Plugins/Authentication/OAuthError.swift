@@ -78,7 +78,7 @@ extension OAuthError {
 extension OAuthError: ErrorWithKind {
     /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no
     /// credential.
-    package var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind? {
         switch self {
         case .refused where !isTransient: .unauthorized
         case .refused(_, _, 429), .unexpectedStatus(429): .rateLimited

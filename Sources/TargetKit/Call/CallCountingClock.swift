@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// A clock of a test that counts the calls of its providers, so that it knows when none of them is at work.
+/// A test clock that counts its providers' calls to detect when none of them is working.
 package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// Counts a call.
     func begin(_ call: RequestContext.ID)
 
-    /// Notes that a call waits for something that the clock doesn't know, such as a plugin's hook, or no longer does.
+    /// Notes that a call waits for something that the clock doesn't know, such as a plugin's hook, or no longer waits.
     func setWaiting(_ isWaiting: Bool, call: RequestContext.ID)
 
     /// Notes that a plugin's hook begins.
@@ -13,34 +13,34 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// - Returns: A number for the hook.
     func beginHook(of call: RequestContext.ID) -> Int
 
-    /// Notes that a hook has suspended: the call waits, unless that has been ended since the hook began.
+    /// Notes that a hook suspended. The call counts as waiting, unless that was ended since the hook began.
     func suspendHook(_ hook: Int, of call: RequestContext.ID)
 
-    /// Notes that a task is going to start that sleeps until a time limit of a call. Until it sleeps, and from the
-    /// limit until ``endTimer(_:of:)``, the call is at work.
+    /// Notes that a task will start and sleep until a time limit of a call. Until it sleeps, and from the limit until
+    /// ``endTimer(_:of:)``, the call counts as working.
     ///
     /// - Returns: A number for the timer.
     func beginTimer(of call: RequestContext.ID) -> Int
 
-    /// Notes that a timer is not needed any more, or that what it had to end no longer sleeps.
+    /// Notes that a timer is no longer needed, or that the work that it ended no longer sleeps.
     func endTimer(_ timer: Int, of call: RequestContext.ID)
 
-    /// No longer counts a call.
+    /// Stops counting a call.
     func end(_ call: RequestContext.ID)
 }
 
-/// The calls that a task works for, by which a ``CallCountingClock`` knows which of them sleeps.
+/// The calls that a task works for, so that a ``CallCountingClock`` knows which of them sleeps.
 package struct CallsOfTask: Sendable {
-    /// The call, after those whose plugins make it.
+    /// The call, preceded by the calls whose plugins make it.
     package var calls: [RequestContext.ID] = []
     /// The number of the timer if the task only limits the time of the call.
     package var timer: Int?
 
-    /// Those of the current task; empty unless the provider's clock counts calls.
+    /// The calls of the current task; empty unless the provider's clock counts calls.
     @TaskLocal package static var current = CallsOfTask()
 }
 
-/// A task that only limits the time of a call, which a ``CallCountingClock`` knows before the task starts.
+/// A task that only limits the time of a call. A ``CallCountingClock`` knows it before the task starts.
 struct CallTimer: Sendable {
     private let call: RequestContext.ID
     private let clock: (any CallCountingClock)?
@@ -61,7 +61,7 @@ struct CallTimer: Sendable {
         return try await CallsOfTask.$current.withValue(owner) { try await work() }
     }
 
-    /// Ends the timer: after everything that it had to end has been cancelled.
+    /// Ends the timer. Called after everything that it had to end was cancelled.
     func end() {
         if let number { clock?.endTimer(number, of: call) }
     }
@@ -86,8 +86,8 @@ extension Call {
         return try await work()
     }
 
-    /// Runs a plugin's hook. Until it first suspends, where the system tells, it is at work; then it counts as waiting
-    /// for something that the clock doesn't know.
+    /// Runs a plugin's hook. Until it first suspends, if the system reports that, it counts as working; then it counts
+    /// as waiting for something that the clock doesn't know.
     func trackedByTestClock<Value: Sendable>(
         hook: @escaping @Sendable () async -> Value,
         on clock: any CallCountingClock

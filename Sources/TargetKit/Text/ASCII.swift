@@ -9,7 +9,7 @@ extension UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
 
-    /// Whether the byte is one of A–Z, a–z and 0–9.
+    /// Whether the byte is in A–Z, a–z or 0–9.
     package var isLetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -21,7 +21,7 @@ extension UInt8 {
 }
 
 extension StringProtocol {
-    /// Whether both are equal if the case of ASCII letters is ignored, as RFC 9110 compares names.
+    /// Whether both are equal, ignoring the case of ASCII letters, as RFC 9110 compares names.
     package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return ContiguousText.read(self) { left in
@@ -31,9 +31,22 @@ extension StringProtocol {
         }
     }
 
+    /// Whether the bytes of `text` are among the bytes of this text. The searches of Foundation and the standard library
+    /// are generic, and take most of the time in which a failed call's error is redacted.
+    func containsBytes(of text: StaticString) -> Bool {
+        ContiguousText.read(self) { bytes in
+            text.withUTF8Buffer { part in
+                guard bytes.count >= part.count else { return false }
+                return (0...bytes.count - part.count).contains { start in
+                    part.indices.allSatisfy { bytes[start + $0] == part[$0] }
+                }
+            }
+        }
+    }
+
     /// Hashes the bytes, with ASCII letters in lowercase.
     func hashIgnoringASCIICase(into hasher: inout Hasher) {
-        // Eight bytes at a time: combining eight costs as much as combining one.
+        // Combining eight bytes costs as much as combining one.
         let last = ContiguousText.read(self) { bytes in
             var word: UInt64 = 0
             for (index, byte) in bytes.enumerated() {
@@ -50,7 +63,7 @@ extension StringProtocol {
 }
 
 extension Substring {
-    /// The text without the spaces and tabs around it.
+    /// The text without leading and trailing spaces and tabs.
     package var trimmingSpaces: Substring {
         let start = utf8.drop(while: \.isSpaceOrTab)
         guard let last = start.lastIndex(where: { !$0.isSpaceOrTab }) else { return "" }
@@ -58,7 +71,7 @@ extension Substring {
     }
 }
 
-/// A set of ASCII characters, one bit each.
+/// A set of ASCII characters, stored as one bit each.
 struct ASCIISet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -69,7 +82,7 @@ struct ASCIISet: Sendable {
         }
     }
 
-    /// Whether every byte of the text is one of the set.
+    /// Whether the set contains every byte of the text.
     func containsAll(of text: String) -> Bool {
         for byte in text.utf8 {
             let bits = byte < 64 ? low : byte < 128 ? high : 0
@@ -86,7 +99,7 @@ struct ASCIISet: Sendable {
 }
 
 extension String {
-    /// Whether it is a token: one or more `tchar` (RFC 9110 §5.6.2), as methods and the names of header fields are.
+    /// Whether it is a token, like a method or a header field name (RFC 9110 §5.6.2).
     package var isToken: Bool {
         !isEmpty && ASCIISet.token.containsAll(of: self)
     }

@@ -35,7 +35,7 @@ extension CircuitOpenError: DescribedError, ErrorWithKind {
     }
 
     /// The service is unavailable at the moment.
-    package var kind: TargetKitError.Kind { .server }
+    package var kind: TargetKitError.Kind? { .server }
 
     /// Service Unavailable (RFC 9110 §15.6.4).
     package var statusCode: Int? { 503 }

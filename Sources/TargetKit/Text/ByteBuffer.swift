@@ -4,8 +4,8 @@ import Foundation
 
 /// The growing buffer that every encoder writes into.
 ///
-/// Each append to an `[UInt8]` checks uniqueness and capacity, which costs more than storing the byte. Here a writer
-/// reserves capacity for a whole value once. The buffer is noncopyable, so it has one owner that frees it.
+/// Each append to an `[UInt8]` checks uniqueness and capacity, which costs more than storing the byte. Here, a writer
+/// reserves capacity once for a whole value. The buffer is noncopyable, so it has one owner that frees it.
 struct ByteBuffer: ~Copyable {
     /// The memory; `nil` while the capacity is zero.
     private var base: UnsafeMutablePointer<UInt8>?
@@ -95,12 +95,12 @@ package enum ContiguousText {
         -> Result
     {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
-        // A string bridged from `NSString` is not contiguous UTF-8, and is copied once.
+        // A string bridged from `NSString` isn't contiguous UTF-8 and is copied once.
         return Array(text.utf8).withUnsafeBufferPointer(body)
     }
 }
 
-/// The text of numbers, the same in every format: the shortest text that reads back to the number (`1` for `1.0`).
+/// The text of numbers in every format, the shortest that reads back to the number (`1` for `1.0`).
 enum NumberText {
     /// Appends an integer's digits without creating a `String`.
     static func append(_ value: Int64, to buffer: inout ByteBuffer) {
@@ -124,23 +124,5 @@ enum NumberText {
             }
             return count
         }
-    }
-
-    /// The shortest text that reads back to the same number.
-    ///
-    /// - Throws: ``ParameterEncodingError`` for NaN and infinity, which neither JSON (RFC 8259 §6) nor forms can
-    ///   represent.
-    static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) throws -> Substring {
-        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
-        let text = value.description
-        return text.hasSuffix(".0") ? text.dropLast(2) : text[...]
-    }
-
-    /// All of a decimal's digits.
-    ///
-    /// - Throws: ``ParameterEncodingError`` for NaN.
-    static func text(_ value: Decimal) throws -> String {
-        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
-        return value.description
     }
 }

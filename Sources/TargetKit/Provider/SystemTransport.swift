@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+
+/// The default transport: libcurl on Linux, URLSession on Apple platforms.
+public enum SystemTransport {
+    /// The instance that providers share by default, with its persistent connections.
+    public static var shared: any Transport {
+        #if canImport(CTargetKitCurl)
+        CurlTransport.shared
+        #else
+        URLSessionTransport.shared
+        #endif
+    }
+}
