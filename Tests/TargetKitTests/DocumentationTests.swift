@@ -8,53 +8,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The snippets of README and DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than
-/// this file.
+/// The snippets of three pages, compiled and run. `everySnippetIsHere` fails when a page says something else than this
+/// file.
 @Suite("Documentation", .throttled, .timeLimit(.minutes(2)))
 struct DocumentationTests {
-    // MARK: README
-
-    struct Product: Decodable, Sendable {
-        var id: String
-        var name: String
-    }
-
-    enum Catalog: TargetType {
-        case product(id: String)
-        case search(text: String, page: Int)
-
-        var baseURL: URL { Shop.baseURL }
-
-        var path: RequestPath {
-            switch self {
-            case .product(let id): "/products/\(id)"
-            case .search: "/products"
-            }
-        }
-
-        var task: HTTPTask {
-            switch self {
-            case .product: .plain
-            case .search(let text, let page): .query(["q": text, "page": page])
-            }
-        }
-
-        var validation: StatusValidation { .successCodes }
-
-        var sampleData: Data { Data(#"{"id":"7","name":"Green tea"}"#.utf8) }
-    }
-
-    @Test("README: a stubbed call")
-    func readme() async throws {
-        let provider = Provider<Catalog>(stubClosure: { _ in .immediate })
-        let product = try await provider.request(.product(id: "7"), as: Product.self)
-        #expect(product.name == "Green tea")
-        let search = try Endpoint(target: Catalog.search(text: "tea", page: 1)).urlRequest()
-        #expect(search.url?.absoluteString == "https://shop.example/v1/products?page=1&q=tea")
-    }
-
-    // MARK: Getting started
-
     enum Orders: RoutedTarget {
         case latest
         case order(id: String)
@@ -70,41 +27,7 @@ struct DocumentationTests {
             }
         }
 
-        var validation: StatusValidation { .successCodes }
-
         var sampleData: Data { Data(#"{"id":"A1","total":12.5}"#.utf8) }
-    }
-
-    @Test("Getting started: the calls")
-    func calls() async throws {
-        let transport = StubTransport(Orders.latest.sampleResponse)
-        do {
-            let provider = Provider<Orders>(transport: transport)
-            let order = try await provider.request(.order(id: "A1"), as: Order.self)
-            #expect(order.total == 12.5)
-            let handle = provider.request(.latest) { result in
-                switch result {
-                case .success(let response): show(response)
-                case .failure(let error): show(error)
-                }
-            }
-            handle.cancel()
-            do {
-                _ = try await provider.request(.latest)
-            } catch {
-                switch error.kind {
-                case .offline, .timedOut, .cannotConnect: showRetry()
-                case .unauthorized: showSignIn()
-                case .cancelled: break
-                default: show(error)
-                }
-            }
-        }
-        let scope = RequestScope()
-        let orders = Provider<Orders>(scope: scope)
-        let everything = Provider<MultiTarget>(scope: scope)
-        scope.cancelAll()
-        #expect(orders.scope === everything.scope)
     }
 
     // MARK: Managing calls
@@ -292,14 +215,12 @@ struct DocumentationTests {
     }
 
     private static let pages =
-        ["README.md", "GettingStarted.md", "Lifecycle.md", "Stubs.md", "WritingAPlugin.md"]
-        .map { DocumentationPage($0 == "README.md" ? $0 : "Sources/TargetKit/TargetKit.docc/" + $0) }
+        ["Lifecycle.md", "Stubs.md", "WritingAPlugin.md"]
+        .map { DocumentationPage("Sources/TargetKit/TargetKit.docc/" + $0) }
 
-    /// What cannot stand here: the manifest's line, and those that make a real call or need the plugins' module.
+    /// What cannot stand here: a real call.
     private static let elsewhere = [
-        #".package(url: "https://<publisher's address>/TargetKit.git", from: "<version>")"#, "import TargetKitPlugins",
-        "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
-        "let response = try await patient.request(.latest, options: .setting(\\.timeout, .exchange(.milliseconds(800))))",
+        "let response = try await patient.request(.latest, options: .setting(\\.timeout, .exchange(.milliseconds(800))))"
     ]
 }
 
@@ -315,7 +236,4 @@ private struct Order: Decodable, Sendable {
 }
 
 private func show(_ response: Response) {}
-private func show(_ error: TargetKitError) {}
 private func showFraction(_ fraction: Double?) {}
-private func showRetry() {}
-private func showSignIn() {}

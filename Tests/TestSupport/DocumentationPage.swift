@@ -32,7 +32,7 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
 
     /// The page as a Swift file: its imports, its types, and the other snippets in one function, where each can use the
     /// names of those before it and redeclare them. Manifests are omitted, as are snippets that need one of
-    /// `missingModules`, and the imports of `replacedModules`.
+    /// `missingModules`, and the imports of `replacedModules` and of modules that the page declares (`@testable`).
     public func source() throws -> String {
         Self.source(of: try pieces(), function: "page", without: Self.replacedModules)
     }
@@ -55,7 +55,7 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
             let modules = lines.filter { $0.hasPrefix("import ") }
             if modules.contains(where: { missingModules.contains($0) }) { continue }
             imports += modules.filter { !replacedModules.contains($0) }
-            let rest = lines.filter { !$0.hasPrefix("import ") }
+            let rest = lines.filter { !$0.hasPrefix("import ") && !$0.hasPrefix("@testable import ") }
             let first = rest.first { !$0.isEmpty } ?? ""
             if typeMarks.contains(where: { first.hasPrefix($0) }) {
                 types += rest

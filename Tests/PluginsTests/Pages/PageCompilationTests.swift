@@ -43,9 +43,18 @@ struct PageCompilationTests {
         #expect(try await errors(flags + files.map(\.path)) == "")
     }
 
-    @Test("The README's manifest compiles")
+    @Test("Each step of the tutorials compiles with the files of the steps before", arguments: TutorialStep.all)
+    func compiles(step: TutorialStep) async throws {
+        let folder = try TemporaryFolder()
+        let files = try step.sources.map { try folder.file($0.key, Data($0.value.utf8)).path }
+        let flags = ([BuiltModules.folder] + DocumentationPage.moduleMapFolders).flatMap { ["-I", $0.path] }
+        let kind = step.sources.keys.contains("main.swift") ? [] : ["-parse-as-library"]
+        #expect(try await errors(Self.strict + flags + kind + files.sorted()) == "")
+    }
+
+    @Test("The manifest for a new package compiles")
     func manifest() async throws {
-        let manifests = try DocumentationPage("README.md").manifests()
+        let manifests = try DocumentationPage("Sources/TargetKit/TargetKit.docc/GettingStarted.md").manifests()
         #expect(manifests.count == 1)
         for manifest in manifests {
             let folder = try TemporaryFolder()

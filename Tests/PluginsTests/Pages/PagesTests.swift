@@ -10,10 +10,7 @@ struct PagesTests {
             "Sources/Plugins/TargetKitPlugins.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
-            + [
-                DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/TransferQueue.md"),
-                DocumentationPage("README.zh-Hans.md"),
-            ]
+            + [DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/TransferQueue.md")]
     )
     func everySnippetIsHere(page: DocumentationPage) throws {
         let known = try ["Plugins", "Transfers", "Offline", "Diagnostics"].reduce(into: Set<String>()) {

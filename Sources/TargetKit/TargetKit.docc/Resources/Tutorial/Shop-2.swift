@@ -1,0 +1,12 @@
+import TargetKit
+
+struct Product: Codable, Sendable, Equatable {
+    var id: Int
+    var name: String
+}
+
+enum Shop {
+    case products(search: String)
+    case product(id: Int)
+    case order(product: Int, count: Int)
+}

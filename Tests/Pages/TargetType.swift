@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+struct Product: Decodable, Sendable {
+    var id: Int
+    var name: String
+}

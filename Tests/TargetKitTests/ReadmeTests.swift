@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+/// The snippets of the two READMEs, compiled and run.
+@Suite("README", .throttled, .timeLimit(.minutes(2)))
+struct ReadmeTests {
+    enum Shop: RoutedTarget {
+        case product(id: Int)
+        case order(product: Int, count: Int)
+
+        // swift-format-ignore: NeverForceUnwrap
+        var baseURL: URL { URL(string: "https://shop.example/v1")! }
+        var route: Route {
+            switch self {
+            case .product(let id): .get("/products/\(id)")
+            case .order(let product, let count): .post("/orders", .json(["product": product, "count": count]))
+            }
+        }
+        var sampleData: Data { Data(#"{"id":7,"name":"Green tea"}"#.utf8) }
+    }
+
+    struct Product: Decodable, Sendable {
+        var id: Int
+        var name: String
+    }
+
+    struct ShopTests {
+        @Test("A product has a name")
+        func product() async throws {
+            let provider = Provider<Shop>(stubClosure: { _ in .immediate })
+            let product = try await provider.request(.product(id: 7), as: Product.self)
+            #expect(product.name == "Green tea")
+        }
+    }
+
+    @Test("The target's requests have the path and the body that it declares")
+    func requests() throws {
+        let product = try Endpoint(target: Shop.product(id: 7)).urlRequest()
+        #expect(product.url?.absoluteString == "https://shop.example/v1/products/7")
+        let order = try Endpoint(target: Shop.order(product: 7, count: 2)).urlRequest()
+        #expect(order.httpBody == Data(#"{"count":2,"product":7}"#.utf8))
+    }
+
+    @Test("Every line of Swift on a README is a line of this file, or installs the package", arguments: readmes)
+    func everySnippetIsHere(page: DocumentationPage) throws {
+        let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/ReadmeTests.swift").union(Self.elsewhere)
+        for line in try page.lines() {
+            #expect(known.contains(line), "\(page): \(line)")
+        }
+    }
+
+    @Test("A README has at most 130 lines, and each file that it links to exists", arguments: readmes)
+    func links(page: DocumentationPage) throws {
+        let text = try page.text()
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 131)
+        let links = text.components(separatedBy: "](").dropFirst().map { $0.components(separatedBy: ")")[0] }
+        let images = text.components(separatedBy: "src").dropFirst().map { $0.components(separatedBy: "\"")[1] }
+        #expect(links.count > 5)
+        #expect(images.count == 2)
+        for link in links + images { _ = try DocumentationPage(link).text() }
+    }
+
+    @Test("The READMEs have the same code, headings, tables and links, line for line")
+    func sameContent() throws {
+        let pages = try Self.readmes.map(Self.skeleton)
+        #expect(pages[0] == pages[1])
+    }
+
+    private static let readmes = [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
+
+    /// What is not Swift of this module: a manifest's lines, and a call over the network.
+    private static let elsewhere = [
+        #".package(name: "TargetKit", path: "../TargetKit")"#, #".product(name: "TargetKit", package: "TargetKit")"#,
+        "let provider = Provider<Shop>()",
+    ]
+
+    /// The lines of a page without the words of its language: code without comments, and of each other line its mark,
+    /// its links and the number of its cells.
+    private static func skeleton(of page: DocumentationPage) throws -> [String] {
+        var isCode = false
+        return try page.text().components(separatedBy: "\n").map { line in
+            if line.hasPrefix("```") { isCode.toggle() }
+            if isCode { return line.components(separatedBy: "  #")[0] }
+            let links = line.components(separatedBy: "](").dropFirst().map { $0.components(separatedBy: ")")[0] }
+            let mark = line.prefix { "#-|<> `".contains($0) }
+            let cells = line.hasPrefix("|") ? line.components(separatedBy: "|").count : 0
+            return ([String(mark), "\(cells)"] + links.filter { !$0.hasPrefix("README") }).joined(separator: " ")
+        }
+    }
+}
