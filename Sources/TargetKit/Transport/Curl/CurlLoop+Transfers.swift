@@ -24,6 +24,7 @@ extension CurlLoop {
             pending.deadline = deadline
             clock.setAlarm(deadline)
         }
+        if case .connection = pending.call.destination { return openConnection(for: pending) }
         let key = settings.hostKey(of: pending.call)
         if let host = queue.admit(key) { return begin(pending, at: host) }
         queue.add(pending, for: key)
@@ -58,6 +59,7 @@ extension CurlLoop {
     /// Passes on what has arrived, and ends the exchanges that libcurl has finished.
     func finishCompleted() {
         arrivals.flush()
+        connections?.finishConnecting()
         noteGoAways()
         var result = CURLE_OK
         var refused: [CurlPendingCall] = []
@@ -123,6 +125,17 @@ extension CurlLoop {
         for case let transfer? in transfers where transfer.current != nil {
             interrupt(transfer, with: .failure(failure))
         }
+        connections?.endAll(with: failure)
+    }
+
+    private func openConnection(for pending: consuming CurlPendingCall) {
+        let connections = connections ?? CurlConnections(self)
+        self.connections = connections
+        connections.begin(pending)
+    }
+
+    func cancelConnection(of call: CurlCall) {
+        connections?.cancel(call)
     }
 
     /// Ends the exchanges that libcurl does not end: those that have timed out, and those whose response is complete
@@ -139,6 +152,7 @@ extension CurlLoop {
                 clock.setAlarm(transfer.due)
             }
         }
+        connections?.endTimedOut()
         let (overdue, next) = queue.removeOverdue(at: clock.now)
         for pending in overdue { pending.fail(with: .timedOut) }
         // Each check costs time proportional to the number of running transfers.
