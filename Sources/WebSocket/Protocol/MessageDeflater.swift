@@ -52,13 +52,16 @@ final class MessageDeflater {
     /// The most input that zlib is given at a time. Its counts have 32 bits.
     private static let maximumStep = 1 << 30
 
-    /// Appends a message, compressed.
-    func deflate(_ message: UnsafeRawBufferPointer, into output: inout [UInt8]) {
-        var rest = message[...]
+    /// Appends a part of a message, compressed.
+    ///
+    /// - Parameter isLast: Whether it ends the message, whose tail is left out.
+    func deflate(_ part: UnsafeRawBufferPointer, isLast: Bool, into output: inout [UInt8]) {
+        var rest = part[...]
         while !rest.isEmpty {
             deflateStep(UnsafeRawBufferPointer(rebasing: rest.prefix(Self.maximumStep)), into: &output)
             rest = rest.dropFirst(Self.maximumStep)
         }
+        guard isLast else { return }
         output.removeLast(min(DeflateLibrary.tail.count, output.count))
         if !isContextKept { _ = library.resetDeflate(stream) }
     }

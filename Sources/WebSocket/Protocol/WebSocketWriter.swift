@@ -5,7 +5,7 @@ import Foundation
 struct WebSocketWriter {
     private let role: WebSocketRole
     private let deflate: PerMessageDeflate?
-    private let fragmentSize: Int
+    let fragmentSize: Int
     private var random: any RandomNumberGenerator
     private var spareKey: UInt32?
     private var compressed: [UInt8] = []
@@ -96,33 +96,67 @@ struct WebSocketWriter {
 // MARK: - Messages and frames
 
 extension WebSocketWriter {
-    private mutating func write(_ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, to output: inout [UInt8])
-    {
-        guard compress(payload) else { return writeFrames(opcode, payload, isCompressed: false, to: &output) }
-        let bytes = compressed
-        compressed = []
-        bytes.withUnsafeBytes { writeFrames(opcode, $0, isCompressed: true, to: &output) }
-        guard bytes.capacity <= Self.keptCapacity else { return }
-        compressed = bytes
-    }
-
-    /// Writes a message, in several frames if it exceeds the size of a fragment.
-    private mutating func writeFrames(
+    private mutating func write(
         _ opcode: WebSocketOpcode,
         _ payload: UnsafeRawBufferPointer,
-        isCompressed: Bool,
         to output: inout [UInt8]
     ) {
-        var header = WebSocketFrameHeader(opcode: opcode, isCompressed: isCompressed)
+        if shouldCompress(payload.count) {
+            let header = WebSocketFrameHeader(opcode: opcode, isCompressed: true)
+            writeCompressed(header, payload, to: &output)
+        } else {
+            writeFrames(WebSocketFrameHeader(opcode: opcode), payload, to: &output)
+        }
+    }
+
+    /// Whether a message of a size is compressed.
+    mutating func shouldCompress(_ byteCount: Int) -> Bool {
+        #if canImport(CTargetKitCurl)
+        guard let deflate, byteCount > 0, byteCount >= deflate.minimumSize else { return false }
+        if deflater == nil {
+            deflater = MessageDeflater(
+                windowBits: role == .client ? deflate.clientWindowBits : deflate.serverWindowBits,
+                isContextKept: !(role == .client ? deflate.clientNoContextTakeover : deflate.serverNoContextTakeover)
+            )
+        }
+        return deflater != nil
+        #else
+        return false
+        #endif
+    }
+
+    /// Writes a compressed message, or a part of it. The header says whether it is the last part.
+    mutating func writeCompressed(
+        _ header: WebSocketFrameHeader,
+        _ payload: UnsafeRawBufferPointer,
+        to output: inout [UInt8]
+    ) {
+        #if canImport(CTargetKitCurl)
+        var bytes = compressed
+        compressed = []
+        bytes.removeAll(keepingCapacity: true)
+        deflater?.deflate(payload, isLast: header.isFinal, into: &bytes)
+        bytes.withUnsafeBytes { writeFrames(header, $0, to: &output) }
+        if bytes.capacity <= Self.keptCapacity { compressed = bytes }
+        #endif
+    }
+
+    /// Writes a message, or a part of it, in several frames if it exceeds the size of a fragment.
+    private mutating func writeFrames(
+        _ header: WebSocketFrameHeader,
+        _ payload: UnsafeRawBufferPointer,
+        to output: inout [UInt8]
+    ) {
+        var first = header
         var rest = payload[...]
         while rest.count > fragmentSize {
-            header.isFinal = false
-            writeFrame(header, UnsafeRawBufferPointer(rebasing: rest.prefix(fragmentSize)), to: &output)
+            first.isFinal = false
+            writeFrame(first, UnsafeRawBufferPointer(rebasing: rest.prefix(fragmentSize)), to: &output)
             rest = rest.dropFirst(fragmentSize)
-            header = WebSocketFrameHeader(opcode: .continuation)
+            first = WebSocketFrameHeader(opcode: .continuation)
         }
-        header.isFinal = true
-        writeFrame(header, UnsafeRawBufferPointer(rebasing: rest), to: &output)
+        first.isFinal = header.isFinal
+        writeFrame(first, UnsafeRawBufferPointer(rebasing: rest), to: &output)
     }
 
     private mutating func writeFrame(
@@ -132,16 +166,24 @@ extension WebSocketWriter {
     ) {
         var header = header
         header.length = payload.count
-        let key = role == .client ? nextKey() : nil
+        let key = nextKey()
         header.write(maskingKey: key, to: &output)
-        let start = output.count
-        output.append(contentsOf: payload)
-        guard let key else { return }
-        var mask = WebSocketMask(key: key)
-        output.withUnsafeMutableBytes { mask.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+        var mask = key.map(WebSocketMask.init)
+        append(payload, mask: &mask, to: &output)
     }
 
-    private mutating func nextKey() -> UInt32 {
+    /// Appends bytes, masked if there is a mask.
+    func append(_ bytes: UnsafeRawBufferPointer, mask: inout WebSocketMask?, to output: inout [UInt8]) {
+        let start = output.count
+        output.append(contentsOf: bytes)
+        guard var key = mask else { return }
+        output.withUnsafeMutableBytes { key.apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+        mask = key
+    }
+
+    /// The key of the next frame; `nil` for a server.
+    mutating func nextKey() -> UInt32? {
+        guard role == .client else { return nil }
         if let key = spareKey {
             spareKey = nil
             return key
@@ -149,24 +191,5 @@ extension WebSocketWriter {
         let bits = random.next()
         spareKey = UInt32(truncatingIfNeeded: bits >> 32)
         return UInt32(truncatingIfNeeded: bits)
-    }
-
-    /// Compresses a message; returns whether it did.
-    private mutating func compress(_ payload: UnsafeRawBufferPointer) -> Bool {
-        #if canImport(CTargetKitCurl)
-        guard let deflate, payload.count >= deflate.minimumSize, !payload.isEmpty else { return false }
-        if deflater == nil {
-            deflater = MessageDeflater(
-                windowBits: role == .client ? deflate.clientWindowBits : deflate.serverWindowBits,
-                isContextKept: !(role == .client ? deflate.clientNoContextTakeover : deflate.serverNoContextTakeover)
-            )
-        }
-        guard let deflater else { return false }
-        compressed.removeAll(keepingCapacity: true)
-        deflater.deflate(payload, into: &compressed)
-        return true
-        #else
-        return false
-        #endif
     }
 }
