@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+/// The header of a frame (RFC 6455 §5.2).
+struct WebSocketFrameHeader: Sendable {
+    var opcode: WebSocketOpcode
+    var isFinal = true
+    var isCompressed = false
+    var mask: WebSocketMask?
+    /// The size of the payload in bytes.
+    var length = 0
+
+    /// The largest size of a header in bytes.
+    static let maximumSize = 14
+    /// The largest payload of a control frame in bytes (RFC 6455 §5.5).
+    static let maximumControlLength = 125
+
+    /// Parses a header as far as its bytes have arrived. What is wrong in its first bytes is refused before the others
+    /// arrive.
+    ///
+    /// - Returns: The header and its size; `nil` if bytes are missing.
+    static func parse(
+        _ bytes: UnsafeRawBufferPointer,
+        role: WebSocketRole,
+        check: (WebSocketFrameHeader) throws(WebSocketError) -> Void
+    ) throws(WebSocketError) -> (header: Self, size: Int)? {
+        guard let first = bytes.first else { return nil }
+        guard first & (WebSocketFrameBit.reserved & ~WebSocketFrameBit.compressed) == 0 else {
+            throw WebSocketError(.reservedBits, "a frame has a reserved bit set")
+        }
+        guard let opcode = WebSocketOpcode(rawValue: first & WebSocketFrameBit.opcode) else {
+            let opcode = first & WebSocketFrameBit.opcode
+            throw WebSocketError(.reservedOpcode, "a frame has the reserved opcode \(opcode)")
+        }
+        var header = Self(opcode: opcode)
+        header.isFinal = first & WebSocketFrameBit.final != 0
+        header.isCompressed = first & WebSocketFrameBit.compressed != 0
+        try check(header)
+        guard bytes.count > 1 else { return nil }
+        let isMasked = bytes[1] & WebSocketFrameBit.masked != 0
+        try checkMask(isMasked, role: role)
+        guard let (length, lengthEnd) = try length(in: bytes, isControl: opcode.isControl) else { return nil }
+        header.length = length
+        try check(header)
+        guard isMasked else { return (header, lengthEnd) }
+        guard let base = bytes.baseAddress, bytes.count >= lengthEnd + 4 else { return nil }
+        header.mask = WebSocketMask(key: base.loadUnaligned(fromByteOffset: lengthEnd, as: UInt32.self))
+        return (header, lengthEnd + 4)
+    }
+
+    private static func checkMask(_ isMasked: Bool, role: WebSocketRole) throws(WebSocketError) {
+        switch role {
+        case .client where isMasked: throw WebSocketError(.maskedFrame, "the server sent a masked frame")
+        case .server where !isMasked:
+            throw WebSocketError(.unmaskedFrame, "the client sent a frame that is not masked")
+        default: break
+        }
+    }
+
+    /// Parses the length, and returns it with the index after it; `nil` if bytes are missing.
+    private static func length(
+        in bytes: UnsafeRawBufferPointer,
+        isControl: Bool
+    ) throws(WebSocketError) -> (length: Int, end: Int)? {
+        let short = Int(bytes[1] & WebSocketFrameBit.length)
+        guard short > maximumControlLength else { return (short, 2) }
+        guard !isControl else {
+            throw WebSocketError(.controlFrameTooLong, "a control frame has more than 125 bytes")
+        }
+        let size = short == 126 ? 2 : 8
+        guard bytes.count >= 2 + size else { return nil }
+        var length: UInt64 = 0
+        for index in 2..<(2 + size) { length = length << 8 | UInt64(bytes[index]) }
+        guard length > (size == 2 ? 125 : UInt64(UInt16.max)), length <= UInt64(Int.max) else {
+            let message = length > UInt64(Int.max) ? "exceeds 63 bits" : "is not encoded in the fewest bytes"
+            throw WebSocketError(.invalidLength, "the length of a frame \(message)")
+        }
+        return (Int(length), 2 + size)
+    }
+
+    /// Appends the header. It has the mask's key if there is one.
+    func write(maskingKey: UInt32?, to output: inout [UInt8]) {
+        var first = opcode.rawValue
+        if isFinal { first |= WebSocketFrameBit.final }
+        if isCompressed { first |= WebSocketFrameBit.compressed }
+        let masked = maskingKey == nil ? 0 : WebSocketFrameBit.masked
+        output.append(first)
+        switch length {
+        case ...Self.maximumControlLength: output.append(masked | UInt8(length))
+        case ...Int(UInt16.max):
+            output.append(masked | 126)
+            output.append(UInt8(length >> 8))
+            output.append(UInt8(length & 0xFF))
+        default:
+            output.append(masked | 127)
+            for shift in stride(from: 56, through: 0, by: -8) {
+                output.append(UInt8(truncatingIfNeeded: length >> shift))
+            }
+        }
+        if let maskingKey { withUnsafeBytes(of: maskingKey) { output.append(contentsOf: $0) } }
+    }
+}
