@@ -20,17 +20,19 @@ public protocol ByteConnection: AnyObject, Sendable {
     /// While nobody reads, the transport buffers a limited number of bytes, and then stops reading from the server.
     ///
     /// - Throws: A `URLError`; `CancellationError` when the task is cancelled.
-    func read() async throws -> Data?
+    func read() async throws -> [UInt8]?
 
-    /// Sends bytes, after those of earlier calls, and returns when the system has taken them. Any task may write.
+    /// Begins to send bytes, after those of earlier calls. Any thread may write.
     ///
-    /// - Throws: A `URLError`; `CancellationError` when the task is cancelled. The bytes may then be sent nevertheless.
-    func write(_ bytes: Data) async throws
+    /// A sender that doesn't wait for the completion before it sends more uses memory for all that waits.
+    ///
+    /// - Parameter completion: Called once, on any thread, when the system has taken the bytes, or with a `URLError`.
+    func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void)
 
     /// Closes the connection, without waiting. Waiting tasks end. Has no effect on a closed connection.
     ///
     /// - Parameter bytes: Sent before, with what is still to be written, as far as the system takes them at once.
-    func close(sending bytes: Data)
+    func close(sending bytes: [UInt8])
 }
 
 /// The messages of a WebSocket whose protocol a transport implements.

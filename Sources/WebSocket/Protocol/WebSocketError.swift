@@ -60,6 +60,14 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         case dataAfterClose
         /// The connection ended without a close frame (RFC 6455 §7.1.5).
         case closedWithoutCloseFrame
+        /// The server has closed the WebSocket with a code that says that something is wrong.
+        case closedByServer
+        /// Nothing can be sent, because a close frame was sent or has arrived.
+        case alreadyClosed
+        /// Another task waits for the next message.
+        case alreadyRead
+        /// No pong has arrived in time.
+        case noPong
     }
 
     /// What was wrong.
@@ -78,7 +86,8 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
     public var closeCode: WebSocketCloseCode? {
         switch kind {
         case .handshakeRefused, .wrongUpgrade, .wrongConnection, .wrongAccept, .unrequestedSubprotocol,
-            .unrequestedExtension, .headTooLong, .invalidHead, .invalidRequest:
+            .unrequestedExtension, .headTooLong, .invalidHead, .invalidRequest, .closedByServer, .alreadyClosed,
+            .alreadyRead:
             nil
         case .reservedBits, .reservedOpcode, .maskedFrame, .unmaskedFrame, .invalidLength, .wrongFragmentation,
             .controlFrameTooLong, .fragmentedControlFrame, .invalidCloseCode, .invalidClosePayload, .dataAfterClose:
@@ -86,6 +95,7 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         case .invalidUTF8, .invalidCompressedData: .invalidPayload
         case .frameTooLarge, .messageTooLarge: .messageTooBig
         case .closedWithoutCloseFrame: .abnormal
+        case .noPong: .goingAway
         }
     }
 

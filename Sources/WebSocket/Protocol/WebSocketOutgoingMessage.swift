@@ -17,7 +17,7 @@ struct WebSocketOutgoingMessage: Sendable {
     /// The rest of the current frame's payload in bytes, and its mask.
     fileprivate var frameRest = 0
     fileprivate var mask: WebSocketMask?
-    fileprivate var hasBegun = false
+    fileprivate(set) var hasBegun = false
     fileprivate var isCompressed = false
 
     init(text: String) {

@@ -11,18 +11,18 @@ final class CurlByteConnection: ByteConnection {
     }
 
     deinit {
-        channel.close(sending: Data())
+        channel.close(sending: [])
     }
 
-    func read() async throws -> Data? {
+    func read() async throws -> [UInt8]? {
         try await channel.read()
     }
 
-    func write(_ bytes: Data) async throws {
-        try await channel.write(bytes)
+    func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
+        channel.write(bytes, completion: completion)
     }
 
-    func close(sending bytes: Data) {
+    func close(sending bytes: [UInt8]) {
         channel.close(sending: bytes)
     }
 }

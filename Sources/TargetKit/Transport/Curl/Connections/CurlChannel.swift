@@ -7,23 +7,21 @@ final class CurlChannel: Sendable {
     /// The number of unread bytes at which the loop stops reading.
     private static let limit = 256 << 10
 
-    /// A task that waits until the system has taken the bytes up to a position.
+    /// What is called when the system has taken the bytes up to a position.
     private struct Writer: Sendable {
-        let id: Int
         let end: Int64
-        let continuation: UnsafeContinuation<Void, any Error>
+        let completion: @Sendable ((any Error)?) -> Void
     }
 
     private struct State: Sendable {
-        var received = Data()
+        var received: [UInt8] = []
         /// Whether the loop has stopped reading.
         var isPaused = false
-        var reader: UnsafeContinuation<Data?, any Error>?
+        var reader: UnsafeContinuation<[UInt8]?, any Error>?
         var outgoing: [UInt8] = []
         /// The number of bytes that were ever passed to be written.
         var queuedCount: Int64 = 0
         var writers: [Writer] = []
-        var lastWriter = 0
         /// How reading has ended.
         var readEnd: Result<Void, any Error>?
         /// Why nothing can be written any more.
@@ -61,18 +59,18 @@ final class CurlChannel: Sendable {
 // MARK: - The tasks
 
 extension CurlChannel {
-    func read() async throws -> Data? {
+    func read() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 var tellsLoop = false
-                let result = state.withLock { state -> Result<Data?, any Error>? in
+                let result = state.withLock { state -> Result<[UInt8]?, any Error>? in
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if !state.received.isEmpty {
                         if state.isPaused {
                             state.isPaused = false
                             tellsLoop = state.tellsLoop()
                         }
-                        var taken = Data()
+                        var taken: [UInt8] = []
                         swap(&taken, &state.received)
                         return .success(taken)
                     }
@@ -88,36 +86,21 @@ extension CurlChannel {
         }
     }
 
-    func write(_ bytes: Data) async throws {
-        if bytes.isEmpty { return }
-        let id = state.withLock { state in
-            state.lastWriter += 1
-            return state.lastWriter
+    func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
+        if bytes.isEmpty { return completion(nil) }
+        let (error, tellsLoop) = state.withLock { state -> ((any Error)?, Bool) in
+            if let error = state.writeError { return (error, false) }
+            // The caller's array becomes the loop's, without a copy.
+            if state.outgoing.isEmpty { state.outgoing = bytes } else { state.outgoing += bytes }
+            state.queuedCount += Int64(bytes.count)
+            state.writers.append(Writer(end: state.queuedCount, completion: completion))
+            return (nil, state.tellsLoop())
         }
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                var tellsLoop = false
-                let error = state.withLock { state -> (any Error)? in
-                    if Task.isCancelled { return CancellationError() }
-                    if let error = state.writeError { return error }
-                    tellsLoop = state.tellsLoop()
-                    state.outgoing.append(contentsOf: bytes)
-                    state.queuedCount += Int64(bytes.count)
-                    state.writers.append(Writer(id: id, end: state.queuedCount, continuation: continuation))
-                    return nil
-                }
-                if tellsLoop { tellLoop() }
-                if let error { continuation.resume(throwing: error) }
-            }
-        } onCancel: {
-            let writer = state.withLock { state in
-                state.writers.firstIndex { $0.id == id }.map { state.writers.remove(at: $0) }
-            }
-            writer?.continuation.resume(throwing: CancellationError())
-        }
+        if tellsLoop { tellLoop() }
+        if let error { completion(error) }
     }
 
-    func close(sending bytes: Data) {
+    func close(sending bytes: [UInt8]) {
         let tellsLoop = state.withLock { state in
             guard !state.isClosing, state.writeError == nil || state.readEnd == nil else { return false }
             state.isClosing = true
@@ -145,16 +128,22 @@ extension CurlChannel {
         state.withLock { swap(&$0.outgoing, &bytes) }
     }
 
-    /// Resumes the tasks whose bytes the system has taken.
+    /// Completes the writes whose bytes the system has taken.
     ///
     /// - Parameter count: The number of bytes that were ever written.
     func didWrite(upTo count: Int64) {
-        let done = state.withLock { state in
-            let done = state.writers.prefix { $0.end <= count }
+        let done = state.withLock { state -> [Writer] in
+            // All of them in most cases, without a copy.
+            if let last = state.writers.last, last.end <= count {
+                var all: [Writer] = []
+                swap(&all, &state.writers)
+                return all
+            }
+            let done = Array(state.writers.prefix { $0.end <= count })
             state.writers.removeFirst(done.count)
             return done
         }
-        for writer in done { writer.continuation.resume() }
+        for writer in done { writer.completion(nil) }
     }
 
     /// Copies bytes that have arrived; returns `false` when the loop has to stop reading.
@@ -168,9 +157,9 @@ extension CurlChannel {
 
     /// Passes the bytes that have arrived together to the waiting reader.
     func flush() {
-        let delivery = state.withLock { state -> (UnsafeContinuation<Data?, any Error>, Data)? in
+        let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
             guard !state.received.isEmpty, let reader = state.reader.take() else { return nil }
-            var taken = Data()
+            var taken: [UInt8] = []
             swap(&taken, &state.received)
             return (reader, taken)
         }
@@ -196,7 +185,7 @@ extension CurlChannel {
             defer { state.writers = [] }
             return state.writers
         }
-        for writer in writers { writer.continuation.resume(throwing: error) }
+        for writer in writers { writer.completion(error) }
         let (reader, end) = state.withLock { state in
             (state.received.isEmpty ? state.reader.take() : nil, state.readEnd ?? .success(()))
         }
