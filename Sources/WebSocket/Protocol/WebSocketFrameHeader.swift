@@ -20,40 +20,29 @@ struct WebSocketFrameHeader: Sendable {
     /// - Returns: The header and its size; `nil` if bytes are missing.
     static func parse(
         _ bytes: UnsafeRawBufferPointer,
-        role: WebSocketRole,
-        check: (WebSocketFrameHeader) throws(WebSocketError) -> Void
+        rules: WebSocketFrameRules
     ) throws(WebSocketError) -> (header: Self, size: Int)? {
-        guard let first = bytes.first else { return nil }
-        guard first & (WebSocketFrameBit.reserved & ~WebSocketFrameBit.compressed) == 0 else {
-            throw WebSocketError(.reservedBits, "a frame has a reserved bit set")
-        }
+        guard let base = bytes.baseAddress, let first = bytes.first else { return nil }
         guard let opcode = WebSocketOpcode(rawValue: first & WebSocketFrameBit.opcode) else {
+            guard first & WebSocketFrameBit.reserved == 0 else { throw .reservedBits }
             let opcode = first & WebSocketFrameBit.opcode
             throw WebSocketError(.reservedOpcode, "a frame has the reserved opcode \(opcode)")
         }
+        guard first & (WebSocketFrameBit.reserved & ~WebSocketFrameBit.compressed) == 0 else { throw .reservedBits }
         var header = Self(opcode: opcode)
         header.isFinal = first & WebSocketFrameBit.final != 0
         header.isCompressed = first & WebSocketFrameBit.compressed != 0
-        try check(header)
+        try rules.checkKind(header)
         guard bytes.count > 1 else { return nil }
         let isMasked = bytes[1] & WebSocketFrameBit.masked != 0
-        try checkMask(isMasked, role: role)
+        try rules.checkMask(isMasked)
         guard let (length, lengthEnd) = try length(in: bytes, isControl: opcode.isControl) else { return nil }
         header.length = length
-        try check(header)
+        try rules.checkLength(header)
         guard isMasked else { return (header, lengthEnd) }
-        guard let base = bytes.baseAddress, bytes.count >= lengthEnd + 4 else { return nil }
+        guard bytes.count >= lengthEnd + 4 else { return nil }
         header.mask = WebSocketMask(key: base.loadUnaligned(fromByteOffset: lengthEnd, as: UInt32.self))
         return (header, lengthEnd + 4)
-    }
-
-    private static func checkMask(_ isMasked: Bool, role: WebSocketRole) throws(WebSocketError) {
-        switch role {
-        case .client where isMasked: throw WebSocketError(.maskedFrame, "the server sent a masked frame")
-        case .server where !isMasked:
-            throw WebSocketError(.unmaskedFrame, "the client sent a frame that is not masked")
-        default: break
-        }
     }
 
     /// Parses the length, and returns it with the index after it; `nil` if bytes are missing.

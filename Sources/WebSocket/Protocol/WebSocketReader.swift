@@ -12,9 +12,8 @@ struct WebSocketReader {
         var isCompressed: Bool
     }
 
-    private let role: WebSocketRole
-    private let limits: WebSocketLimits
     private let deflate: PerMessageDeflate?
+    private let rules: WebSocketFrameRules
     /// The header of a frame that isn't complete.
     private var partialHeader: [UInt8] = []
     /// The frame whose payload is arriving, and the size of the payload's rest.
@@ -37,9 +36,8 @@ struct WebSocketReader {
     ///   - role: The end that reads: a client expects unmasked frames, a server expects masked ones.
     ///   - deflate: The compression that the handshake has agreed on; default: none.
     init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(), deflate: PerMessageDeflate? = nil) {
-        self.role = role
-        self.limits = limits
         self.deflate = deflate
+        rules = WebSocketFrameRules(role: role, limits: limits, allowsCompression: deflate != nil)
     }
 
     /// Reads bytes, and passes each message and each control frame to the closure as soon as it is complete.
@@ -86,7 +84,11 @@ extension WebSocketReader {
     /// Reads a header; returns `false` if bytes are missing.
     private mutating func readHeader(_ input: inout UnsafeRawBufferPointer) throws(WebSocketError) -> Bool {
         guard !isClosed else { throw WebSocketError(.dataAfterClose, "data follows the close frame") }
-        if partialHeader.isEmpty, let (header, size) = try parse(input) {
+        var rules = rules
+        rules.isInMessage = message != nil
+        rules.isMessageCompressed = message?.isCompressed == true
+        rules.messageSize = messageBytes.count
+        if partialHeader.isEmpty, let (header, size) = try WebSocketFrameHeader.parse(input, rules: rules) {
             input.skip(size)
             begin(header)
             return true
@@ -95,7 +97,7 @@ extension WebSocketReader {
             partialHeader.append(byte)
             input.skip(1)
             let parsed = try partialHeader.withUnsafeBufferPointer { (bytes) throws(WebSocketError) in
-                try parse(UnsafeRawBufferPointer(bytes))
+                try WebSocketFrameHeader.parse(UnsafeRawBufferPointer(bytes), rules: rules)
             }
             guard let parsed else { continue }
             partialHeader.removeAll(keepingCapacity: true)
@@ -104,39 +106,6 @@ extension WebSocketReader {
             return true
         }
         return false
-    }
-
-    private func parse(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) -> (
-        header: WebSocketFrameHeader, size: Int
-    )? {
-        try WebSocketFrameHeader.parse(bytes, role: role) { (header) throws(WebSocketError) in try check(header) }
-    }
-
-    /// Checks a header, whose length may not have arrived, against the frames before it.
-    private func check(_ header: WebSocketFrameHeader) throws(WebSocketError) {
-        let startsMessage = header.opcode == .text || header.opcode == .binary
-        guard !header.isCompressed || startsMessage && deflate != nil else {
-            throw WebSocketError(.reservedBits, "a frame has a reserved bit set")
-        }
-        if header.opcode.isControl {
-            guard !header.isFinal else { return }
-            throw WebSocketError(.fragmentedControlFrame, "a control frame is fragmented")
-        }
-        guard startsMessage == (message == nil) else {
-            let problem =
-                startsMessage ? "a message begins before the last one has ended" : "a continuation has no message"
-            throw WebSocketError(.wrongFragmentation, problem)
-        }
-        guard header.length <= limits.frameSize else {
-            throw WebSocketError(
-                .frameTooLarge,
-                "a frame of \(header.length) bytes exceeds the limit of \(limits.frameSize) bytes"
-            )
-        }
-        let isCompressed = message?.isCompressed ?? header.isCompressed
-        guard isCompressed || header.length <= limits.messageSize - messageBytes.count else {
-            throw .messageTooLarge(limit: limits.messageSize)
-        }
     }
 
     private mutating func begin(_ header: WebSocketFrameHeader) {
@@ -187,7 +156,7 @@ extension WebSocketReader {
             try inflate(piece)
         } else {
             let start = messageBytes.count
-            try messageBytes.append(piece.count, limit: limits.messageSize) { (memory) throws(WebSocketError) in
+            try messageBytes.append(piece.count, limit: rules.limits.messageSize) { (memory) throws(WebSocketError) in
                 copy(piece, to: memory)
                 return piece.count
             }
@@ -303,22 +272,23 @@ extension WebSocketReader {
 
     #if canImport(CTargetKitCurl)
     private mutating func inflateUnmasked(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
-        try makeInflater().inflate(bytes, into: messageBytes, limit: limits.messageSize) {
+        try makeInflater().inflate(bytes, into: messageBytes, limit: rules.limits.messageSize) {
             (output) throws(WebSocketError) in
             if message?.isText == true { try checkText(output) }
         }
     }
 
     private mutating func finishInflating() throws(WebSocketError) {
-        try makeInflater().finish(into: messageBytes, limit: limits.messageSize) { (output) throws(WebSocketError) in
+        try makeInflater().finish(into: messageBytes, limit: rules.limits.messageSize) {
+            (output) throws(WebSocketError) in
             if message?.isText == true { try checkText(output) }
         }
     }
 
     private mutating func makeInflater() throws(WebSocketError) -> MessageInflater {
         if let inflater { return inflater }
-        let bits = role == .client ? deflate?.serverWindowBits : deflate?.clientWindowBits
-        let isReset = role == .client ? deflate?.serverNoContextTakeover : deflate?.clientNoContextTakeover
+        let bits = rules.role == .client ? deflate?.serverWindowBits : deflate?.clientWindowBits
+        let isReset = rules.role == .client ? deflate?.serverNoContextTakeover : deflate?.clientNoContextTakeover
         guard let created = MessageInflater(windowBits: bits ?? 15, isContextKept: isReset == false) else {
             throw WebSocketError(.invalidCompressedData, "a message is compressed, but zlib is not available")
         }
@@ -334,12 +304,6 @@ extension WebSocketReader {
         throw WebSocketError(.invalidCompressedData, "a message is compressed, but zlib is not available")
     }
     #endif
-}
-
-extension WebSocketError {
-    static func messageTooLarge(limit: Int) -> Self {
-        Self(.messageTooLarge, "a message exceeds the limit of \(limit) bytes")
-    }
 }
 
 extension UnsafeRawBufferPointer {
