@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "TargetKitWebSocket",
             dependencies: [
-                "TargetKit", .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
+                "TargetKit", "TargetKitPlugins",
+                .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
             ],
             path: "Sources/WebSocket"
         ),

@@ -58,13 +58,8 @@ public struct WebSocketValues<Value: Decodable & Sendable>: AsyncSequence, Senda
         ///   can be read; else as ``WebSocketMessages/Iterator/next()``.
         public mutating func next() async throws(TargetKitError) -> Value? {
             guard let message = try await messages.next() else { return nil }
-            let data =
-                switch message {
-                case .text(let text): Data(text.utf8)
-                case .data(let data): data
-                }
             do {
-                return try decoder.decode(Value.self, from: data)
+                return try decoder.decode(Value.self, from: message.bytes)
             } catch {
                 throw messages.socket.session.failure(error, at: .decoding)
             }

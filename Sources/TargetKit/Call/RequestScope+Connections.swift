@@ -31,18 +31,14 @@ extension RequestScope {
         let end: @Sendable (ConnectionEnd) -> Void
     }
 
-    /// Adds the connection of a call in flight to this scope and its ancestors. Returns `nil` if one of them is shut
-    /// down, or if the call has ended.
-    func insertConnection(
-        of context: RequestContext,
-        end: @escaping @Sendable (ConnectionEnd) -> Void
-    ) -> ScopedConnection? {
-        let connection = ScopedConnection(id: context.id, scope: self)
+    /// Adds the connection of a call to this scope and its ancestors. Returns `nil` if one of them is shut down.
+    func insertConnection(of call: Call, end: @escaping @Sendable (ConnectionEnd) -> Void) -> ScopedConnection? {
+        let connection = ScopedConnection(id: call.context.id, scope: self)
         var scope: RequestScope? = self
         while let current = scope {
             let isTaken = current.state.withLock { state in
-                guard !state.isShutDown, let call = state.calls[context.id] else { return false }
-                state.connections[context.id] = Connection(call: call, end: end)
+                guard !state.isShutDown else { return false }
+                state.connections[call.context.id] = Connection(call: call, end: end)
                 return true
             }
             guard isTaken else {
@@ -64,6 +60,28 @@ extension CallExchanges {
     /// - Returns: What notes the end of the connection; `nil` if the scope is shut down, and the connection has to be
     ///   closed.
     public func keepConnection(end: @escaping @Sendable (ConnectionEnd) -> Void) -> ScopedConnection? {
-        context.scope.insertConnection(of: context, end: end)
+        // A call that its scope does not accept sends nothing.
+        context.scope.state.withLock { $0.calls[context.id] }
+            .flatMap { context.scope.insertConnection(of: $0, end: end) }
+    }
+}
+
+extension Provider {
+    /// Keeps what opens connections again and again in the provider's scope, as
+    /// ``CallExchanges/keepConnection(end:)`` does.
+    package func keepConnection(
+        to target: Target,
+        end: @escaping @Sendable (ConnectionEnd) -> Void
+    ) -> ScopedConnection? {
+        let handle = RequestHandle()
+        let context = RequestContext(
+            inner: target.innermost,
+            scope: scope,
+            options: options(CallOptions(), of: target),
+            secretHeaders: [],
+            handle: handle
+        )
+        let call = RequestScope.Call(context: context, owner: ObjectIdentifier(self), handle: handle)
+        return scope.insertConnection(of: call, end: end)
     }
 }

@@ -21,7 +21,7 @@ final class FrameSession: Sendable {
     }
 
     let agreement: WebSocketHandshake.Agreement
-    let inbox = FrameInbox()
+    let inbox = MessageInbox()
     let writer: FrameWriter
     private let connection: any ByteConnection
     private let limits: WebSocketLimits
@@ -62,7 +62,7 @@ final class FrameSession: Sendable {
                     }
                 }
                 await handle(events)
-                if let error, error.kind != .dataAfterClose { throw error }
+                if let error, error.reason != .dataAfterClose { throw error }
             }
             if !state.withLock(\.isClosing) { try reader.finish() }
             await end(nil)
@@ -92,7 +92,7 @@ final class FrameSession: Sendable {
     /// Answers the close frame of the server, and waits a while until it ends the connection (RFC 6455 §7.1.1).
     private func noteClose(_ closing: WebSocketClosing) async {
         state.withLock { $0.received = closing }
-        inbox.finish(closing.isRegular ? .success(()) : .failure(WebSocketError.closedByServer(closing)))
+        inbox.finish(.success(()))
         await writer.close(WebSocketClosing(code: closing.code))
         startTimeout()
     }
@@ -196,19 +196,5 @@ extension FrameSession {
             return canClose
         }
         connection.close(sending: canClose ? closing.frame : [])
-    }
-}
-
-extension WebSocketClosing {
-    /// Whether nothing is wrong: 1000, 1001, or no code.
-    var isRegular: Bool {
-        [.normal, .goingAway, .noStatus].contains(WebSocketCloseCode(rawValue: code))
-    }
-}
-
-extension WebSocketError {
-    static func closedByServer(_ closing: WebSocketClosing) -> Self {
-        let code = WebSocketCloseCode(rawValue: closing.code)
-        return Self(.closedByServer, "the server has closed the WebSocket with the code \(code)")
     }
 }

@@ -153,6 +153,14 @@ extension WebSocketMessage {
         case .data(let data): data.count
         }
     }
+
+    /// The payload.
+    var bytes: Data {
+        switch self {
+        case .text(let text): Data(text.utf8)
+        case .data(let data): data
+        }
+    }
 }
 
 extension WebSocketClosing {

@@ -6,6 +6,8 @@ final class WebSocketSession: Sendable {
     private struct State: Sendable {
         /// Why the WebSocket was ended by this side.
         var failure: (any Error)?
+        /// Whether this side has begun the closing handshake.
+        var isClosing = false
         var scoped: ScopedConnection?
         var heartbeat: Task<Void, Never>?
         var isEnded = false
@@ -76,6 +78,8 @@ final class WebSocketSession: Sendable {
     }
 
     func close(_ closing: WebSocketClosing) async {
+        // The server may have been the first.
+        if connection.closing == nil { state.withLock { $0.isClosing = true } }
         await connection.close(closing)
         if !(connection is FrameConnection) { noteEnd() }
     }
@@ -84,9 +88,13 @@ final class WebSocketSession: Sendable {
         do {
             if let message = try await connection.receive() { return message }
             noteEnd()
-            if let failure = state.withLock(\.failure) { throw failure }
+            let (failure, isClosing) = state.withLock { ($0.failure, $0.isClosing) }
+            if let failure { throw failure }
+            if let closing = connection.closing, !isClosing, !closing.isRegular {
+                throw WebSocketError.closedByServer(closing)
+            }
             return nil
-        } catch let error as WebSocketError where error.kind == .alreadyRead {
+        } catch let error as WebSocketError where error.reason == .alreadyRead {
             throw failure(error)
         } catch {
             // Whoever cancels the reading task no longer wants the WebSocket.
@@ -149,5 +157,21 @@ extension WebSocketSession {
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+}
+
+extension WebSocketClosing {
+    /// Whether nothing is wrong: 1000, 1001, or no code.
+    var isRegular: Bool {
+        [.normal, .goingAway, .noStatus].contains(WebSocketCloseCode(rawValue: code))
+    }
+}
+
+extension WebSocketError {
+    static func closedByServer(_ closing: WebSocketClosing) -> Self {
+        let code = WebSocketCloseCode(rawValue: closing.code)
+        var error = Self(.closedByServer, "the server has closed the WebSocket with the code \(code)")
+        error.serverCode = code
+        return error
     }
 }

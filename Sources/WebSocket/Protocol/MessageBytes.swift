@@ -21,7 +21,7 @@ final class MessageBytes {
     /// Appends up to a number of bytes. The closure initializes them, and returns how many there are.
     ///
     /// - Parameter limit: The size that the message may have. The memory doesn't grow far beyond it.
-    /// - Throws: ``WebSocketError/Kind/messageTooLarge`` if there is no memory, or what the closure throws.
+    /// - Throws: ``WebSocketError/Reason/messageTooLarge`` if there is no memory, or what the closure throws.
     func append(
         _ byteCount: Int,
         limit: Int,

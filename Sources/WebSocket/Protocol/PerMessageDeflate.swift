@@ -59,7 +59,7 @@ struct PerMessageDeflate: Sendable, Hashable {
 extension PerMessageDeflate {
     /// What the server chose of this offer (RFC 7692 §7.1).
     ///
-    /// - Throws: ``WebSocketError/Kind/unrequestedExtension`` if the response isn't a valid choice.
+    /// - Throws: ``WebSocketError/Reason/unrequestedExtension`` if the response isn't a valid choice.
     func accepted(_ response: WebSocketExtension) throws(WebSocketError) -> PerMessageDeflate {
         guard response.name == Self.name else {
             throw WebSocketError(

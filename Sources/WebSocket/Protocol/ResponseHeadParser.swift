@@ -24,7 +24,7 @@ struct ResponseHeadParser {
     /// Reads bytes up to the end of the head.
     ///
     /// - Returns: The head, and the number of these bytes that belong to it; `nil` if bytes are missing.
-    /// - Throws: ``WebSocketError/Kind/headTooLong``, or ``WebSocketError/Kind/invalidHead`` at the first line that
+    /// - Throws: ``WebSocketError/Reason/headTooLong``, or ``WebSocketError/Reason/invalidHead`` at the first line that
     ///   isn't HTTP.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) -> (head: ResponseHead, size: Int)? {
         var start = 0

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// What was wrong with the peer's handshake or frames, or with what the app wanted to send.
 ///
 /// ```swift
-/// if error.kind == .messageTooLarge { print(error) }
+/// if error.reason == .messageTooLarge { print(error) }
 /// // "a message of 20000000 bytes exceeds the limit of 16777216 bytes"
 /// ```
 public struct WebSocketError: LocalizedError, Sendable, Hashable {
     /// What was wrong.
-    public enum Kind: Sendable, Hashable, CaseIterable {
+    public enum Reason: Sendable, Hashable, CaseIterable {
         /// The response's status isn't 101, or the response isn't HTTP/1.1 (RFC 6455 §4.1).
         case handshakeRefused
         /// The response lacks `Upgrade: websocket` (RFC 6455 §4.1).
@@ -71,20 +72,22 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
     }
 
     /// What was wrong.
-    public var kind: Kind
+    public var reason: Reason
     /// One sentence in lowercase, without a period. It contains no payload.
     public var message: String
+    /// The code with which the server has closed the WebSocket, for ``Reason/closedByServer``; else `nil`.
+    public internal(set) var serverCode: WebSocketCloseCode?
 
     /// Creates an error.
-    public init(_ kind: Kind, _ message: String) {
-        self.kind = kind
+    public init(_ reason: Reason, _ message: String) {
+        self.reason = reason
         self.message = message
     }
 
     /// The code of the close frame that answers this error; `nil` if there is no open WebSocket to close (RFC 6455
-    /// §7.4.1). After ``Kind/closedWithoutCloseFrame`` it is ``WebSocketCloseCode/abnormal``, which is never sent.
+    /// §7.4.1). After ``Reason/closedWithoutCloseFrame`` it is ``WebSocketCloseCode/abnormal``, which is never sent.
     public var closeCode: WebSocketCloseCode? {
-        switch kind {
+        switch reason {
         case .handshakeRefused, .wrongUpgrade, .wrongConnection, .wrongAccept, .unrequestedSubprotocol,
             .unrequestedExtension, .headTooLong, .invalidHead, .invalidRequest, .closedByServer, .alreadyClosed,
             .alreadyRead:
@@ -103,7 +106,17 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
     public var errorDescription: String? { message }
 }
 
-extension WebSocketError: CustomStringConvertible {
+extension WebSocketError: ErrorWithKind, ReflectsDescription {
     /// The message.
     public var description: String { message }
+
+    /// The kind of the failure.
+    package var kind: TargetKitError.Kind {
+        switch reason {
+        case .messageTooLarge, .frameTooLarge, .headTooLong: .tooLarge
+        case .invalidRequest: .invalidRequest
+        case .noPong: .timedOut
+        default: .connectionLost
+        }
+    }
 }

@@ -10,7 +10,7 @@ extension WebSocketHandshake {
     /// The head of the request (RFC 6455 §4.1). The request's own fields follow `Host`, and the handshake's fields
     /// replace those with the same names.
     ///
-    /// - Throws: ``WebSocketError/Kind/invalidRequest`` if the URL has no host, a field could be read as two, or a
+    /// - Throws: ``WebSocketError/Reason/invalidRequest`` if the URL has no host, a field could be read as two, or a
     ///   subprotocol isn't a token.
     func requestHead(for request: URLRequest) throws(WebSocketError) -> [UInt8] {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),

@@ -43,7 +43,7 @@ struct WebSocketReader {
     /// Reads bytes, and passes each message and each control frame to the closure as soon as it is complete.
     ///
     /// - Throws: What was wrong, after the events before it; and again at each further call. Bytes after a close frame
-    ///   are ``WebSocketError/Kind/dataAfterClose``; the close frame is valid nevertheless.
+    ///   are ``WebSocketError/Reason/dataAfterClose``; the close frame is valid nevertheless.
     mutating func read(
         _ bytes: UnsafeRawBufferPointer,
         _ event: (WebSocketEvent) throws(WebSocketError) -> Void
@@ -68,7 +68,7 @@ struct WebSocketReader {
 
     /// Checks that the connection may end here.
     ///
-    /// - Throws: ``WebSocketError/Kind/closedWithoutCloseFrame`` if no close frame has arrived.
+    /// - Throws: ``WebSocketError/Reason/closedWithoutCloseFrame`` if no close frame has arrived.
     func finish() throws(WebSocketError) {
         if let failure { throw failure }
         guard !isClosed else { return }

@@ -48,14 +48,14 @@ struct WebSocketWriter {
 
     /// Appends a ping.
     ///
-    /// - Throws: ``WebSocketError/Kind/controlFrameTooLong`` if the payload exceeds 125 bytes.
+    /// - Throws: ``WebSocketError/Reason/controlFrameTooLong`` if the payload exceeds 125 bytes.
     mutating func write(ping payload: Data, to output: inout [UInt8]) throws(WebSocketError) {
         try writeControl(.ping, payload, to: &output)
     }
 
     /// Appends a pong.
     ///
-    /// - Throws: ``WebSocketError/Kind/controlFrameTooLong`` if the payload exceeds 125 bytes.
+    /// - Throws: ``WebSocketError/Reason/controlFrameTooLong`` if the payload exceeds 125 bytes.
     mutating func write(pong payload: Data, to output: inout [UInt8]) throws(WebSocketError) {
         try writeControl(.pong, payload, to: &output)
     }
@@ -63,8 +63,8 @@ struct WebSocketWriter {
     /// Appends a close frame.
     ///
     /// - Parameter code: The code; `nil` sends neither a code nor the reason.
-    /// - Throws: ``WebSocketError/Kind/invalidCloseCode`` if the code may not be sent;
-    ///   ``WebSocketError/Kind/invalidClosePayload`` if the reason exceeds 123 bytes of UTF-8.
+    /// - Throws: ``WebSocketError/Reason/invalidCloseCode`` if the code may not be sent;
+    ///   ``WebSocketError/Reason/invalidClosePayload`` if the reason exceeds 123 bytes of UTF-8.
     mutating func write(
         close code: WebSocketCloseCode?,
         reason: String = "",

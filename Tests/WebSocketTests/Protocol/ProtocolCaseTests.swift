@@ -65,7 +65,7 @@ struct ProtocolCaseTests {
     @Test("What is wrong in the first bytes of a frame is refused before its payload arrives")
     func earlyRefusal() {
         for test in ProtocolCase.all {
-            let early: Set<WebSocketError.Kind> = [
+            let early: Set<WebSocketError.Reason> = [
                 .reservedBits, .reservedOpcode, .wrongFragmentation, .fragmentedControlFrame, .controlFrameTooLong,
             ]
             guard let kind = test.expected.failure, early.contains(kind) else { continue }

@@ -33,7 +33,7 @@ private struct RandomStream {
         bytes += frame.bytes
     }
 
-    private mutating func fail(_ kind: WebSocketError.Kind, _ frame: RawFrame) {
+    private mutating func fail(_ kind: WebSocketError.Reason, _ frame: RawFrame) {
         append(frame)
         expected.failure = kind
     }

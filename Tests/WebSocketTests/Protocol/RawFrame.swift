@@ -46,7 +46,7 @@ struct RawFrame {
 /// What a reader returned for some bytes.
 struct ReadResult: Equatable, CustomStringConvertible {
     var events: [WebSocketEvent] = []
-    var failure: WebSocketError.Kind?
+    var failure: WebSocketError.Reason?
 
     var description: String {
         "\(events.map { String(describing: $0).prefix(60) }) \(failure.map { "\($0)" } ?? "")"
@@ -63,7 +63,7 @@ extension WebSocketReader {
                     try read(UnsafeRawBufferPointer(bytes)) { result.events.append($0) }
                 }
             } catch {
-                result.failure = error.kind
+                result.failure = error.reason
                 return result
             }
         }

@@ -31,13 +31,13 @@ struct WebSocketHandshakeTests {
         random: Constant()
     )
 
-    private func failure(_ head: ResponseHead) -> WebSocketError.Kind? {
+    private func failure(_ head: ResponseHead) -> WebSocketError.Reason? {
         do {
             _ = try handshake.check(head)
             return nil
         } catch {
             #expect(error.closeCode == nil && !error.message.isEmpty)
-            return error.kind
+            return error.reason
         }
     }
 
@@ -208,7 +208,7 @@ struct ResponseParserTests {
     @Test(
         "What is not HTTP is refused at its first line",
         arguments: [
-            ("SSH-2.0", WebSocketError.Kind.invalidHead), ("HTTP/2 101\r\n", .invalidHead),
+            ("SSH-2.0", WebSocketError.Reason.invalidHead), ("HTTP/2 101\r\n", .invalidHead),
             ("HTTP/1.1 1x1 OK\r\n", .invalidHead), ("HTTP/1.1 0101 OK\r\n", .invalidHead),
             ("HTTP/1.1 099 OK\r\n", .invalidHead), ("HTTP/1.1\r\n", .invalidHead),
             ("HTTP/1.1 101 OK\r\nno colon\r\n", .invalidHead), ("HTTP/1.1 101 OK\r\nA b: 1\r\n", .invalidHead),
@@ -218,13 +218,13 @@ struct ResponseParserTests {
             ("HTTP/1.1 101 " + String(repeating: "x", count: 1000), .headTooLong),
         ]
     )
-    func invalid(text: String, kind: WebSocketError.Kind) {
+    func invalid(text: String, kind: WebSocketError.Reason) {
         var parser = ResponseHeadParser(limit: 1000)
-        var failure: WebSocketError.Kind?
+        var failure: WebSocketError.Reason?
         do {
             for byte in text.utf8 { _ = try [byte].withUnsafeBytes { try parser.read($0) } }
         } catch {
-            failure = (error as? WebSocketError)?.kind
+            failure = (error as? WebSocketError)?.reason
         }
         #expect(failure == kind)
     }

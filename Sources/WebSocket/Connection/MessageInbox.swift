@@ -2,7 +2,7 @@
 import TargetKit
 
 /// The messages that have arrived and not been taken.
-final class FrameInbox: Sendable {
+final class MessageInbox: Sendable {
     /// The size of the messages, with ``overhead`` for each, at which the connection is not read any more.
     private static let limit = 1 << 20
     private static let overhead = 64
@@ -22,7 +22,7 @@ final class FrameInbox: Sendable {
             let message = messages[first]
             messages[first] = .text("")
             first += 1
-            size -= message.byteCount + FrameInbox.overhead
+            size -= message.byteCount + MessageInbox.overhead
             if first == messages.count {
                 messages.removeAll(keepingCapacity: messages.count <= 1024)
                 first = 0
@@ -51,13 +51,17 @@ final class FrameInbox: Sendable {
     }
 
     private func waitForRoom() async {
-        await withUnsafeContinuation { reader in
-            let isFull = state.withLock { state in
-                let isFull = state.size >= Self.limit && state.end == nil
-                if isFull { state.reader = reader }
-                return isFull
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { reader in
+                let isFull = state.withLock { state in
+                    let isFull = state.size >= Self.limit && state.end == nil && !Task.isCancelled
+                    if isFull { state.reader = reader }
+                    return isFull
+                }
+                if !isFull { reader.resume() }
             }
-            if !isFull { reader.resume() }
+        } onCancel: {
+            state.withLock { $0.reader.take() }?.resume()
         }
     }
 
