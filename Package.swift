@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "TargetKitTransfers", targets: ["TargetKitTransfers"]),
         .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
         .library(name: "TargetKitDiagnostics", targets: ["TargetKitDiagnostics"]),
+        .library(name: "TargetKitWebSocket", targets: ["TargetKitWebSocket"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
         .library(name: "TargetKitTransportConformance", targets: ["TargetKitTransportConformance"]),
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
@@ -54,6 +55,14 @@ let package = Package(
             name: "TargetKitDiagnostics",
             dependencies: ["TargetKit", "TargetKitPlugins"],
             path: "Sources/Diagnostics"
+        ),
+        .target(
+            name: "TargetKitWebSocket",
+            dependencies: [
+                "TargetKit", "TargetKitPlugins",
+                .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
+            ],
+            path: "Sources/WebSocket"
         ),
         .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
         .target(
@@ -112,6 +121,10 @@ let package = Package(
                 "TargetKitDiagnostics", "TargetKitOffline", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
                 "Fixtures",
             ]
+        ),
+        .testTarget(
+            name: "WebSocketTests",
+            dependencies: ["TargetKitWebSocket", "TargetKitTesting", "TestSupport"]
         ),
         .testTarget(
             name: "MoyaTests",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The structures and functions of the libraries with which libcurl decodes bodies: zlib, brotli and zstd. They are not
-// linked: `LoadedLibrary` looks the functions up. `CurlDeclarationTests` compares the layout of `z_stream` with <zlib.h>.
+// The structures and functions of the libraries with which libcurl decodes bodies: zlib, brotli and zstd. WebSockets
+// compress with zlib, too. They are not linked: `LoadedLibrary` looks the functions up. `CurlDeclarationTests` compares
+// the layout of `z_stream` with <zlib.h>.
 #ifndef TARGETKIT_CURL_DECODERS_H
 #define TARGETKIT_CURL_DECODERS_H
 
@@ -28,6 +29,11 @@ struct ccurl_z_stream {
 typedef int (*ccurl_inflate_init)(struct ccurl_z_stream *stream, int window_bits, const char *version, int size);
 typedef int (*ccurl_inflate)(struct ccurl_z_stream *stream, int flush);
 typedef int (*ccurl_inflate_change)(struct ccurl_z_stream *stream);
+
+typedef int (*ccurl_deflate_init)(struct ccurl_z_stream *stream, int level, int method, int window_bits, int memory_level,
+                                  int strategy, const char *version, int size);
+typedef int (*ccurl_deflate)(struct ccurl_z_stream *stream, int flush);
+typedef int (*ccurl_deflate_change)(struct ccurl_z_stream *stream);
 
 typedef void *(*ccurl_brotli_create)(void *allocate, void *release, void *opaque);
 typedef int (*ccurl_brotli_decode)(void *decoder, size_t *avail_in, const uint8_t **next_in, size_t *avail_out,

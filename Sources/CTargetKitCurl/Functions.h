@@ -34,6 +34,8 @@ void curl_easy_cleanup(CURL *easy);
 CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...);
 CURLcode curl_easy_getinfo(CURL *easy, CURLINFO info, ...);
 CURLcode curl_easy_pause(CURL *easy, int what);
+CURLcode curl_easy_recv(CURL *easy, void *buffer, size_t size, size_t *count);
+CURLcode curl_easy_send(CURL *easy, const void *bytes, size_t size, size_t *count);
 const char *curl_easy_strerror(CURLcode code);
 
 struct curl_slist *curl_slist_append(struct curl_slist *list, const char *text);
@@ -128,6 +130,12 @@ static inline CURLcode ccurl_getinfo_offset(CURL *handle, CURLINFO info, curl_of
 }
 static inline CURLcode ccurl_getinfo_string(CURL *handle, CURLINFO info, char **value) {
     return curl_easy_getinfo(handle, info, value);
+}
+// The socket of a handle that was connected with `CURLOPT_CONNECT_ONLY`; `CURL_SOCKET_BAD`: there is none.
+static inline curl_socket_t ccurl_active_socket(CURL *handle) {
+    curl_socket_t descriptor = CURL_SOCKET_BAD;
+    curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &descriptor);
+    return descriptor;
 }
 static inline void *ccurl_private(CURL *handle) {
     char *value = NULL;

@@ -107,8 +107,8 @@ extension TransportResponse {
         switch body {
         case .data(let data): data
         case .file(let url): (try? Data(contentsOf: url)) ?? Data()
-        // These calls do not request a stream.
-        case .stream: Data()
+        // These calls request neither.
+        case .stream, .connection: Data()
         }
     }
 

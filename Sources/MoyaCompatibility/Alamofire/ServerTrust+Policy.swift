@@ -145,6 +145,8 @@ struct TrustingTransport: Transport {
 
     var streamsResponses: Bool { others.streamsResponses && hosts.values.allSatisfy(\.streamsResponses) }
 
+    var upgradesConnections: Bool { others.upgradesConnections && hosts.values.allSatisfy(\.upgradesConnections) }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try await send(request) { try await $0.send(request) }
     }

@@ -110,6 +110,8 @@ private struct CookieStorageTransport: Transport {
 
     var streamsResponses: Bool { transport.streamsResponses }
 
+    var upgradesConnections: Bool { transport.upgradesConnections }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         stored(try await transport.send(withCookies(request)), of: request)
     }

@@ -104,6 +104,9 @@ public final class EnvironmentTransport: Transport {
     /// Whether the transport of the current environment streams responses.
     public var streamsResponses: Bool { current(\.streamsResponses) }
 
+    /// Whether the transport of the current environment returns upgraded connections.
+    public var upgradesConnections: Bool { current(\.upgradesConnections) }
+
     private func current(_ property: (any Transport) -> Bool) -> Bool {
         let environment = store.current
         let transport = begin(environment)

@@ -64,7 +64,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The longest delay before a repetition.
     ///
     /// - Parameter repetition: 0 for the first repetition.
-    func longestDelay(before repetition: Int) -> Duration {
+    package func longestDelay(before repetition: Int) -> Duration {
         let maximum = min(maximumDelay, LongestWait.year)
         guard baseDelay > .zero, maximum > .zero else { return .zero }
         var delay = baseDelay

@@ -50,7 +50,8 @@ public struct Response: Sendable {
         storage = Storage(Fields(head: head, request: request, file: file, metrics: metrics))
     }
 
-    /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream that was not requested.
+    /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream or a connection that was not
+    ///   requested.
     init(
         _ response: TransportResponse,
         to request: URLRequest,
@@ -70,6 +71,9 @@ public struct Response: Sendable {
             guard isStream else { throw URLError(.cannotParseResponse) }
             data = Data()
             stream = body
+        case .connection:
+            // A driver takes the connection before.
+            throw URLError(.cannotParseResponse)
         }
         storage = Storage(
             Fields(

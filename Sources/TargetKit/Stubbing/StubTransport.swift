@@ -177,7 +177,7 @@ extension StubTransport {
 
     private func store(_ data: Data, in destination: TransportRequest.Destination) throws -> TransportResponse.Body {
         switch destination {
-        case .memory(let limit):
+        case .memory(let limit), .connection(let limit):
             guard data.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
             return .data(data)
         case .file(let url):

@@ -55,6 +55,13 @@ public protocol Transport: Sendable {
     ///
     /// A transport that wraps another transport returns that transport's value.
     var streamsResponses: Bool { get }
+
+    /// Whether the transport can return the connection itself after a response with status 101,
+    /// ``TransportRequest/Destination/connection(limit:)``, which WebSockets need.
+    ///
+    /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
+    /// response's body unchanged.
+    var upgradesConnections: Bool { get }
 }
 
 extension Transport {
@@ -63,6 +70,9 @@ extension Transport {
 
     /// `true`.
     public var streamsResponses: Bool { true }
+
+    /// `false`.
+    public var upgradesConnections: Bool { false }
 }
 
 extension Transport {

@@ -30,6 +30,12 @@ public struct TransportRequest: Sendable {
         ///
         /// The transport returns after the head. ``TransportRequest/timeout`` includes the body.
         case stream(buffer: Int)
+        /// The connection itself, if the server switches to the protocol of the request's `Upgrade` field, with status
+        /// 101 (RFC 9110 §7.8). The transport returns after the head, and ``TransportRequest/timeout`` ends there. The
+        /// body of any other response goes to memory, up to the given number of bytes; default: 1 MiB.
+        ///
+        /// For transports with ``Transport/upgradesConnections``.
+        case connection(limit: Int = 1 << 20)
     }
 
     struct Fields: Sendable {
@@ -186,6 +192,7 @@ extension TransportRequest.Destination: RedactedDescription {
         case .memory(let limit): "memory, up to \(limit) bytes"
         case .file(let url): "the file \(RedactedURL(url))"
         case .stream(let buffer): "a stream, buffering \(buffer) bytes"
+        case .connection: "a connection"
         }
     }
 }

@@ -15,6 +15,8 @@ public struct TransportResponse: Sendable {
         case file(URL)
         /// The body as a stream.
         case stream(ResponseBody)
+        /// The connection, after a response with status 101.
+        case connection(UpgradedConnection)
     }
 
     private struct Fields: Sendable {
@@ -74,6 +76,7 @@ extension TransportResponse.Body: RedactedDescription {
         case .data(let data): "\(data.count) bytes"
         case .file(let url): "the file \(url.path)"
         case .stream: "a stream"
+        case .connection(let connection): "\(connection)"
         }
     }
 }

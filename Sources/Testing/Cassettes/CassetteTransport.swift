@@ -180,6 +180,8 @@ extension CassetteTransport {
         case .data(let data): try await recording.end(response.head) { data }
         case .file(let file): try await recording.end(response.head) { try Data(contentsOf: file) }
         case .stream(let body): result.body = .stream(recording.recorded(body, of: response.head))
+        // Not requested: `upgradesConnections` is `false`.
+        case .connection: break
         }
         return result
     }

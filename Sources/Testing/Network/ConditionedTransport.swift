@@ -23,6 +23,8 @@ struct ConditionedTransport: Transport {
 
     var streamsResponses: Bool { transport.streamsResponses }
 
+    var upgradesConnections: Bool { transport.upgradesConnections }
+
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let events = random.withLock { CallEvents(conditions, random: &$0) }
@@ -40,6 +42,8 @@ struct ConditionedTransport: Transport {
         sent.timeout = try timer.remainingTime()
         let slowsDownload = conditions.downloadRate != nil || budget.isLimited || events.loss == .withinResponse
         sent.progress = request.progress(reportsUpload: !isUploaded, reportsDownload: !slowsDownload)
+        // The rates are those of bodies, which a connection has not.
+        if case .connection = sent.destination { return try await transport.send(sent) }
         guard slowsDownload else { return try await transport.send(sent) }
         return try await slowResponse(
             to: request,

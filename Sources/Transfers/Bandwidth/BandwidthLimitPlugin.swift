@@ -42,6 +42,8 @@ public struct BandwidthLimitPlugin: Plugin {
         next: Exchange
     ) async throws -> TransportResponse {
         guard let limit = context.options.bandwidthLimit ?? limit else { return try await next(request) }
+        // A connection has no body.
+        if case .connection = request.destination { return try await next(request) }
         let isCancelled = Locked(false)
         return try await withTaskCancellationHandler {
             try await exchange(request, within: limit, isCancelled, next)
@@ -79,7 +81,7 @@ public struct BandwidthLimitPlugin: Plugin {
         let limited = ResponseBody { try await pieces.next() }
         switch request.destination {
         case .stream: response.body = .stream(limited)
-        case .memory(let size): response.body = .data(try await limited.data(limit: size))
+        case .memory(let size), .connection(let size): response.body = .data(try await limited.data(limit: size))
         case .file(let url):
             try await limited.store(in: url)
             response.body = .file(url)

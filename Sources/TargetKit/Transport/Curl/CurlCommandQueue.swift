@@ -42,6 +42,8 @@ final class CurlCommandQueue: Sendable {
         case cancel(CurlCall)
         /// The reader or the writer of a streamed body can continue.
         case resume(CurlCall)
+        /// The tasks that use an upgraded connection have asked for something.
+        case work(CurlChannel)
     }
 
     /// The state of the transport.

@@ -101,6 +101,13 @@ struct CurlFailure: Error {
         message: "the server refused the request several times without processing it"
     )
 
+    static func lineBreak(in name: String) -> Self {
+        Self(
+            .badURL,
+            message: "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
+        )
+    }
+
     static func overLimit(_ limit: Int) -> Self {
         Self(.dataLengthExceedsMaximum, message: "the body exceeds the limit of \(limit) bytes")
     }

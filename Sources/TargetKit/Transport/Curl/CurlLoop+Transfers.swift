@@ -24,6 +24,7 @@ extension CurlLoop {
             pending.deadline = deadline
             clock.setAlarm(deadline)
         }
+        if case .connection = pending.call.destination { return openConnection(for: pending) }
         let key = settings.hostKey(of: pending.call)
         if let host = queue.admit(key) { return begin(pending, at: host) }
         queue.add(pending, for: key)
@@ -58,6 +59,7 @@ extension CurlLoop {
     /// Passes on received bytes, and ends the exchanges that libcurl finished.
     func finishCompleted() {
         arrivals.flush()
+        connections?.finishConnecting()
         noteGoAways()
         var result = CURLE_OK
         var refused: [CurlPendingCall] = []
@@ -123,6 +125,17 @@ extension CurlLoop {
         for case let transfer? in transfers where transfer.current != nil {
             interrupt(transfer, with: .failure(failure))
         }
+        connections?.endAll(with: failure)
+    }
+
+    private func openConnection(for pending: consuming CurlPendingCall) {
+        let connections = connections ?? CurlConnections(self)
+        self.connections = connections
+        connections.begin(pending)
+    }
+
+    func cancelConnection(of call: CurlCall) {
+        connections?.cancel(call)
     }
 
     /// Ends the exchanges that libcurl doesn't end: exchanges that timed out, and exchanges with a complete response
@@ -139,6 +152,7 @@ extension CurlLoop {
                 clock.setAlarm(transfer.due)
             }
         }
+        connections?.endTimedOut()
         let (overdue, next) = queue.removeOverdue(at: clock.now)
         for pending in overdue { pending.fail(with: .timedOut) }
         // Each check takes time proportional to the number of running transfers.

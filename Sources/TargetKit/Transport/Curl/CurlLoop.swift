@@ -53,6 +53,8 @@ final class CurlLoop {
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
     /// The time of libcurl's timer; `nil` if none is set.
     @exclusivity(unchecked) private var timer: UInt64?
+    /// The upgraded connections; `nil` until the first is requested.
+    @exclusivity(unchecked) var connections: CurlConnections?
 
     init?(commandQueue: CurlCommandQueue, configuration: CurlTransport.Configuration) {
         guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: commandQueue.descriptor),
@@ -72,6 +74,7 @@ final class CurlLoop {
         ccurl_multi_setopt_timer(multi, nil)
         ccurl_multi_setopt_socket(multi, nil)
         CurlLibrary.withBrokenPipesBlocked {
+            connections = nil
             transfers = []
             spare = []
             curl_multi_cleanup(multi)
@@ -123,7 +126,7 @@ final class CurlLoop {
             if phase == .closing { endAll(with: .shutDown) }
             finishCompleted()
             startQueuedCalls()
-            if phase != .open, runningCount == 0, commandQueue.endWhenEmpty() { return }
+            if phase != .open, runningCount == 0, connections?.isEmpty ?? true, commandQueue.endWhenEmpty() { return }
             // Socket events come first, so that no request starts on a closed connection.
             wait(in: phase)
             runTimers()
@@ -136,12 +139,15 @@ final class CurlLoop {
         case .start(let pending):
             take(pending)
         case .cancel(let call):
+            if case .connection = call.destination { return cancelConnection(of: call) }
             if let transfer = transfer(of: call) { return interrupt(transfer, with: .failure(CurlFailure.cancelled)) }
             queue.remove(call)?.fail(with: .cancelled)
         case .resume(let call):
             guard let transfer = transfer(of: call) else { return }
             let result = transfer.resume()
             if result != CURLE_OK { end(transfer, after: result) }
+        case .work(let channel):
+            connections?.work(channel)
         }
     }
 
@@ -156,11 +162,13 @@ final class CurlLoop {
             timer = nil
             act(on: CURL_SOCKET_TIMEOUT, flags: 0)
         }
+        connections?.runTimers()
         if clock.alarm <= clock.now { endTimedOut() }
     }
 
     private func wait(in phase: CurlCommandQueue.Phase) {
-        let wakeUp = min(timer ?? .max, clock.alarm)
+        var wakeUp = min(timer ?? .max, clock.alarm)
+        if let connections { wakeUp = min(wakeUp, connections.timer) }
         var milliseconds: Int32 = -1
         if wakeUp != .max {
             let left = wakeUp > clock.now ? wakeUp - clock.now : 0
@@ -168,7 +176,9 @@ final class CurlLoop {
         }
         sockets.wait(milliseconds: milliseconds != 0 && commandQueue.prepareToWait(in: phase) ? milliseconds : 0)
         clock.tick()
-        for event in sockets.events { act(on: event.descriptor, flags: event.flags) }
+        for event in sockets.events where !(connections?.act(on: event) ?? false) {
+            act(on: event.descriptor, flags: event.flags)
+        }
     }
 
     private func act(on descriptor: curl_socket_t, flags: Int32) {

@@ -82,6 +82,9 @@ public final class CurlTransport: Transport {
     /// `true`.
     public var reportsInterimResponses: Bool { true }
 
+    /// `true`.
+    public var upgradesConnections: Bool { true }
+
     /// Performs one exchange.
     ///
     /// - Throws: A `URLError`; `.cancelled` if the task is cancelled or the transport is shut down.

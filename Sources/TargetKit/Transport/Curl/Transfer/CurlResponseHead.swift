@@ -101,7 +101,7 @@ struct CurlFraming {
     private(set) var length: Int64?
     /// The content codings of the body in lowercase, in the order in which they were applied (RFC 9110 §8.4).
     private(set) var codings: [String] = []
-    private var isChunked = false
+    private(set) var isChunked = false
     private var isLastFieldLength = false
     /// Whether a length isn't a number or differs from another length.
     private(set) var isMalformed = false

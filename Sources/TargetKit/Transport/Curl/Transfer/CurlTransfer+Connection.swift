@@ -43,6 +43,20 @@ extension CurlTransfer {
         }
     }
 
+    /// Sets the options of a connection that is opened only, and not reused.
+    func prepareOpening(_ call: CurlCall) {
+        options.isSecure = call.address.isSecure
+        ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
+        ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent)
+        if call.address.isSecure, settings.trustDependsOnHost { prepareTrust(call) }
+        ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
+        set(CURLOPT_HTTP_VERSION, value: Int(CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_FRESH_CONNECT, value: 1)
+        set(CURLOPT_CONNECT_ONLY, value: 1)
+        // RFC 6455 §4.1: a proxy opens a tunnel, whether the connection uses TLS or not.
+        set(CURLOPT_HTTPPROXYTUNNEL, value: 1)
+    }
+
     private func setRepeatsOnNewConnection(_ isSet: Bool) {
         guard options.repeatsOnNewConnection != isSet else { return }
         options.repeatsOnNewConnection = isSet

@@ -86,7 +86,7 @@ extension CurlTransfer {
     /// A paused stream retains the bytes that libcurl read, so the buffer isn't larger than the caller's buffer.
     private static func bufferSize(for destination: TransportRequest.Destination) -> Int {
         switch destination {
-        case .memory: CurlOptions.smallBuffer
+        case .memory, .connection: CurlOptions.smallBuffer
         case .file: CurlOptions.largeBuffer
         case .stream(let buffer): min(max(buffer, CurlOptions.smallBuffer), CurlOptions.largeBuffer)
         }
@@ -233,10 +233,7 @@ struct CurlHeaderList: ~Copyable {
     /// - Throws: An error if the name or value contains a line break or a NUL, which would start another field.
     mutating func add(_ name: String, value: String) throws(CurlFailure) {
         guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
-            throw CurlFailure(
-                .badURL,
-                message: "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
-            )
+            throw .lineBreak(in: name)
         }
         // For libcurl, `Name:` removes the field, and `Name;` is a field without a value.
         append(value.isEmpty ? name + ";" : name + ": " + value)

@@ -135,6 +135,16 @@ final class CurlTransfer {
         pending.call.slot.store(slot, ordering: .relaxed)
     }
 
+    /// Prepares the handle to open a connection for a call, which takes it over.
+    func beginConnecting(_ pending: CurlPendingCall) throws {
+        // The completion of a failure needs it.
+        current = pending
+        if let setUpFailure { throw setUpFailure }
+        errorBuffer.pointee = 0
+        prepareOpening(pending.call)
+        lastActivity = clock.now
+    }
+
     /// Ends the call, and stores its completion.
     func end(with outcome: Result<TransportResponse, any Error>) {
         completion = current.map { pending in

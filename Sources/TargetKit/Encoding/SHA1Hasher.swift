@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 #if canImport(CryptoKit)
 import CryptoKit
 
-/// A SHA-1 digest (FIPS 180-4 §6.1). It protects against damage in transit, not against intent.
-struct SHA1Hasher: Sendable {
+/// A SHA-1 digest (FIPS 180-4 §6.1) of bytes that arrive in pieces. It protects against damage in transit, not against intent.
+package struct SHA1Hasher: Sendable {
     private var hash = Insecure.SHA1()
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package init() {}
+
+    /// Appends a piece of the message.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         hash.update(bufferPointer: bytes)
     }
 
-    /// The digest, of 20 bytes.
-    func finalize() -> [UInt8] { Array(hash.finalize()) }
+    /// The digest of the message so far, of 20 bytes.
+    package func finalize() -> [UInt8] { Array(hash.finalize()) }
 }
 #else
-/// A SHA-1 digest (FIPS 180-4 §6.1). It protects against damage in transit, not against intent.
-struct SHA1Hasher: Sendable {
+/// A SHA-1 digest (FIPS 180-4 §6.1) of bytes that arrive in pieces. It protects against damage in transit, not against intent.
+package struct SHA1Hasher: Sendable {
     private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
 
     private var state: State = (0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0)
     private var blocks = MessageBlocks()
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package init() {}
+
+    /// Appends a piece of the message.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         blocks.append(bytes) { Self.add($0, to: &state) }
         self.state = state
     }
 
-    /// The digest, of 20 bytes.
-    func finalize() -> [UInt8] {
+    /// The digest of the message so far, of 20 bytes.
+    package func finalize() -> [UInt8] {
         var copy = self
         blocks.padding.withUnsafeBytes { copy.update($0) }
         let (a, b, c, d, e) = copy.state

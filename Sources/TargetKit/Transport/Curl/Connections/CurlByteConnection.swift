@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// An upgraded connection of libcurl, which is closed when it is released.
+final class CurlByteConnection: ByteConnection {
+    private let channel: CurlChannel
+
+    init(_ channel: CurlChannel) {
+        self.channel = channel
+    }
+
+    deinit {
+        channel.close(sending: [])
+    }
+
+    func read() async throws -> [UInt8]? {
+        try await channel.read()
+    }
+
+    func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
+        channel.write(bytes, completion: completion)
+    }
+
+    func close(sending bytes: [UInt8]) {
+        channel.close(sending: bytes)
+    }
+}
+#endif

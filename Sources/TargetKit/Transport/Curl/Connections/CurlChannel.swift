@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// The bytes that pass between the loop and the tasks that use an upgraded connection: the only state that they share.
+final class CurlChannel: Sendable {
+    /// The number of unread bytes at which the loop stops reading.
+    private static let limit = 256 << 10
+
+    /// What is called when the system has taken the bytes up to a position.
+    private struct Writer: Sendable {
+        let end: Int64
+        let completion: @Sendable ((any Error)?) -> Void
+    }
+
+    private struct State: Sendable {
+        var received: [UInt8] = []
+        /// Whether the loop has stopped reading.
+        var isPaused = false
+        var reader: UnsafeContinuation<[UInt8]?, any Error>?
+        var outgoing: [UInt8] = []
+        /// The number of bytes that were ever passed to be written.
+        var queuedCount: Int64 = 0
+        var writers: [Writer] = []
+        /// How reading has ended.
+        var readEnd: Result<Void, any Error>?
+        /// Why nothing can be written any more.
+        var writeError: (any Error)?
+        var isClosing = false
+        /// Whether the loop has been told that there is work.
+        var isLoopTold = false
+
+        /// Whether the loop has to be told about work.
+        mutating func tellsLoop() -> Bool {
+            defer { isLoopTold = true }
+            return !isLoopTold
+        }
+    }
+
+    /// What the loop has to do.
+    struct Work {
+        /// Whether there is room for more bytes.
+        var resumes: Bool
+        var isClosing: Bool
+    }
+
+    private let commandQueue: CurlCommandQueue
+    private let state = Locked(State())
+
+    init(_ commandQueue: CurlCommandQueue) {
+        self.commandQueue = commandQueue
+    }
+
+    private func tellLoop() {
+        commandQueue.post(.work(self))
+    }
+}
+
+// MARK: - The tasks
+
+extension CurlChannel {
+    func read() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                var tellsLoop = false
+                let result = state.withLock { state -> Result<[UInt8]?, any Error>? in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    if !state.received.isEmpty {
+                        if state.isPaused {
+                            state.isPaused = false
+                            tellsLoop = state.tellsLoop()
+                        }
+                        var taken: [UInt8] = []
+                        swap(&taken, &state.received)
+                        return .success(taken)
+                    }
+                    if let end = state.readEnd { return end.map { nil } }
+                    state.reader = continuation
+                    return nil
+                }
+                if tellsLoop { tellLoop() }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            state.withLock { $0.reader.take() }?.resume(throwing: CancellationError())
+        }
+    }
+
+    func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
+        if bytes.isEmpty { return completion(nil) }
+        let (error, tellsLoop) = state.withLock { state -> ((any Error)?, Bool) in
+            if let error = state.writeError { return (error, false) }
+            // The caller's array becomes the loop's, without a copy.
+            if state.outgoing.isEmpty { state.outgoing = bytes } else { state.outgoing += bytes }
+            state.queuedCount += Int64(bytes.count)
+            state.writers.append(Writer(end: state.queuedCount, completion: completion))
+            return (nil, state.tellsLoop())
+        }
+        if tellsLoop { tellLoop() }
+        if let error { completion(error) }
+    }
+
+    func close(sending bytes: [UInt8]) {
+        let tellsLoop = state.withLock { state in
+            guard !state.isClosing, state.writeError == nil || state.readEnd == nil else { return false }
+            state.isClosing = true
+            state.outgoing.append(contentsOf: bytes)
+            state.queuedCount += Int64(bytes.count)
+            return state.tellsLoop()
+        }
+        if tellsLoop { tellLoop() }
+    }
+}
+
+// MARK: - The loop
+
+extension CurlChannel {
+    /// Returns what the tasks have asked for since the last call.
+    func takeWork() -> Work {
+        state.withLock { state in
+            state.isLoopTold = false
+            return Work(resumes: !state.isPaused, isClosing: state.isClosing)
+        }
+    }
+
+    /// Moves the bytes to be written into an empty array that keeps its capacity.
+    func takeOutgoing(_ bytes: inout [UInt8]) {
+        state.withLock { swap(&$0.outgoing, &bytes) }
+    }
+
+    /// Completes the writes whose bytes the system has taken.
+    ///
+    /// - Parameter count: The number of bytes that were ever written.
+    func didWrite(upTo count: Int64) {
+        let done = state.withLock { state -> [Writer] in
+            // All of them in most cases, without a copy.
+            if let last = state.writers.last, last.end <= count {
+                var all: [Writer] = []
+                swap(&all, &state.writers)
+                return all
+            }
+            let done = Array(state.writers.prefix { $0.end <= count })
+            state.writers.removeFirst(done.count)
+            return done
+        }
+        for writer in done { writer.completion(nil) }
+    }
+
+    /// Copies bytes that have arrived; returns `false` when the loop has to stop reading.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
+            state.received.append(contentsOf: bytes)
+            state.isPaused = state.received.count >= Self.limit
+            return !state.isPaused
+        }
+    }
+
+    /// Passes the bytes that have arrived together to the waiting reader.
+    func flush() {
+        let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
+            guard !state.received.isEmpty, let reader = state.reader.take() else { return nil }
+            var taken: [UInt8] = []
+            swap(&taken, &state.received)
+            return (reader, taken)
+        }
+        if let (reader, bytes) = delivery { reader.resume(returning: bytes) }
+    }
+
+    /// Ends reading: there are no more bytes than those that have arrived.
+    func endReading(_ result: Result<Void, any Error>) {
+        let reader = state.withLock { state in
+            if state.readEnd == nil { state.readEnd = result }
+            return state.received.isEmpty ? state.reader.take() : nil
+        }
+        reader?.resume(with: result.map { nil })
+    }
+
+    /// Ends the connection: nothing can be read or written any more.
+    func end(with error: any Error) {
+        let writers = state.withLock { state in
+            if state.writeError == nil { state.writeError = error }
+            // The server's regular end, and what it has sent before, remain.
+            if state.readEnd == nil { state.readEnd = state.isClosing ? .success(()) : .failure(error) }
+            state.outgoing = []
+            defer { state.writers = [] }
+            return state.writers
+        }
+        for writer in writers { writer.completion(error) }
+        let (reader, end) = state.withLock { state in
+            (state.received.isEmpty ? state.reader.take() : nil, state.readEnd ?? .success(()))
+        }
+        reader?.resume(with: end.map { nil })
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// One of libcurl's multi handles, for connections that are opened at about the same time.
+///
+/// libcurl leaves such a connection in its cache, where it isn't in use. When another connection is opened, at most
+/// once a second, libcurl closes those in the cache that seem dead; before 7.88 these include all that have unread
+/// bytes (`prune_dead_connections`). So no connection is opened later than that in the same multi handle.
+final class CurlConnectionGroup {
+    /// The time in which connections are opened, in nanoseconds.
+    private static let openTime: UInt64 = 900_000_000
+
+    let multi: UnsafeMutableRawPointer
+    private let sockets: CurlSockets
+    private let clock: CurlClock
+    private let start: UInt64
+    /// The number of handles.
+    private(set) var count = 0
+    /// The time of libcurl's timer; `nil` when none is set.
+    var timer: UInt64?
+    /// The sockets that libcurl waits for.
+    private(set) var descriptors: Set<Int32> = []
+
+    init?(sockets: CurlSockets, clock: CurlClock) {
+        guard let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        self.sockets = sockets
+        self.clock = clock
+        start = clock.now
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        // No connection is closed to make room for another.
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, Int(Int32.max))
+        ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, user)
+        ccurl_multi_setopt_socket(multi) { _, descriptor, what, user, _ in
+            if let user { Unmanaged<CurlConnectionGroup>.fromOpaque(user).takeUnretainedValue().note(descriptor, what) }
+            return 0
+        }
+        ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
+        ccurl_multi_setopt_timer(multi) { _, milliseconds, user in
+            if let user { Unmanaged<CurlConnectionGroup>.fromOpaque(user).takeUnretainedValue().setTimer(milliseconds) }
+            return 0
+        }
+    }
+
+    deinit {
+        ccurl_multi_setopt_timer(multi, nil)
+        ccurl_multi_setopt_socket(multi, nil)
+        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_cleanup(multi) }
+    }
+
+    /// Whether another connection can be opened.
+    var isOpen: Bool { clock.now - start < Self.openTime }
+
+    private func note(_ descriptor: Int32, _ what: Int32) {
+        if what == CURL_POLL_REMOVE { descriptors.remove(descriptor) } else { descriptors.insert(descriptor) }
+        sockets.setInterest(what, of: descriptor)
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : clock.now + UInt64(milliseconds) * 1_000_000
+    }
+
+    func add(_ transfer: CurlTransfer) -> Bool {
+        guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else { return false }
+        count += 1
+        return true
+    }
+
+    /// Removes a handle, and closes its connection.
+    func remove(_ transfer: CurlTransfer) {
+        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_remove_handle(multi, transfer.easy) }
+        count -= 1
+    }
+
+    func act(on descriptor: Int32, flags: Int32) {
+        var running: Int32 = 0
+        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_socket_action(multi, descriptor, flags, &running) }
+    }
+
+    /// Acts when libcurl's timer is due.
+    func runTimer() {
+        guard let timer, timer <= clock.now else { return }
+        self.timer = nil
+        act(on: CURL_SOCKET_TIMEOUT, flags: 0)
+    }
+}
+#endif

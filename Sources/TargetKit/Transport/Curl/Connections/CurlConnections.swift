@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The connections of a transport that servers have upgraded, or are asked to. The limits for the connections of other
+/// calls don't apply to them.
+///
+/// A program that opens none has no such object.
+final class CurlConnections {
+    private static let bufferSize = 64 << 10
+
+    private unowned let loop: CurlLoop
+    /// For the bytes that a connection reads.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
+    private var groups: [CurlConnectionGroup] = []
+    /// The connections by the identity of their easy handle.
+    private var upgrades: [UnsafeMutableRawPointer: CurlUpgrade] = [:]
+    /// Those that have a socket, by its descriptor.
+    private var opened: [Int32: CurlUpgrade] = [:]
+    /// Those that have a channel whose tasks can ask for something.
+    private var byChannel: [ObjectIdentifier: CurlUpgrade] = [:]
+
+    init(_ loop: CurlLoop) {
+        self.loop = loop
+    }
+
+    deinit {
+        upgrades = [:]
+        buffer.deallocate()
+    }
+
+    var isEmpty: Bool { upgrades.isEmpty }
+
+    /// The time of the next of libcurl's timers.
+    var timer: UInt64 { groups.lazy.compactMap(\.timer).min() ?? .max }
+
+    /// Begins to open a connection for a call.
+    func begin(_ pending: consuming CurlPendingCall) {
+        _ = pending.takeHeadBuffer()
+        let group: CurlConnectionGroup
+        if let last = groups.last, last.isOpen {
+            group = last
+        } else if let new = CurlConnectionGroup(sockets: loop.sockets, clock: loop.clock) {
+            groups.append(new)
+            group = new
+        } else {
+            return pending.fail(with: .unavailable)
+        }
+        guard let transfer = CurlTransfer(slot: CurlCall.noIndex, loop: loop) else {
+            return pending.fail(with: .unavailable)
+        }
+        do {
+            try transfer.beginConnecting(pending)
+        } catch {
+            transfer.end(with: .failure(error))
+            transfer.completion.take()?.deliver()
+            return
+        }
+        let upgrade = CurlUpgrade(transfer, of: pending, in: group, loop: loop)
+        guard group.add(transfer) else { return finish(upgrade, with: .failure(CurlFailure.unavailable)) }
+        upgrades[transfer.easy] = upgrade
+        if let due = upgrade.due { loop.clock.setAlarm(due) }
+    }
+
+    /// Cancels a call whose response has not arrived; has no effect on others.
+    func cancel(_ call: CurlCall) {
+        guard let upgrade = upgrades.values.first(where: { $0.call === call && $0.due != nil }) else { return }
+        remove(upgrade, with: CurlFailure.cancelled)
+    }
+
+    /// Handles an event if the socket is one of these; returns whether it is.
+    func act(on event: CurlSockets.Event) -> Bool {
+        if let upgrade = opened[event.descriptor] {
+            perform(upgrade) { upgrade throws(CurlFailure) in
+                try upgrade.act(flags: event.flags, buffer: self.buffer)
+            }
+            return true
+        }
+        guard let group = groups.first(where: { $0.descriptors.contains(event.descriptor) }) else { return false }
+        group.act(on: event.descriptor, flags: event.flags)
+        return true
+    }
+
+    func runTimers() {
+        for group in groups { group.runTimer() }
+    }
+
+    /// Does what the tasks that use a connection have asked for.
+    func work(_ channel: CurlChannel) {
+        guard let upgrade = byChannel[ObjectIdentifier(channel)] else { return }
+        perform(upgrade) { upgrade throws(CurlFailure) in try upgrade.work(buffer: self.buffer) }
+    }
+
+    /// Continues with the connections that libcurl has opened.
+    func finishConnecting() {
+        var result = CURLE_OK
+        for group in groups {
+            while let easy = ccurl_multi_next_done(group.multi, &result) {
+                guard let upgrade = upgrades[easy] else { continue }
+                let result = result
+                perform(upgrade) { upgrade throws(CurlFailure) in
+                    try upgrade.begin(after: result)
+                    return .waiting
+                }
+                if upgrades[easy] === upgrade { opened[upgrade.descriptor] = upgrade }
+            }
+        }
+        groups.removeAll { $0.count == 0 && !$0.isOpen }
+    }
+
+    /// Ends the handshakes that have timed out.
+    func endTimedOut() {
+        for upgrade in upgrades.values {
+            guard let due = upgrade.due else { continue }
+            if due <= loop.clock.now {
+                remove(upgrade, with: upgrade.transfer.timeoutFailure)
+            } else {
+                loop.clock.setAlarm(due)
+            }
+        }
+    }
+
+    func endAll(with failure: CurlFailure) {
+        for upgrade in upgrades.values { remove(upgrade, with: failure) }
+    }
+
+    private func perform(
+        _ upgrade: CurlUpgrade,
+        _ step: (CurlUpgrade) throws(CurlFailure) -> CurlUpgrade.Step
+    ) {
+        do throws(CurlFailure) {
+            switch try step(upgrade) {
+            case .waiting: break
+            case .responded(let response): respond(response, upgrade)
+            case .ended: remove(upgrade, with: .closed)
+            }
+        } catch {
+            remove(upgrade, with: error)
+        }
+    }
+
+    private func respond(_ response: TransportResponse, _ upgrade: CurlUpgrade) {
+        if case .connection = response.body {
+            byChannel[ObjectIdentifier(upgrade.channel)] = upgrade
+            finish(upgrade, with: .success(response))
+        } else {
+            finish(upgrade, with: .success(response))
+            remove(upgrade, with: .closed)
+        }
+    }
+
+    /// Passes the result of the handshake to the caller.
+    private func finish(_ upgrade: CurlUpgrade, with outcome: Result<TransportResponse, any Error>) {
+        upgrade.transfer.end(with: outcome)
+        upgrade.transfer.completion.take()?.deliver()
+    }
+
+    /// Closes a connection.
+    private func remove(_ upgrade: CurlUpgrade, with failure: CurlFailure) {
+        upgrades[upgrade.transfer.easy] = nil
+        opened[upgrade.descriptor] = nil
+        byChannel[ObjectIdentifier(upgrade.channel)] = nil
+        upgrade.group.remove(upgrade.transfer)
+        upgrade.channel.end(with: failure.error(for: upgrade.call.url))
+        finish(upgrade, with: .failure(failure))
+    }
+}
+
+extension CurlFailure {
+    fileprivate static let closed = Self(.cancelled, message: "the connection was closed")
+}
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// Parses the response to a request for another protocol: its head and, unless the server switches protocols, its body.
+struct CurlHandshake {
+    enum Outcome {
+        /// The server has switched protocols; with the bytes that follow the head.
+        case switched(ResponseHead, rest: Data)
+        /// Any other response, with its body.
+        case refused(ResponseHead, Data)
+    }
+
+    private var head: CurlResponseHead
+    /// The beginning of a line of the head.
+    private var line: [UInt8] = []
+    /// The body; `nil` until the head is complete.
+    private var body: CurlRefusalBody?
+    private let hasBody: Bool
+    private let bodyLimit: Int
+    private let headLimit: Int
+
+    /// - Parameters:
+    ///   - hasBody: Whether the response to the request can have a body.
+    ///   - bodyLimit: The maximum size of the body.
+    ///   - headLimit: The maximum size of the head.
+    init(hasBody: Bool = true, bodyLimit: Int, headLimit: Int) {
+        head = CurlResponseHead(limit: headLimit, hasBody: hasBody)
+        self.hasBody = hasBody
+        self.bodyLimit = bodyLimit
+        self.headLimit = headLimit
+    }
+
+    /// Receives bytes, and returns the response when it is complete.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Outcome? {
+        var rest = bytes[...]
+        while !head.isComplete {
+            guard let byte = rest.first else { return nil }
+            rest = rest.dropFirst()
+            line.append(byte)
+            guard line.count <= headLimit else { throw .headTooLarge(headLimit) }
+            if byte == UInt8(ascii: "\n") { try endLine() }
+        }
+        if head.statusCode == 101 { return .switched(head.response, rest: Data(rest)) }
+        if body == nil {
+            let isBodiless = !hasBody || head.statusCode == 204 || head.statusCode == 304
+            body = CurlRefusalBody(isBodiless ? nil : head.framing, limit: bodyLimit)
+        }
+        try body?.receive(UnsafeRawBufferPointer(rebasing: rest))
+        return refusal
+    }
+
+    /// Notes that the connection was closed, and returns the response if it ends there.
+    mutating func finish() throws(CurlFailure) -> Outcome? {
+        guard head.isComplete else { throw .headCutOff }
+        try body?.finish()
+        return refusal
+    }
+
+    private var refusal: Outcome? {
+        guard let body, body.isComplete else { return nil }
+        return .refused(head.response, body.data)
+    }
+
+    private mutating func endLine() throws(CurlFailure) {
+        if !head.hasBegun, !line.starts(with: Array("HTTP/1.".utf8)) {
+            throw .quotable(.badServerResponse, message: "the server's response is not HTTP/1.1")
+        }
+        let whole = line
+        try whole.withUnsafeBytes { bytes in
+            Result { () throws(CurlFailure) in try head.receive(bytes) }
+        }.get()
+        line.removeAll(keepingCapacity: true)
+    }
+}
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One connection that the server has upgraded, or is asked to; used on the loop's thread only.
+final class CurlUpgrade {
+    private enum Phase {
+        /// libcurl opens the connection.
+        case connecting
+        /// The request is written, and its response is awaited.
+        case requesting(CurlHandshake)
+        /// The connection belongs to its channel.
+        case open
+    }
+
+    /// The number of bytes that libcurl is asked to write at a time.
+    private static let writeSize = 256 << 10
+
+    let transfer: CurlTransfer
+    let group: CurlConnectionGroup
+    let channel: CurlChannel
+    let call: CurlCall
+    private let sockets: CurlSockets
+    /// The deadline of the handshake, by the ``CurlClock``; `nil`: the idle timeout applies.
+    private let deadline: UInt64?
+    private var phase = Phase.connecting
+    /// The socket, once it is open.
+    private(set) var descriptor: Int32 = -1
+    /// The bytes that are being written. TLS must be offered the same memory again until it has taken them.
+    private var sending: [UInt8] = []
+    private var sentCount = 0
+    /// The number of bytes that were ever written for the channel.
+    private var writtenCount: Int64 = 0
+    /// Whether the server has not ended its side.
+    private var canRead = true
+    /// Whether the channel has no room.
+    private var isPaused = false
+
+    init(_ transfer: CurlTransfer, of pending: CurlPendingCall, in group: CurlConnectionGroup, loop: CurlLoop) {
+        self.transfer = transfer
+        self.group = group
+        call = pending.call
+        deadline = pending.deadline
+        sockets = loop.sockets
+        channel = CurlChannel(loop.commandQueue)
+    }
+
+    /// When the handshake times out; `nil` after it.
+    var due: UInt64? {
+        if case .open = phase { nil } else { deadline ?? transfer.due }
+    }
+
+    /// Sends the request on the connection that libcurl has opened.
+    ///
+    /// - Throws: A ``CurlFailure``.
+    func begin(after result: CURLcode) throws(CurlFailure) {
+        guard result == CURLE_OK else { throw transfer.curlFailure(result) }
+        descriptor = ccurl_active_socket(transfer.easy)
+        guard descriptor >= 0 else { throw transfer.curlFailure(CURLE_COULDNT_CONNECT) }
+        sending = try CurlUpgradeRequest.head(of: call)
+        let bodyLimit = if case .connection(let limit) = call.destination { limit } else { 0 }
+        phase = .requesting(
+            CurlHandshake(
+                hasBody: call.method != "HEAD",
+                bodyLimit: bodyLimit,
+                headLimit: transfer.settings.configuration.maxHeadSize
+            )
+        )
+        transfer.lastActivity = transfer.clock.now
+        try flush()
+        watch()
+    }
+
+    /// Receives bytes of the response, or notes the end of the connection; returns the response when it is complete.
+    private func receiveResponse(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> TransportResponse? {
+        guard case .requesting(var handshake) = phase else { return nil }
+        transfer.lastActivity = transfer.clock.now
+        let outcome = bytes.isEmpty ? try handshake.finish() : try handshake.receive(bytes)
+        phase = .requesting(handshake)
+        switch outcome {
+        case nil: return nil
+        case .refused(let head, let data):
+            return TransportResponse(head: head, body: .data(data), metrics: transfer.metrics)
+        case .switched(let head, let rest):
+            phase = .open
+            rest.withUnsafeBytes { isPaused = !channel.receive($0) }
+            let connection = CurlByteConnection(channel)
+            return TransportResponse(
+                head: head,
+                body: .connection(.bytes(connection)),
+                metrics: transfer.metrics
+            )
+        }
+    }
+}
+
+// MARK: - Reading and writing
+
+extension CurlUpgrade {
+    /// What an event has led to.
+    enum Step {
+        /// The connection continues.
+        case waiting
+        /// The response to the request is complete; the connection continues if it is the response's body.
+        case responded(TransportResponse)
+        /// The connection has to be removed.
+        case ended
+    }
+
+    /// Reads and writes what is possible.
+    ///
+    /// - Throws: A ``CurlFailure``.
+    func act(flags: Int32, buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
+        if sentCount < sending.count { try flush() }
+        var step = Step.waiting
+        if flags & CURL_CSELECT_IN != 0 { step = try read(into: buffer) }
+        watch()
+        return step
+    }
+
+    /// Does what the tasks have asked for.
+    func work(buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
+        let work = channel.takeWork()
+        try flush()
+        if work.isClosing { return .ended }
+        if isPaused, work.resumes {
+            isPaused = false
+            // TLS may have buffered bytes, for which no event arrives.
+            let step = try read(into: buffer)
+            watch()
+            return step
+        }
+        watch()
+        return .waiting
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
+        defer { channel.flush() }
+        while canRead, !isPaused {
+            var count = 0
+            let result = CurlLibrary.withBrokenPipesBlocked {
+                curl_easy_recv(transfer.easy, buffer.baseAddress, buffer.count, &count)
+            }
+            if result == CURLE_AGAIN { return .waiting }
+            guard result == CURLE_OK else { throw failure(result) }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            if count == 0 { canRead = false }
+            if case .open = phase {
+                if count == 0 { channel.endReading(.success(())) } else { isPaused = !channel.receive(bytes) }
+            } else if let response = try receiveResponse(bytes) {
+                return .responded(response)
+            }
+        }
+        return .waiting
+    }
+
+    /// Writes what waits to be written, as far as the system takes it.
+    private func flush() throws(CurlFailure) {
+        while true {
+            if sentCount == sending.count {
+                if case .open = phase { takeOutgoing() } else { return }
+                if sending.isEmpty { return }
+            }
+            var count = 0
+            let result = sending.withUnsafeBytes { bytes in
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[sentCount...].prefix(Self.writeSize))
+                return CurlLibrary.withBrokenPipesBlocked {
+                    curl_easy_send(transfer.easy, rest.baseAddress, rest.count, &count)
+                }
+            }
+            if result == CURLE_AGAIN { return }
+            guard result == CURLE_OK else { throw failure(result) }
+            sentCount += count
+            guard case .open = phase else { continue }
+            writtenCount += Int64(count)
+            channel.didWrite(upTo: writtenCount)
+        }
+    }
+
+    private func takeOutgoing() {
+        // A large buffer isn't kept while the connection is idle.
+        sending.removeAll(keepingCapacity: sending.capacity <= 4096)
+        sentCount = 0
+        channel.takeOutgoing(&sending)
+    }
+
+    /// Waits for the events that are of use.
+    private func watch() {
+        let reads = canRead && !isPaused
+        let writes = sentCount < sending.count
+        sockets.setInterest(
+            reads ? writes ? CURL_POLL_INOUT : CURL_POLL_IN : writes ? CURL_POLL_OUT : CURL_POLL_REMOVE,
+            of: descriptor
+        )
+    }
+
+    private func failure(_ result: CURLcode) -> CurlFailure {
+        if case .open = phase {
+            var failure = CurlFailure.connectionLost
+            failure.curlCode = result
+            failure.curlMessage = String(cString: curl_easy_strerror(result))
+            return failure
+        }
+        return transfer.curlFailure(result)
+    }
+}
+
+extension CurlFailure {
+    fileprivate static let connectionLost = Self(.networkConnectionLost, message: "the connection was lost")
+}
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The server of WebSockets in a test: a transport that opens no connection, and runs a script for each WebSocket.
+///
+/// ```swift
+/// let server = StubWebSocket(clock: clock) { client in
+///     try await client.expect(.text(#"{"subscribe":"TEA"}"#))
+///     client.send(#"{"symbol":"TEA","price":4.2}"#)
+///     try await client.wait(for: .seconds(60))
+///     client.close(1001)
+/// }
+/// let provider = Provider<Feed>(transport: server, clock: clock)
+/// let socket = try await provider.webSocket(.feed)
+/// ```
+///
+/// The handshake passes all plugins. When the script returns, the WebSocket is closed with 1000, unless it was closed
+/// before; an error that it throws ends the connection. Requests that are not handshakes get a 404.
+public final class StubWebSocket: Transport {
+    private struct State: Sendable {
+        var requests: [URLRequest] = []
+        var failures: [String] = []
+    }
+
+    private let clock: any Clock<Duration>
+    private let handshake: @Sendable (URLRequest) throws -> SampleResponse?
+    private let script: @Sendable (StubWebSocketClient) async throws -> Void
+    private let state = Locked(State())
+
+    /// Creates a server.
+    ///
+    /// - Parameters:
+    ///   - clock: Measures the waits of the script; default: the continuous clock.
+    ///   - handshake: Returns the response that refuses a handshake, or `nil` to accept it; an error that it throws
+    ///     is that of the connection. Default: accepts all.
+    ///   - script: What the server does with each WebSocket.
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        handshake: @escaping @Sendable (URLRequest) throws -> SampleResponse? = { _ in nil },
+        script: @escaping @Sendable (StubWebSocketClient) async throws -> Void
+    ) {
+        self.clock = clock
+        self.handshake = handshake
+        self.script = script
+    }
+
+    /// The requests of all handshakes, refused ones included, in order.
+    public var requests: [URLRequest] { state.withLock(\.requests) }
+
+    /// The expectations of scripts that were not met; empty in a test that passes.
+    public var failures: [String] { state.withLock(\.failures) }
+
+    /// `true`.
+    public var upgradesConnections: Bool { true }
+
+    /// Answers a handshake.
+    ///
+    /// - Throws: What `handshake` throws; `CancellationError`.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        guard case .connection = request.destination else {
+            return TransportResponse(head: ResponseHead(statusCode: 404), body: .data(Data()))
+        }
+        state.withLock { $0.requests.append(request.urlRequest) }
+        if let refusal = try handshake(request.urlRequest) {
+            return try await StubTransport(refusal, clock: clock).send(request)
+        }
+        let offered = request.urlRequest.value(forHTTPHeaderField: "Sec-WebSocket-Protocol") ?? ""
+        let subprotocol = offered.split(separator: ",").first?.trimmingCharacters(in: .whitespaces)
+        let connection = StubWebSocketConnection(subprotocol: subprotocol)
+        let client = StubWebSocketClient(request: request.urlRequest, connection: connection, clock: clock)
+        let task = Task { [script, state] in
+            do {
+                try await script(client)
+                connection.end(.success(WebSocketClosing(code: 1000)))
+            } catch {
+                if let failure = error as? ExpectationFailure {
+                    state.withLock { $0.failures.append(failure.description) }
+                }
+                connection.end(.failure(error is URLError ? error : URLError(.networkConnectionLost)))
+            }
+        }
+        connection.onClose { task.cancel() }
+        let headers: HTTPHeaders = ["Upgrade": "websocket", "Connection": "Upgrade"]
+        return TransportResponse(
+            head: ResponseHead(statusCode: 101, headers: headers),
+            body: .connection(.messages(connection))
+        )
+    }
+}
+
+/// A WebSocket as the script of a ``StubWebSocket`` sees it.
+public struct StubWebSocketClient: Sendable {
+    /// The request of the handshake.
+    public let request: URLRequest
+    let connection: StubWebSocketConnection
+    let clock: any Clock<Duration>
+
+    /// Returns the next message of the client, after waiting for it.
+    ///
+    /// - Throws: `CancellationError` when the client has closed the WebSocket.
+    public func receive() async throws -> WebSocketMessage {
+        guard let message = try await connection.sent.next() else { throw CancellationError() }
+        return message
+    }
+
+    /// Waits for the next message of the client, which must be a certain one.
+    ///
+    /// - Throws: An error that names both messages, after which ``StubWebSocket/failures`` has it, too.
+    public func expect(_ expected: WebSocketMessage) async throws {
+        let message: WebSocketMessage
+        do { message = try await receive() } catch {
+            throw ExpectationFailure("Expected \(expected.content), but the client has closed the WebSocket.")
+        }
+        guard message != expected else { return }
+        throw ExpectationFailure("Expected \(expected.content), but the client has sent \(message.content).")
+    }
+
+    /// Sends a text message.
+    public func send(_ text: String) {
+        connection.received.add(.text(text))
+    }
+
+    /// Sends a binary message.
+    public func send(_ data: Data) {
+        connection.received.add(.data(data))
+    }
+
+    /// Waits by the clock of the ``StubWebSocket``.
+    public func wait(for time: Duration) async throws {
+        try await clock.wait(for: time)
+    }
+
+    /// Whether pings of the client are answered; default: yes. Without pongs, a heartbeat ends the WebSocket.
+    public func setAnswersPings(_ answers: Bool) {
+        connection.setAnswersPings(answers)
+    }
+
+    /// Closes the WebSocket.
+    public func close(_ code: UInt16 = 1000, reason: String = "") {
+        connection.end(.success(WebSocketClosing(code: code, reason: reason)))
+    }
+
+    /// Ends the connection without a close frame.
+    public func fail(_ code: URLError.Code = .networkConnectionLost) {
+        connection.end(.failure(URLError(code)))
+    }
+}
+
+extension WebSocketMessage {
+    fileprivate var content: String {
+        switch self {
+        case .text(let text): "the text \(text.debugDescription)"
+        case .data(let data): "\(data.count) bytes of data"
+        }
+    }
+}

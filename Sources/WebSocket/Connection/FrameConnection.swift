@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// The messages of a WebSocket over the bytes of a connection (RFC 6455). Releasing it closes the connection.
+final class FrameConnection: MessageConnection {
+    private let session: FrameSession
+
+    /// Creates a connection, which begins to read.
+    init(_ session: FrameSession) {
+        self.session = session
+        Task { await session.run() }
+    }
+
+    deinit {
+        session.cancel(.goingAway)
+    }
+
+    var subprotocol: String? { session.agreement.subprotocol }
+
+    var closing: WebSocketClosing? { session.closing }
+
+    /// Whether the connection is not read because messages are not taken.
+    var isFull: Bool { session.inbox.isFull }
+
+    /// Sets what is called at the end of the connection.
+    func onEnd(_ action: @escaping @Sendable () -> Void) {
+        session.onEnd(action)
+    }
+
+    func receive() async throws -> WebSocketMessage? {
+        try await session.inbox.next()
+    }
+
+    func send(_ message: WebSocketMessage) async throws {
+        try await session.writer.send(message)
+    }
+
+    func ping() async throws {
+        try await session.ping()
+    }
+
+    func close(_ closing: WebSocketClosing) async {
+        await session.close(closing)
+    }
+
+    func cancel(_ closing: WebSocketClosing) {
+        session.cancel(closing)
+    }
+}
+
+extension WebSocketClosing {
+    static let goingAway = Self(code: WebSocketCloseCode.goingAway.rawValue)
+}

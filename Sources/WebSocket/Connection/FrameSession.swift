@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// Reads the connection of a WebSocket until its end, answers pings and the closing handshake, and passes on messages.
+final class FrameSession: Sendable {
+    private struct State: Sendable {
+        /// The close frame of the server.
+        var received: WebSocketClosing?
+        /// Whether this side has begun to close the connection, or has cancelled it.
+        var isClosing = false
+        /// The pings that wait for their pongs, by number.
+        var pings: [UInt64: SendCompletion] = [:]
+        var lastPing: UInt64 = 0
+        /// Those who wait for the end of the connection.
+        var waiters: [SendCompletion] = []
+        var hasTimeout = false
+        var timeout: Task<Void, Never>?
+        var isEnded = false
+        /// Called at the end.
+        var onEnd: (@Sendable () -> Void)?
+    }
+
+    let agreement: WebSocketHandshake.Agreement
+    let inbox = MessageInbox()
+    let writer: FrameWriter
+    private let connection: any ByteConnection
+    private let limits: WebSocketLimits
+    private let clock: any Clock<Duration>
+    /// How long the server may take to answer a close frame, and then to end the connection.
+    private let closeTimeout: Duration
+    private let state = Locked(State())
+
+    init(
+        _ connection: any ByteConnection,
+        _ agreement: WebSocketHandshake.Agreement,
+        _ limits: WebSocketLimits,
+        closeTimeout: Duration = .seconds(5),
+        clock: any Clock<Duration>
+    ) {
+        self.connection = connection
+        self.agreement = agreement
+        self.clock = clock
+        self.limits = limits
+        self.closeTimeout = closeTimeout
+        writer = FrameWriter(connection, deflate: agreement.deflate)
+    }
+
+    var closing: WebSocketClosing? { state.withLock(\.received) }
+
+    /// Reads until the end of the connection.
+    func run() async {
+        var reader = WebSocketReader(role: .client, limits: limits, deflate: agreement.deflate)
+        do {
+            while let bytes = try await connection.read() {
+                var events: [WebSocketEvent] = []
+                let error = bytes.withUnsafeBytes { bytes -> WebSocketError? in
+                    do throws(WebSocketError) {
+                        try reader.read(bytes) { events.append($0) }
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                await handle(events)
+                if let error, error.reason != .dataAfterClose { throw error }
+            }
+            if !state.withLock(\.isClosing) { try reader.finish() }
+            await end(nil)
+        } catch {
+            await end(error)
+        }
+    }
+
+    private func handle(_ events: [WebSocketEvent]) async {
+        var messages: [WebSocketMessage] = []
+        messages.reserveCapacity(events.count)
+        for event in events {
+            switch event {
+            case .text(let text): messages.append(.text(text))
+            case .data(let data): messages.append(.data(data))
+            case .ping(let payload): await writer.send(pong: payload)
+            case .pong(let payload): notePong(payload)
+            case .close(let code, let reason):
+                await inbox.add(messages)
+                messages = []
+                await noteClose(WebSocketClosing(code: (code ?? .noStatus).rawValue, reason: reason))
+            }
+        }
+        await inbox.add(messages)
+    }
+
+    /// Answers the close frame of the server, and waits a while until it ends the connection (RFC 6455 §7.1.1).
+    private func noteClose(_ closing: WebSocketClosing) async {
+        state.withLock { $0.received = closing }
+        inbox.finish(.success(()))
+        await writer.close(WebSocketClosing(code: closing.code))
+        startTimeout()
+    }
+
+    /// Closes the connection when the server takes too long.
+    private func startTimeout() {
+        let isNeeded = state.withLock { state in
+            defer { state.hasTimeout = true }
+            return !state.hasTimeout
+        }
+        guard isNeeded else { return }
+        let timeout = Task { [clock, closeTimeout, connection] in
+            guard (try? await clock.wait(for: closeTimeout)) != nil else { return }
+            connection.close(sending: [])
+        }
+        let isEnded = state.withLock { state in
+            state.timeout = timeout
+            return state.isEnded
+        }
+        if isEnded { timeout.cancel() }
+    }
+
+    /// Ends everything that waits.
+    private func end(_ error: (any Error)?) async {
+        inbox.finish(error.map(Result.failure) ?? .success(()))
+        let isCancelled = state.withLock { $0.isClosing && $0.received == nil }
+        if let error = error as? WebSocketError, let code = error.closeCode, code.maySend, !isCancelled {
+            cancel(WebSocketClosing(code: code.rawValue, reason: error.message))
+        } else {
+            connection.close(sending: [])
+        }
+        await writer.end(with: error ?? WebSocketError.alreadyClosed)
+        let (pings, waiters, onEnd) = state.withLock { state in
+            state.isEnded = true
+            state.timeout?.cancel()
+            defer { (state.pings, state.waiters, state.onEnd) = ([:], [], nil) }
+            return (state.pings.values, state.waiters, state.onEnd)
+        }
+        for ping in pings { ping.finish(error ?? WebSocketError.alreadyClosed) }
+        for waiter in waiters { waiter.finish(nil) }
+        onEnd?()
+    }
+
+    /// Sets what is called at the end of the connection, at once if it has ended.
+    func onEnd(_ action: @escaping @Sendable () -> Void) {
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.onEnd = action }
+            return state.isEnded
+        }
+        if isEnded { action() }
+    }
+}
+
+// MARK: - Pings and the closing handshake
+
+extension FrameSession {
+    /// Sends a ping, and returns when a pong answers it or a later one.
+    func ping() async throws {
+        let pong = SendCompletion()
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isEnded, state.received == nil else { return nil }
+            state.lastPing += 1
+            state.pings[state.lastPing] = pong
+            return state.lastPing
+        }
+        guard let number else { throw WebSocketError.alreadyClosed }
+        defer { state.withLock { _ = $0.pings.removeValue(forKey: number) } }
+        try await writer.send(ping: withUnsafeBytes(of: number.bigEndian) { Data($0) })
+        try await pong.wait {}
+    }
+
+    private func notePong(_ payload: Data) {
+        guard payload.count == 8 else { return }
+        let number = payload.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        let pongs = state.withLock { state in state.pings.filter { $0.key <= number } }
+        for pong in pongs.values { pong.finish(nil) }
+    }
+
+    /// Closes the connection by the closing handshake, and returns at its end.
+    func close(_ closing: WebSocketClosing) async {
+        let end = SendCompletion()
+        let isEnded = state.withLock { state in
+            state.isClosing = true
+            if !state.isEnded { state.waiters.append(end) }
+            return state.isEnded
+        }
+        if isEnded { return }
+        // What arrives from now on is not wanted, and must not wait for room.
+        inbox.finish(.success(()))
+        await writer.close(closing)
+        startTimeout()
+        try? await end.wait {}
+    }
+
+    /// Closes the connection at once, with a close frame if none was sent and no other frame is incomplete.
+    func cancel(_ closing: WebSocketClosing) {
+        state.withLock { $0.isClosing = true }
+        inbox.finish(.failure(CancellationError()))
+        let canClose = writer.canClose.withLock { canClose in
+            defer { canClose = false }
+            return canClose
+        }
+        connection.close(sending: canClose ? closing.frame : [])
+    }
+}

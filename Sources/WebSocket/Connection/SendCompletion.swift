@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// Resumes the task that waits for a message to be sent, once.
+struct SendCompletion: Sendable {
+    private enum State: Sendable {
+        case new
+        case waiting(UnsafeContinuation<Void, any Error>)
+        case done(Result<Void, any Error>)
+    }
+
+    private let state = Locked(State.new)
+
+    /// Whether the message is no longer wanted.
+    var isDone: Bool { state.withLock { if case .done = $0 { true } else { false } } }
+
+    func wait(isolation: isolated (any Actor)? = #isolation, _ begin: () -> Void) async throws {
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                let result = state.withLock { state -> Result<Void, any Error>? in
+                    if case .done(let result) = state { return result }
+                    state = .waiting(continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) } else { begin() }
+            }
+        } onCancel: {
+            finish(CancellationError())
+        }
+    }
+
+    func finish(_ error: (any Error)?) {
+        let result: Result<Void, any Error> = error.map(Result.failure) ?? .success(())
+        let continuation = state.withLock { state -> UnsafeContinuation<Void, any Error>? in
+            switch state {
+            case .done: return nil
+            case .new:
+                state = .done(result)
+                return nil
+            case .waiting(let continuation):
+                state = .done(result)
+                return continuation
+            }
+        }
+        continuation?.resume(with: result)
+    }
+}

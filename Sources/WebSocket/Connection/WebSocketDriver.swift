@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// Sends the handshake of a WebSocket, and keeps the connection that it opens.
+struct WebSocketDriver: TransferDriver {
+    /// The WebSocket of the last attempt.
+    let session = Locked<WebSocketSession?>(nil)
+    let clock: any Clock<Duration>
+
+    func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
+        try check(request, exchanges)
+        let options = exchanges.context.options
+        let deflate = options.webSocketCompression && PerMessageDeflate.isAvailable ? PerMessageDeflate() : nil
+        let handshake = WebSocketHandshake(subprotocols: options.webSocketSubprotocols, deflate: deflate)
+        var request = request
+        for field in handshake.headers.fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        var prepared = try await exchanges.prepare(request)
+        prepared.destination = .connection()
+        let opened = Locked<(any MessageConnection)?>(nil)
+        let response = try await exchanges.send(prepared, validation: .codes([101])) { [clock] result in
+            var result = result
+            guard result.response.head.statusCode == 101 else { return result }
+            guard case .connection(let connection) = result.response.body else { throw URLError(.cannotParseResponse) }
+            let messages = try Self.messages(of: connection, after: result.response.head, handshake, options, clock)
+            opened.withLock { $0 = messages }
+            result.response.body = .data(Data())
+            return result
+        }
+        guard let connection = opened.withLock({ $0 }) else { throw URLError(.cannotParseResponse) }
+        try keep(connection, response, exchanges)
+        return response
+    }
+
+    private func check(_ request: URLRequest, _ exchanges: CallExchanges) throws(WebSocketError) {
+        guard !exchanges.isStubbed else {
+            throw WebSocketError(
+                .invalidRequest,
+                "a sample can't answer a WebSocket: give the provider a StubWebSocket as its transport"
+            )
+        }
+        guard request.httpMethod ?? "GET" == "GET", request.httpBody == nil else {
+            throw WebSocketError(.invalidRequest, "the request of a WebSocket is a GET without a body")
+        }
+        guard exchanges.transport.upgradesConnections else {
+            throw WebSocketError(
+                .invalidRequest,
+                "the transport \(type(of: exchanges.transport)) can't open WebSockets: use the default transport, or one "
+                    + "whose upgradesConnections is true"
+            )
+        }
+        for name in exchanges.context.options.webSocketSubprotocols where !name.isToken {
+            throw WebSocketError(
+                .invalidRequest,
+                "the subprotocol \(name.debugDescription) is not a token (RFC 6455 §4.1): letters, digits and some "
+                    + "punctuation, without spaces and commas"
+            )
+        }
+    }
+
+    private static func messages(
+        of connection: UpgradedConnection,
+        after head: ResponseHead,
+        _ handshake: WebSocketHandshake,
+        _ options: CallOptions,
+        _ clock: any Clock<Duration>
+    ) throws(WebSocketError) -> any MessageConnection {
+        switch connection {
+        case .messages(let messages): return messages
+        case .bytes(let bytes):
+            let agreement = try handshake.check(head)
+            return FrameConnection(FrameSession(bytes, agreement, options.webSocketLimits, clock: clock))
+        }
+    }
+
+    private func keep(
+        _ connection: any MessageConnection,
+        _ response: Response,
+        _ exchanges: CallExchanges
+    ) throws {
+        let session = WebSocketSession(connection, response, exchanges.context, clock: clock)
+        guard let scoped = exchanges.keepConnection(end: { session.end($0) }) else {
+            connection.cancel(.goingAway)
+            throw TargetKitError(stage: .shutDown, target: exchanges.context.target)
+        }
+        session.begin(in: scoped, heartbeat: exchanges.context.options.webSocketHeartbeat)
+        self.session.withLock { $0 = session }
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// An open WebSocket, as part of its scope and with its heartbeat.
+final class WebSocketSession: Sendable {
+    private struct State: Sendable {
+        /// Why the WebSocket was ended by this side.
+        var failure: (any Error)?
+        /// Whether this side has begun the closing handshake.
+        var isClosing = false
+        var scoped: ScopedConnection?
+        var heartbeat: Task<Void, Never>?
+        var isEnded = false
+    }
+
+    let connection: any MessageConnection
+    let response: Response
+    let clock: any Clock<Duration>
+    private let elapsed: ElapsedTime
+    private let target: any TargetType
+    private let state = Locked(State())
+
+    init(
+        _ connection: any MessageConnection,
+        _ response: Response,
+        _ context: RequestContext,
+        clock: any Clock<Duration>
+    ) {
+        self.connection = connection
+        self.response = response
+        self.clock = clock
+        elapsed = ElapsedTime(clock)
+        target = context.target
+    }
+
+    /// Begins the heartbeat, and notes the entry in the scope.
+    func begin(in scoped: ScopedConnection, heartbeat: WebSocketHeartbeat?) {
+        let task = heartbeat.map { heartbeat in Task { await self.beat(heartbeat) } }
+        let isEnded = state.withLock { state in
+            if !state.isEnded { (state.scoped, state.heartbeat) = (scoped, task) }
+            return state.isEnded
+        }
+        if isEnded {
+            scoped.end()
+            task?.cancel()
+        }
+        (connection as? FrameConnection)?.onEnd { [weak self] in self?.noteEnd() }
+    }
+
+    /// Notes that the connection is closed.
+    private func noteEnd() {
+        let (scoped, heartbeat) = state.withLock { state in
+            state.isEnded = true
+            defer { (state.scoped, state.heartbeat) = (nil, nil) }
+            return (state.scoped, state.heartbeat)
+        }
+        heartbeat?.cancel()
+        scoped?.end()
+    }
+
+    /// Ends the WebSocket for its scope.
+    func end(_ reason: ConnectionEnd) {
+        switch reason {
+        case .shutDown: Task { await close(.goingAway) }
+        case .cancelled: cancel(with: CancellationError())
+        }
+    }
+
+    /// Closes the WebSocket without waiting.
+    ///
+    /// - Parameter error: What those who wait get.
+    func cancel(with error: any Error) {
+        state.withLock { state in
+            if !state.isEnded, state.failure == nil { state.failure = error }
+        }
+        connection.cancel(.goingAway)
+        if !(connection is FrameConnection) { noteEnd() }
+    }
+
+    func close(_ closing: WebSocketClosing) async {
+        // The server may have been the first.
+        if connection.closing == nil { state.withLock { $0.isClosing = true } }
+        await connection.close(closing)
+        if !(connection is FrameConnection) { noteEnd() }
+    }
+
+    func receive() async throws(TargetKitError) -> WebSocketMessage? {
+        do {
+            if let message = try await connection.receive() { return message }
+            noteEnd()
+            let (failure, isClosing) = state.withLock { ($0.failure, $0.isClosing) }
+            if let failure { throw failure }
+            if let closing = connection.closing, !isClosing, !closing.isRegular {
+                throw WebSocketError.closedByServer(closing)
+            }
+            return nil
+        } catch let error as WebSocketError where error.reason == .alreadyRead {
+            throw failure(error)
+        } catch {
+            // Whoever cancels the reading task no longer wants the WebSocket.
+            if Task.isCancelled { cancel(with: error) }
+            if !(connection is FrameConnection) { noteEnd() }
+            throw failure(error)
+        }
+    }
+
+    func send(_ message: WebSocketMessage) async throws(TargetKitError) {
+        do { try await connection.send(message) } catch { throw failure(error) }
+    }
+
+    func ping() async throws(TargetKitError) -> Duration {
+        let start = elapsed.current
+        do { try await connection.ping() } catch { throw failure(error) }
+        return elapsed.current - start
+    }
+
+    /// The error for the caller: why this side has ended the WebSocket, or else what went wrong.
+    func failure(_ error: any Error, at stage: TargetKitError.Stage = .transport) -> TargetKitError {
+        let error = state.withLock(\.failure) ?? error
+        if let error = error as? TargetKitError { return error }
+        let isCancelled = error is CancellationError || (error as? URLError)?.code == .cancelled
+        return TargetKitError(
+            stage: isCancelled ? .cancelled : stage,
+            target: target,
+            request: response.request,
+            response: response,
+            underlying: error
+        )
+    }
+}
+
+// MARK: - The heartbeat
+
+extension WebSocketSession {
+    private func beat(_ heartbeat: WebSocketHeartbeat) async {
+        while (try? await clock.wait(for: heartbeat.interval)) != nil {
+            // The pong would wait behind the messages.
+            if (connection as? FrameConnection)?.isFull == true { continue }
+            do {
+                try await pong(within: heartbeat.timeout)
+            } catch {
+                if Task.isCancelled { return }
+                guard (connection as? FrameConnection)?.isFull != true else { continue }
+                cancel(with: error)
+                return
+            }
+        }
+    }
+
+    private func pong(within timeout: Duration) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.connection.ping() }
+            group.addTask {
+                try await self.clock.wait(for: timeout)
+                throw WebSocketError(.noPong, "no pong has arrived within \(timeout)")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
+
+extension WebSocketClosing {
+    /// Whether nothing is wrong: 1000, 1001, or no code.
+    var isRegular: Bool {
+        [.normal, .goingAway, .noStatus].contains(WebSocketCloseCode(rawValue: code))
+    }
+}
+
+extension WebSocketError {
+    static func closedByServer(_ closing: WebSocketClosing) -> Self {
+        let code = WebSocketCloseCode(rawValue: closing.code)
+        var error = Self(.closedByServer, "the server has closed the WebSocket with the code \(code)")
+        error.serverCode = code
+        return error
+    }
+}

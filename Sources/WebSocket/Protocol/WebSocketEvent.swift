@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// What arrives over a WebSocket: a whole message, or a control frame.
+enum WebSocketEvent: Sendable, Hashable {
+    case text(String)
+    case data(Data)
+    case ping(Data)
+    case pong(Data)
+    /// A close frame; the code is `nil` if its payload is empty.
+    case close(WebSocketCloseCode?, String)
+}
+
+/// The end of a WebSocket that reads or writes.
+enum WebSocketRole: Sendable, Hashable {
+    /// Masks its own frames, and expects unmasked ones (RFC 6455 §5.1).
+    case client
+    /// The reverse.
+    case server
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+
+/// Opens a WebSocket again and again, and collects the messages.
+final class ReconnectionLoop: Sendable {
+    struct Status: Sendable {
+        var state = WebSocketState.connecting
+        var socket: WebSocket?
+        fileprivate var isClosing = false
+        fileprivate var readers: [Int: AsyncStream<WebSocketState>.Continuation] = [:]
+        fileprivate var lastReader = 0
+    }
+
+    let status = ObservedValue(Status())
+    /// The entry in the provider's scope; `nil` if the scope is shut down.
+    let scoped = Locked<ScopedConnection?>(nil)
+    /// Ends the loop.
+    let end = Locked<(@Sendable () -> Void)?>(nil)
+    private let reconnection: WebSocketReconnection
+    private let target: any TargetType
+    private let clock: any Clock<Duration>
+    private let onOpen: @Sendable (WebSocket) async throws -> Void
+    private let open: @Sendable () async throws(TargetKitError) -> WebSocket
+    private let inbox = MessageInbox()
+
+    init(
+        _ reconnection: WebSocketReconnection,
+        target: any TargetType,
+        clock: any Clock<Duration>,
+        onOpen: @escaping @Sendable (WebSocket) async throws -> Void,
+        open: @escaping @Sendable () async throws(TargetKitError) -> WebSocket
+    ) {
+        self.reconnection = reconnection
+        self.target = target
+        self.clock = clock
+        self.onOpen = onOpen
+        self.open = open
+    }
+
+    /// Runs until the WebSocket is closed for good.
+    func run() async {
+        reconnection.reachability?.start()
+        var failures = 0
+        while true {
+            await waitForNetwork()
+            let (end, hasOpened) = await connect()
+            failures = hasOpened ? 1 : failures + 1
+            guard !status.value.isClosing, !Task.isCancelled,
+                let delay = reconnection.delay(after: end, failures: failures)
+            else { return finish(end) }
+            await wait(delay)
+            if Task.isCancelled { return finish(end) }
+        }
+    }
+
+    /// Opens the WebSocket, and returns how it has ended, and whether it was open before.
+    private func connect() async -> (end: Result<WebSocketCloseCode?, TargetKitError>, hasOpened: Bool) {
+        set(.connecting)
+        var hasOpened = false
+        do throws(TargetKitError) {
+            let socket = try await open()
+            do { try await onOpen(socket) } catch {
+                await socket.close(.goingAway)
+                throw TargetKitError(failure: error, target: target)
+            }
+            hasOpened = true
+            set(.open, socket)
+            defer { status.update { $0.socket = nil } }
+            var messages = socket.messages.makeAsyncIterator()
+            while let message = try await messages.next() { await inbox.add([message]) }
+            return (.success(socket.closeCode), hasOpened)
+        } catch {
+            return (.failure(error), hasOpened)
+        }
+    }
+
+    private func finish(_ end: Result<WebSocketCloseCode?, TargetKitError>) {
+        var failure: TargetKitError?
+        if case .failure(let error) = end, !status.value.isClosing { failure = error }
+        if case .success = end, Task.isCancelled, !status.value.isClosing {
+            failure = TargetKitError(stage: .cancelled, target: target, underlying: CancellationError())
+        }
+        set(.closed(failure))
+        inbox.finish(failure.map(Result.failure) ?? .success(()))
+        scoped.withLock { $0.take() }?.end()
+        status.finish()
+    }
+}
+
+// MARK: - Waiting
+
+extension ReconnectionLoop {
+    private func waitForNetwork() async {
+        guard let reachability = reconnection.reachability, !reachability.status.isReachable else { return }
+        set(.waiting(until: nil))
+        for await status in reachability.statuses where status.isReachable { return }
+    }
+
+    /// Waits for a time, or until there is a network again.
+    private func wait(_ delay: Duration) async {
+        guard delay > .zero else { return }
+        let (seconds, attoseconds) = delay.components
+        set(.waiting(until: Date(timeIntervalSinceNow: Double(seconds) + Double(attoseconds) / 1e18)))
+        await withTaskGroup(of: Void.self) { [clock, reachability = reconnection.reachability] group in
+            group.addTask { try? await clock.wait(for: delay) }
+            if let reachability {
+                group.addTask {
+                    // Otherwise the delay decides.
+                    if await !reachability.isBackOnline() { try? await clock.wait(for: delay) }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+// MARK: - The users
+
+extension ReconnectionLoop {
+    /// Ends the loop for its scope.
+    func end(_ reason: ConnectionEnd) {
+        switch reason {
+        // The WebSocket itself belongs to the scope, too.
+        case .shutDown: status.update { $0.isClosing = true }
+        case .cancelled: break
+        }
+        end.withLock(\.self)?()
+    }
+
+    func close(_ code: WebSocketCloseCode, reason: String) async {
+        let socket = status.update { status in
+            status.isClosing = true
+            return status.socket
+        }
+        await socket?.close(code, reason: reason)
+    }
+
+    /// Waits for an open WebSocket.
+    func openSocket() async throws(TargetKitError) -> WebSocket {
+        for await _ in status.changes() {
+            let status = status.value
+            if let socket = status.socket { return socket }
+            if case .closed = status.state { break }
+        }
+        if Task.isCancelled {
+            throw TargetKitError(stage: .cancelled, target: target, underlying: CancellationError())
+        }
+        if case .closed(let error?) = status.value.state { throw error }
+        throw TargetKitError(stage: .transport, target: target, underlying: WebSocketError.alreadyClosed)
+    }
+
+    func receive() async throws(TargetKitError) -> WebSocketMessage? {
+        do {
+            return try await inbox.next()
+        } catch {
+            throw TargetKitError(failure: error, target: target)
+        }
+    }
+
+    /// The present state, then every change.
+    func states() -> AsyncStream<WebSocketState> {
+        let (stream, reader) = AsyncStream.makeStream(of: WebSocketState.self)
+        let id = status.update { status in
+            reader.yield(status.state)
+            if case .closed = status.state { reader.finish() }
+            status.lastReader += 1
+            status.readers[status.lastReader] = reader
+            return status.lastReader
+        }
+        reader.onTermination = { [status] _ in status.update { $0.readers[id] = nil } }
+        return stream
+    }
+
+    private func set(_ state: WebSocketState, _ socket: WebSocket? = nil) {
+        // Under the lock, so that the readers get the states in order; `yield` calls nothing back.
+        let ended = status.update { status -> [AsyncStream<WebSocketState>.Continuation] in
+            status.state = state
+            status.socket = socket
+            for reader in status.readers.values { reader.yield(state) }
+            guard case .closed = state else { return [] }
+            defer { status.readers = [:] }
+            return Array(status.readers.values)
+        }
+        for reader in ended { reader.finish() }
+    }
+}
+
+extension Reachability {
+    /// Waits until the device is online after it has been offline. Returns `false` if the task is cancelled.
+    fileprivate func isBackOnline() async -> Bool {
+        var wasOffline = false
+        for await status in statuses {
+            if wasOffline, status.isReachable { return true }
+            if !status.isReachable { wasOffline = true }
+        }
+        return false
+    }
+}
+
+extension TargetKitError {
+    /// The error of a step after the handshake.
+    init(failure error: any Error, target: any TargetType) {
+        if let error = error as? TargetKitError {
+            self = error
+        } else {
+            self.init(
+                stage: error is CancellationError ? .cancelled : .transport,
+                target: target,
+                underlying: error
+            )
+        }
+    }
+}

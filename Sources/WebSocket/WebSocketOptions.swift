@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// How a WebSocket finds out that its connection is lost although nothing says so.
+public struct WebSocketHeartbeat: Sendable, Hashable {
+    /// The time between the pong of a ping and the next ping.
+    public var interval: Duration
+    /// How long the server may take to send the pong.
+    public var timeout: Duration
+
+    /// Creates a heartbeat.
+    public init(every interval: Duration, timeout: Duration) {
+        self.interval = interval
+        self.timeout = timeout
+    }
+}
+
+extension CallOptions {
+    /// The subprotocols that a WebSocket requests, the preferred one first (RFC 6455 §1.9); default: none.
+    public var webSocketSubprotocols: [String] {
+        get { self[SubprotocolsKey.self] }
+        set { self[SubprotocolsKey.self] = newValue }
+    }
+
+    /// The pings that a WebSocket sends to find out whether its connection is lost; default `nil`: none.
+    ///
+    /// If a pong does not arrive in time, the WebSocket ends with ``WebSocketError/Reason/noPong``. While messages wait
+    /// to be taken, none is sent, because the pong would wait behind them.
+    public var webSocketHeartbeat: WebSocketHeartbeat? {
+        get { self[HeartbeatKey.self] }
+        set { self[HeartbeatKey.self] = newValue }
+    }
+
+    /// The sizes that a WebSocket accepts; default: 16 MiB for a message.
+    public var webSocketLimits: WebSocketLimits {
+        get { self[LimitsKey.self] }
+        set { self[LimitsKey.self] = newValue }
+    }
+
+    /// Whether a WebSocket offers to compress messages (`permessage-deflate`, RFC 7692); default `true`. Messages that
+    /// contain both a secret and text of someone else should not be compressed, because their size tells about the
+    /// secret.
+    public var webSocketCompression: Bool {
+        get { self[CompressionKey.self] }
+        set { self[CompressionKey.self] = newValue }
+    }
+
+    /// Options that set ``webSocketHeartbeat``.
+    ///
+    /// ```swift
+    /// let socket = try await provider.webSocket(.feed, options: .heartbeat(every: .seconds(30), timeout: .seconds(10)))
+    /// ```
+    public static func heartbeat(every interval: Duration, timeout: Duration) -> CallOptions {
+        .setting(\.webSocketHeartbeat, WebSocketHeartbeat(every: interval, timeout: timeout))
+    }
+
+    /// Options that set ``webSocketSubprotocols``.
+    public static func subprotocols(_ names: String...) -> CallOptions {
+        .setting(\.webSocketSubprotocols, names)
+    }
+}
+
+private enum SubprotocolsKey: CallOptionKey { static let defaultValue: [String] = [] }
+private enum HeartbeatKey: CallOptionKey { static let defaultValue: WebSocketHeartbeat? = nil }
+private enum LimitsKey: CallOptionKey { static let defaultValue = WebSocketLimits() }
+private enum CompressionKey: CallOptionKey { static let defaultValue = true }
