@@ -29,7 +29,7 @@ struct SinglePluginTests {
         let error = try #require(await provider.result(PluginTarget()).failure)
         #expect(error.stage == .endpoint)
         #expect(error.kind == .invalidRequest)
-        #expect(error.description.contains("two plugins of the type \(type(of: plugin))"))
+        #expect(error.description.contains("two plugins of type \(type(of: plugin))"))
         #expect(sent.count == 0)
         #expect(log.events == [.process(.failure(.endpoint))])
     }

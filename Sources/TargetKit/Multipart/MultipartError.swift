@@ -41,6 +41,12 @@ public struct MultipartError: Error, Sendable, Hashable {
     /// The part's name; `nil` if the error is about the whole form.
     public let partName: String?
 
+    /// The path of the invalid file; `nil` if the error isn't about a file.
+    package var filePath: String? {
+        guard case .file(let failure) = reason else { return nil }
+        return failure.path
+    }
+
     init(reason: Reason, position: Position? = nil) {
         self.reason = reason
         partIndex = position?.index
@@ -62,7 +68,7 @@ extension MultipartError: RedactedDescription {
 
 extension MultipartError: ErrorWithKind {
     package var kind: TargetKitError.Kind? {
-        if case .file = reason { .unreadableFile } else { nil }
+        filePath == nil ? nil : .unreadableFile
     }
 }
 

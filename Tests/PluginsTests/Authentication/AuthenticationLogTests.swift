@@ -25,7 +25,7 @@ struct AuthenticationLogTests {
         var text: String {
             switch self {
             case .oauth: "the token endpoint refused the request: invalid_grant"
-            case .call: "the status code is not accepted (HTTP 400)"
+            case .call: "the status code isn't accepted (HTTP 400)"
             }
         }
     }
@@ -35,7 +35,7 @@ struct AuthenticationLogTests {
         let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw refusal.error }))
         let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
         let error = try #require(await provider.result(PluginTarget()).failure)
-        let start = "PluginTarget: the status code is not accepted (HTTP 401) [GET https://shop.example/api/things]: "
+        let start = "PluginTarget: the status code isn't accepted (HTTP 401) [GET https://shop.example/api/things]: "
         #expect(error.description == start + refusal.text)
     }
 
@@ -58,7 +58,7 @@ struct AuthenticationLogTests {
         )
         let sent = "→ GET https://shop.example/api/things (PluginTarget)"
         let received = "← 401 PluginTarget, 2 bytes, 12.0 ms"
-        let failure = "✗ PluginTarget: the status code is not accepted (HTTP 401) [GET https://shop.example/api/things]"
+        let failure = "✗ PluginTarget: the status code isn't accepted (HTTP 401) [GET https://shop.example/api/things]"
         let attempt = [sent, received] + (validation == .none ? [] : [failure + ", 12.0 ms"])
         if succeeds {
             #expect(lines == attempt.map { "[.0] " + $0 } + attempt.map { "[.1] " + $0 })

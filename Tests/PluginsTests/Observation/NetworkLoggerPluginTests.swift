@@ -64,7 +64,7 @@ struct NetworkLoggerPluginTests {
         let target = Self.target.with { $0.validation = validation }
         let answer = SampleResponse.response(status: 404, data: Data(#"{"error":"gone"}"#.utf8))
         let failure =
-            "[.0] ✗ PluginTarget: the status code is not accepted (HTTP 404) "
+            "[.0] ✗ PluginTarget: the status code isn't accepted (HTTP 404) "
             + "[POST https://shop.example/api/orders], 12.0 ms"
         let expected = ["[.0] ← 404 PluginTarget, 16 bytes, 12.0 ms", #"[.0]   {"error":"gone"}"#]
         #expect(
@@ -129,7 +129,7 @@ struct NetworkLoggerPluginTests {
         let provider = Provider<PluginTarget>.stubbed(NetworkLoggerPlugin(level: .basic) { lines.append($0) })
         await #expect(throws: TargetKitError.self) { try await provider.request(PluginTarget(), as: [Int].self) }
         #expect(lines.count == 3)
-        #expect(lines.elements.last?.contains("✗ PluginTarget: the body could not be decoded") == true)
+        #expect(lines.elements.last?.contains("✗ PluginTarget: the body couldn't be decoded") == true)
     }
 
     @Test(

@@ -89,8 +89,8 @@ struct ParameterEncodingErrorTests {
     @Test("The description is one line that names the place and not the value")
     func description() {
         let error = ParameterEncodingError(.unsupportedType("Secret"), at: "user[password]")
-        #expect(error.description == "the parameter user[password] cannot be encoded: there is no form for a Secret")
-        #expect(ParameterEncodingError(.tooDeep).description.hasPrefix("the parameters cannot be encoded"))
+        #expect(error.description == "the parameter user[password] can't be encoded: values of type Secret aren't supported")
+        #expect(ParameterEncodingError(.tooDeep).description.hasPrefix("the parameters can't be encoded"))
     }
 }
 

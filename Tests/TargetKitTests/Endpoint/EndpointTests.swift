@@ -299,10 +299,10 @@ struct EndpointTests {
         "A task is described by the kinds of its parts, without their values",
         arguments: [
             (.plain, "plain"), (.query(["a": "s3cret"]), "a query"), (.parameters(["a": "s3cret"]), "parameters"),
-            (.json(Note()), "a body of JSON"), (.form(Note()), "a form"), (.form(ordered: ["a": 1]), "a form"),
-            (.data(Data("s3cret".utf8)), "a body of bytes"),
+            (.json(Note()), "a JSON body"), (.form(Note()), "a form"), (.form(ordered: ["a": 1]), "a form"),
+            (.data(Data("s3cret".utf8)), "a data body"),
             (.multipart([.text("s3cret", name: "a")]), "a multipart form"),
-            (.json(Note()).query(["a": 1]), "a query, a body of JSON"),
+            (.json(Note()).query(["a": 1]), "a query, a JSON body"),
             (
                 .download(to: URL(filePath: "/tmp/x")).parameters(["a": 1], encoding: .query),
                 "parameters, into the file /tmp/x"

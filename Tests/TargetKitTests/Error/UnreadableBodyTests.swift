@@ -50,11 +50,11 @@ struct UnreadableBodyTests {
                 "<rss>s3cret", "application/rss+xml",
                 "the body is XML instead of JSON (Content-Type: application/rss+xml)"
             ),
-            ("s3cret", "text/plain", "the body is not JSON (Content-Type: text/plain)"),
-            ("404 page s3cret", "text/plain", "the body is not JSON (Content-Type: text/plain)"),
-            ("not s3cret", nil, "the body is not JSON (no Content-Type)"),
-            ("s3cret", "s3cret\u{1B}[2J", "the body is not JSON (an invalid Content-Type)"),
-            ("\u{1}s3cret", "a/s3cret", "the body is not JSON (an invalid Content-Type)"),
+            ("s3cret", "text/plain", "the body isn't JSON (Content-Type: text/plain)"),
+            ("404 page s3cret", "text/plain", "the body isn't JSON (Content-Type: text/plain)"),
+            ("not s3cret", nil, "the body isn't JSON (no Content-Type)"),
+            ("s3cret", "s3cret\u{1B}[2J", "the body isn't JSON (an invalid Content-Type)"),
+            ("\u{1}s3cret", "a/s3cret", "the body isn't JSON (an invalid Content-Type)"),
             ("s3cret", "text/" + String(repeating: "s3cret", count: 20), "(an invalid Content-Type)"),
             ("s3cret", longestType, "(Content-Type: \(longestType))"),
             ("s3cret", longestType + "x", "(an invalid Content-Type)"),
@@ -111,7 +111,7 @@ struct UnreadableBodyTests {
         let error = try await #require(throws: TargetKitError.self) {
             try await stubbed.request(target, as: Order.self)
         }
-        #expect(error.description.hasSuffix("the stub's sample is empty: give the target sampleData or sampleResponse"))
+        #expect(error.description.hasSuffix("the stub's sample is empty; implement sampleData or sampleResponse"))
         let running = try RunningBackend(Backend.system) { _ in .response(status: 200, data: Data()) }
         let provider = Provider<TestTarget>(transport: running.transport)
         let served = try await #require(throws: TargetKitError.self) {
@@ -124,7 +124,7 @@ struct UnreadableBodyTests {
     func file() throws {
         let response = Response(statusCode: 200, file: URL(filePath: "/tmp/s3cret/orders"))
         let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self) }
-        #expect(error.description.hasSuffix("the body is in a file, and was not read"))
+        #expect(error.description.hasSuffix("the body is in a file and wasn't read"))
     }
 
     @Test(

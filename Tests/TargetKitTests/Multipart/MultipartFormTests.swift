@@ -67,7 +67,7 @@ struct MultipartFormTests {
         let error = try #require(multipartError { _ = try form.data() })
         #expect(error.partIndex == 1)
         #expect(error.partName == "rates")
-        #expect(error.description.hasPrefix("multipart form, part 2 \"rates\": the value cannot be encoded, a Double "))
+        #expect(error.description.hasPrefix("multipart form, part 2 \"rates\": the value can't be encoded, a Double "))
         #expect(error.description.contains("at a.values."))
         #expect(!error.description.contains("secret"))
         #expect(multipartError { _ = try form.bodySource() } == error)

@@ -156,8 +156,8 @@ struct MultipartStreamingTests {
         (SteppedSource(ten, length: 11), .wrongLength(expected: 11)),
         (SteppedSource(Data(), length: 1), .wrongLength(expected: 1)), (SteppedSource(ten, length: .max), .tooLong),
         (SteppedSource(ten, length: 20, failure: Broken()), .stream("Broken")),
-        (SteppedSource(ten, length: 20, lastCount: -1), .stream("it returned -1 for a buffer of 10 bytes")),
-        (SteppedSource(ten, length: 20, lastCount: 99), .stream("it returned 99 for a buffer of 10 bytes")),
+        (SteppedSource(ten, length: 20, lastCount: -1), .stream("it returned a count of -1 for a buffer of 10 bytes")),
+        (SteppedSource(ten, length: 20, lastCount: 99), .stream("it returned a count of 99 for a buffer of 10 bytes")),
     ]
 
     @Test("A stream that does not keep its length, or fails, is an error that names the part", arguments: streams)

@@ -66,7 +66,7 @@ struct ContractTests {
             ])
         }
         let text = "\(try #require(error))"
-        #expect(text.hasPrefix("2 problems:\n  Typed: the sample: the body could not be decoded"))
+        #expect(text.hasPrefix("2 problems:\n  Typed: the sample: the body couldn't be decoded"))
         #expect(text.contains("no Int at data.id"))
         await #expect(throws: (any Error).self) {
             try await Provider<Target>().checkContracts(of: [Target(sample: #"{"id":1}"#)], as: { _ in Product.self })
@@ -83,7 +83,7 @@ struct ContractTests {
     func requests() async throws {
         let found = try await problems([Target(path: "/a/../b"), Target(headers: ["X A": "1"]), Target()])
         #expect(found.count == 2)
-        #expect(found.first?.hasPrefix("Target: the endpoint could not be built") == true)
+        #expect(found.first?.hasPrefix("Target: the endpoint couldn't be built") == true)
     }
 
     @Test("A sample that its target refuses, and one that is no JSON, is a problem")

@@ -160,7 +160,7 @@ struct CircuitBreakerPluginTests {
         #expect(error.stage == .request)
         #expect(error.kind == .server)
         #expect(error.text(in: .english) == "The service is temporarily unavailable.")
-        #expect(error.text(.failureReason, in: .english) == "The server has not been responding.")
+        #expect(error.text(.failureReason, in: .english) == "The server isn't responding.")
         #expect("\(error)".contains("https://a.example are refused"))
         #expect("\(error)".contains("in 18 s"))
         #expect(open.localizedDescription == "\(open)")

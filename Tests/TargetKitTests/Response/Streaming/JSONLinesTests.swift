@@ -46,7 +46,8 @@ struct JSONLinesTests {
         "A line that cannot be decoded is an error that says which, after the values before it",
         arguments: [
             ("{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}", 3, "no Int at id"), ("{\"id\":1}\n{}", 2, "no value at id"),
-            ("{\"id\":1}\n{\"id\":2", 2, "not readable at the top"), ("{\"id\":1}\n{\"id\":2} x\n", 2, "not readable"),
+            ("{\"id\":1}\n{\"id\":2", 2, "unreadable value at the top"),
+            ("{\"id\":1}\n{\"id\":2} x\n", 2, "unreadable value"),
         ]
     )
     func undecodable(text: String, number: Int, words: String) async throws {

@@ -246,7 +246,7 @@ struct CurlFaultTests {
             try await CurlTransport.another().send(TestCall().request(to: base))
         }
         #expect(error?.code == .secureConnectionFailed)
-        #expect(error?.localizedDescription.contains("does not speak TLS") == true)
+        #expect(error?.localizedDescription.contains("doesn't use TLS") == true)
     }
 }
 #endif
