@@ -7,7 +7,6 @@ enum SchemaFormat {
     static func allows(_ text: String, as format: String) -> Bool {
         switch format {
         case "date": isDate(text[...])
-        case "time": isTime(text[...])
         case "date-time": isDateTime(text)
         case "uuid": isUUID(text)
         case "uri": isURI(text)

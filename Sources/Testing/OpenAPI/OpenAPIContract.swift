@@ -15,7 +15,7 @@ import TargetKit
 /// - The status must be one of the operation's responses: itself, its range such as `4XX`, or `default`.
 /// - The media type must be one of the response's, and the header fields that are required must be there.
 /// - A JSON body must fit its schema: types, `enum`, `const`, limits, properties, elements, `allOf`, `anyOf`, `oneOf`,
-///   `not`, `if`, discriminators, and references within the document, also recursive ones. The formats `date`, `time`,
+///   `not`, `if`, discriminators, and references within the document, also recursive ones. The formats `date`,
 ///   `date-time`, `uuid`, `uri`, `email`, `ipv4`, `ipv6`, `byte`, `int32` and `int64` are checked; other ones are not.
 ///   A property that is `writeOnly` need not be in a response. Redacted values fit every schema.
 /// - The keywords `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`, anchors, and other bodies than JSON are

@@ -203,7 +203,7 @@ struct OpenAPISchemaTests {
     @Test(
         "Formats are checked",
         arguments: [
-            ("date", "2024-02-29", "2023-02-29"), ("time", "08:30:06.28Z", "08:30:06"),
+            ("date", "2024-02-29", "2023-02-29"),
             ("date-time", "2026-12-31T23:59:60Z", "2026-12-31 23:59:59Z"),
             ("uuid", "2EB8AA08-AA98-11EA-B4AA-73B441D16380", "2eb8aa08-aa98-11ea-b4aa-73b441d1638"),
             ("uri", "https://a.example/?q=%20#b", "/relative"), ("email", "a.b+c@d.example", "a@-b"),
