@@ -74,7 +74,14 @@ extension OperationBuilder {
         }
         var names = NameTable(reserved: ["form"])
         let fields = parts.properties.map { name, place in
-            field(name, place, parts: parts, encoding: content["encoding"]?[name], name: names.claim(SwiftName.declarable(SwiftName.member(name))), in: context)
+            field(
+                name,
+                place,
+                parts: parts,
+                encoding: content["encoding"]?[name],
+                name: names.claim(SwiftName.declarable(SwiftName.member(name))),
+                in: context
+            )
         }
         return FormModel(name: name, documentation: Schema(target).summary, fields: fields)
     }
@@ -168,7 +175,8 @@ extension OperationBuilder {
             let schema = chosen.place["schema"]
             if MediaType.isJSON(chosen.name) {
                 let type = schema.map { types.type(of: $0, in: context) } ?? .json
-                let isFile = type.unwrapped == .data && schema.map { Schema(types.resolved($0) ?? $0).format } == "binary"
+                let isFile =
+                    type.unwrapped == .data && schema.map { Schema(types.resolved($0) ?? $0).format } == "binary"
                 content = isFile ? .data : .json(type, schema: schema)
             } else {
                 content = MediaType.isText(chosen.name) ? .text : .data

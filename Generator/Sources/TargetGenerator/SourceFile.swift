@@ -17,7 +17,9 @@ extension SourceFile {
         var bodies: [String] = []
         for file in files {
             let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
-            let head = lines.prefix { $0.hasPrefix("//") && !$0.hasPrefix("///") || $0.hasPrefix("import ") || $0.isEmpty }
+            let head = lines.prefix {
+                $0.hasPrefix("//") && !$0.hasPrefix("///") || $0.hasPrefix("import ") || $0.isEmpty
+            }
             imports.formUnion(head.filter { $0.hasPrefix("import ") }.map(String.init))
             bodies.append(lines.dropFirst(head.count).joined(separator: "\n"))
         }

@@ -28,7 +28,8 @@ struct SupportRenderer {
     /// The words of the files that are the name of one of the types.
     private static func words(of texts: [String]) -> Set<String> {
         let names = [
-            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "JoinedQueryValue", "JSONQueryValue",
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "JoinedQueryValue",
+            "JSONQueryValue",
         ]
         var found: Set<String> = []
         for text in texts {

@@ -80,7 +80,10 @@ struct TaskLayout {
         case .form: return .call(".form", [.text(value), .text("encoder: .\(coders)")])
         case .multipart: return .call(".multipart", [.text("\(value).form")])
         case .text:
-            return .call(".data", [.text("Data(\(value).utf8)"), .text("contentType: \(Literal.string(body.contentType))")])
+            return .call(
+                ".data",
+                [.text("Data(\(value).utf8)"), .text("contentType: \(Literal.string(body.contentType))")]
+            )
         case .data:
             return .call(".data", [.text(value), .text("contentType: \(Literal.string(binaryType(body)))")])
         }
@@ -103,7 +106,9 @@ extension TaskLayout {
             if let text = plainValue(parameter, name: name) {
                 plain.append(.text("\(key): \(text)"))
             } else {
-                calls.append(.call(".query", [.text(queryValue(parameter, name: name, key: key)), .text("encoder: .\(coders)")]))
+                calls.append(
+                    .call(".query", [.text(queryValue(parameter, name: name, key: key)), .text("encoder: .\(coders)")])
+                )
             }
         }
         guard !plain.isEmpty else { return calls }

@@ -37,16 +37,23 @@ struct TestRenderer {
         writer.block("func \(SwiftName.escaped(operation.name))() throws") { writer in
             let type = options.style == .routed ? "\(api.name).\(operation.name)" : operation.typeName
             writer.expression("let target = ", target(operation, type: type))
-            var arguments = [Layout.text("target"), .text(".\(operation.method)"), .text(Literal.string(path(operation)))]
+            var arguments = [
+                Layout.text("target"), .text(".\(operation.method)"), .text(Literal.string(path(operation))),
+            ]
             let query = requiredQuery(operation)
-            if !query.isEmpty { arguments.append(.text("query: [\(query.map(Literal.string).joined(separator: ", "))]")) }
+            if !query.isEmpty {
+                arguments.append(.text("query: [\(query.map(Literal.string).joined(separator: ", "))]"))
+            }
             let headers = operation.parameters.filter { $0.location == .header && $0.isRequired }.map(\.wireName)
             if !headers.isEmpty {
                 arguments.append(.text("headers: [\(headers.map(Literal.string).joined(separator: ", "))]"))
             }
             writer.expression("try ", .call("expectRequest", [.text("of: target")] + arguments.dropFirst()))
             if let type = SampleRenderer(access: Access(isPublic: false), types: types).sample(of: operation).type {
-                writer.expression("try ", .call("expectSample", [.text("of: target"), .text("decodes: \(type.metatype)")]))
+                writer.expression(
+                    "try ",
+                    .call("expectSample", [.text("of: target"), .text("decodes: \(type.metatype)")])
+                )
             }
         }
     }
@@ -191,7 +198,8 @@ struct TestRenderer {
                 #expect(throws: Never.self, sourceLocation: location) { try decoder.decode(type, from: data) }
             }
             """
-        return SourceWriter.file("Expectations.swift", from: document, imports: ["Foundation", "TargetKit", "Testing"]) {
+        return SourceWriter.file("Expectations.swift", from: document, imports: ["Foundation", "TargetKit", "Testing"])
+        {
             $0.line("@testable import \(options.module)")
             $0.line()
             $0.lines(source)

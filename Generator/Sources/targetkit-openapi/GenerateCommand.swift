@@ -58,7 +58,10 @@ struct GenerateCommand: ParsableCommand {
     @Flag(help: "Write nothing; exit with 1 if the files on disk differ from what would be written.")
     var check = false
 
-    @Option(name: .customLong("single-file"), help: ArgumentHelp("One file for all, for build tools.", visibility: .hidden))
+    @Option(
+        name: .customLong("single-file"),
+        help: ArgumentHelp("One file for all, for build tools.", visibility: .hidden)
+    )
     var singleFile: String?
 
     func validate() throws {

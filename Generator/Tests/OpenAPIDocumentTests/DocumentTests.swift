@@ -41,16 +41,16 @@ struct DocumentTests {
     func resolvesReferences() throws {
         let document = try document([
             "openapi.yaml": """
-                openapi: 3.1.0
-                components:
-                  schemas:
-                    A: {$ref: '#/components/schemas/B'}
-                    B: {$ref: './more/pets.yaml#/Pet'}
-                    C: {$ref: '#/components/schemas/B/properties/owner'}
-                    D: {$ref: '#/components/schemas/D'}
-                    E: {$ref: 'https://example.com/x.yaml'}
-                    F: {$ref: '#/nothing'}
-                """,
+            openapi: 3.1.0
+            components:
+              schemas:
+                A: {$ref: '#/components/schemas/B'}
+                B: {$ref: './more/pets.yaml#/Pet'}
+                C: {$ref: '#/components/schemas/B/properties/owner'}
+                D: {$ref: '#/components/schemas/D'}
+                E: {$ref: 'https://example.com/x.yaml'}
+                F: {$ref: '#/nothing'}
+            """,
             "more/pets.yaml": "Pet: {properties: {owner: {$ref: 'owner.json'}}}",
             "more/owner.json": #"{"type": "string"}"#,
         ])
@@ -65,7 +65,10 @@ struct DocumentTests {
         #expect(error?.description.contains("#/components/schemas/F") == true)
     }
 
-    @Test("Version 3.0's nullable and 3.1's type arrays mean the same", arguments: ["nullable: true, type: string", "type: [string, 'null']"])
+    @Test(
+        "Version 3.0's nullable and 3.1's type arrays mean the same",
+        arguments: ["nullable: true, type: string", "type: [string, 'null']"]
+    )
     func normalisesNull(text: String) throws {
         let schema = Schema(Place(node: try YAMLReader.read("{\(text)}"), file: "x", pointer: ""))
         #expect(schema.isNullable)

@@ -26,7 +26,9 @@ struct GenerationTests {
     }
 
     private func shop(_ change: (inout GenerationOptions) -> Void = { _ in }) throws -> TargetGenerator.Output {
-        let file = try #require(Bundle.module.url(forResource: "shop", withExtension: "yaml", subdirectory: "Documents"))
+        let file = try #require(
+            Bundle.module.url(forResource: "shop", withExtension: "yaml", subdirectory: "Documents")
+        )
         var options = GenerationOptions(module: "Shop")
         change(&options)
         return try TargetGenerator(document: Document(contentsOf: file), options: options).generate()
@@ -88,14 +90,20 @@ struct GenerationTests {
             ("A: {type: integer, enum: [1, 2]}", "public var rawValue: Int"),
             ("A: {properties: {b: {type: [string, 'null']}}}", "public var b: String?"),
             ("A: {required: [b], properties: {b: {type: [string, 'null']}}}", "try container.encode(b, forKey: .b)"),
-            ("A: {properties: {b: {type: object, additionalProperties: {type: integer}}}}", "public var b: [String: Int]?"),
+            (
+                "A: {properties: {b: {type: object, additionalProperties: {type: integer}}}}",
+                "public var b: [String: Int]?"
+            ),
             ("A: {properties: {b: {format: date-time, type: string}}}", "public var b: Date?"),
             ("A: {properties: {b: {format: int32, type: integer}}}", "public var b: Int32?"),
             ("A: {properties: {a: {$ref: '#/components/schemas/A'}}}", "public var a: Indirect<A>?"),
             ("A: {properties: {b: {oneOf: [{type: string}, {type: integer}]}}}", "public enum AB: Sendable"),
             ("A: {properties: {b: {anyOf: [{type: string}, {type: 'null'}]}}}", "public var b: String?"),
             ("A: {properties: {b: {}}}", "public var b: JSONValue?"),
-            ("A: {allOf: [{properties: {b: {type: string}}}, {properties: {c: {type: string}}}]}", "public var c: String?"),
+            (
+                "A: {allOf: [{properties: {b: {type: string}}}, {properties: {c: {type: string}}}]}",
+                "public var c: String?"
+            ),
             ("A: {anyOf: [{type: string}, {type: string, enum: [x]}]}", "public static let x = Self(rawValue: \"x\")"),
         ]
     )

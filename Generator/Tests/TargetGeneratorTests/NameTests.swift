@@ -9,7 +9,8 @@ struct NameTests {
         "Members are in lower camel case",
         arguments: [
             ("pet_id", "petID"), ("photoUrls", "photoURLs"), ("NOT_FOUND", "notFound"), ("HTMLParser", "htmlParser"),
-            ("URLs", "urls"), ("X-Request-ID", "xRequestID"), ("2.0", "value20"), ("-1", "minus1"), (">=", "greaterEqual"),
+            ("URLs", "urls"), ("X-Request-ID", "xRequestID"), ("2.0", "value20"), ("-1", "minus1"),
+            (">=", "greaterEqual"),
             ("", "empty"), ("café", "cafe"), ("userID", "userID"), ("@type", "type"), ("名", "u540d"),
         ]
     )
