@@ -77,6 +77,7 @@ extension OperationBuilder {
         guard location != .query, !isJSON, ParameterText.expression("value", type: type, types: types) == nil else {
             return type
         }
+        if location != .cookie, ParameterText.isObject(type, types: types) { return type }
         notes.add(place, "object in \(location.rawValue)", "a value that is no text; wrote `String` for its text.")
         return .string
     }

@@ -145,12 +145,29 @@ struct TestRenderer {
                 let found = operation.parameters.first { $0.location == .path && $0.wireName == name }
                 guard let parameter = found else { return "" }
                 let value = sample(of: parameter)
-                let text = value.scalarText ?? (value.array ?? []).compactMap(\.scalarText).joined(separator: ",")
-                let start = parameter.style == "label" ? "." : parameter.style == "matrix" ? ";\(name)=" : ""
-                return start + text
+                return pathText(parameter, value)
             }
         }
         .joined()
+    }
+
+    private func pathText(_ parameter: Parameter, _ value: Node) -> String {
+        let name = parameter.wireName
+        if let members = value.object?.pairs.sorted(by: { $0.0 < $1.0 }) {
+            let explodes = parameter.explodes
+            let pairs = members.map { $0 + (explodes ? "=" : ",") + ($1.scalarText ?? "") }
+            switch parameter.style {
+            case "label": return "." + pairs.joined(separator: explodes ? "." : ",")
+            case "matrix": return ";" + (explodes ? "" : name + "=") + pairs.joined(separator: explodes ? ";" : ",")
+            default: return pairs.joined(separator: ",")
+            }
+        }
+        let texts = (value.array ?? [value]).compactMap(\.scalarText)
+        switch parameter.style {
+        case "label": return "." + texts.joined(separator: parameter.explodes ? "." : ",")
+        case "matrix": return ";\(name)=" + texts.joined(separator: parameter.explodes ? ";\(name)=" : ",")
+        default: return texts.joined(separator: ",")
+        }
     }
 
     private var support: SourceFile {
