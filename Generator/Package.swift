@@ -1,4 +1,4 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.1
 
 import PackageDescription
 
@@ -7,7 +7,9 @@ let package = Package(
     name: "TargetKitGenerator",
     platforms: [.macOS(.v13)],
     products: [
-        .executable(name: "targetkit-openapi", targets: ["targetkit-openapi"])
+        .executable(name: "targetkit-openapi", targets: ["targetkit-openapi"]),
+        .plugin(name: "GenerateTargets", targets: ["GenerateTargets"]),
+        .plugin(name: "TargetGeneratorPlugin", targets: ["TargetGeneratorPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -22,6 +24,25 @@ let package = Package(
                 "OpenAPIDocument", "TargetGenerator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
+        ),
+        .plugin(
+            name: "GenerateTargets",
+            capability: .command(
+                intent: .custom(verb: "generate-targets", description: "Writes targets from OpenAPI documents."),
+                permissions: [.writeToPackageDirectory(reason: "It writes Swift files beside targetkit-openapi.json.")]
+            ),
+            dependencies: ["targetkit-openapi"]
+        ),
+        .plugin(
+            name: "TargetGeneratorPlugin",
+            capability: .buildTool(),
+            dependencies: ["targetkit-openapi"]
+        ),
+        .testTarget(name: "OpenAPIDocumentTests", dependencies: ["OpenAPIDocument"]),
+        .testTarget(
+            name: "TargetGeneratorTests",
+            dependencies: ["OpenAPIDocument", "TargetGenerator"],
+            resources: [.copy("Documents")]
         ),
     ]
 )

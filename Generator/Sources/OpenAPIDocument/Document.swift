@@ -130,7 +130,11 @@ extension Document {
         let name = name.removingPercentEncoding ?? name
         var parts = origin.file.split(separator: "/").dropLast().map(String.init)
         for part in name.split(separator: "/") where part != "." {
-            if part == "..", let last = parts.last, last != ".." { parts.removeLast() } else { parts.append(String(part)) }
+            if part == "..", let last = parts.last, last != ".." {
+                parts.removeLast()
+            } else {
+                parts.append(String(part))
+            }
         }
         return parts.joined(separator: "/")
     }

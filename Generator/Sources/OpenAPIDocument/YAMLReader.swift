@@ -101,7 +101,8 @@ enum YAMLScalar {
     /// `+5`, `.5`, `5.` and `007` are numbers in YAML and not in JSON.
     private static func otherNumber(_ text: String) -> Node {
         let unsigned = text.drop { $0 == "+" || $0 == "-" }
-        guard text.utf8.count - unsigned.utf8.count <= 1, unsigned.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }),
+        guard text.utf8.count - unsigned.utf8.count <= 1,
+            unsigned.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }),
             unsigned.contains(where: \.isNumber), let number = Double(text)
         else { return .string(text) }
         if let whole = Int(exactly: number) { return .number("\(whole)") }

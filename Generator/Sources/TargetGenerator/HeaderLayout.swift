@@ -49,6 +49,10 @@ struct HeaderLayout {
     private func text(_ parameter: Parameter) -> String {
         let name = SwiftName.escaped(parameter.label)
         if parameter.isJSON { return "JSONQueryValue(\(name)).text" }
+        if ParameterText.isObject(parameter.type, types: types) {
+            let call = ".text(pair: \"\(parameter.explodes ? "=" : ",")\", separator: \",\")"
+            return parameter.isRequired ? "ObjectText(\(name))\(call)" : "\(name).map { ObjectText($0)\(call) }"
+        }
         if parameter.isRequired {
             return ParameterText.expression(name, type: parameter.type, types: types) ?? name
         }

@@ -54,7 +54,8 @@ struct ObjectCoding {
                 writer.line("var container = encoder.container(keyedBy: CodingKeys.self)")
             }
             for property in model.properties {
-                let isSent = !property.isOptional || (property.isRequired && property.isNullable && !property.isReadOnly)
+                let isSent =
+                    !property.isOptional || (property.isRequired && property.isNullable && !property.isReadOnly)
                 let call = isSent ? "encode" : "encodeIfPresent"
                 let name = SwiftName.escaped(property.name)
                 let value = ["container", "encoder", "others"].contains(name) ? "self." + name : name

@@ -41,7 +41,9 @@ extension OperationBuilder {
         let inner = context.inside("Body")
         if MediaType.isJSON(content.name) {
             let type = schema.map { types.type(of: $0, in: inner) } ?? .json
-            if type.unwrapped == .data, let schema, Schema(schema).format == "binary" { return .data }
+            if type.unwrapped == .data, let schema, StringFormat.isBinary(Schema(types.resolved(schema) ?? schema)) {
+                return .data
+            }
             return .json(type, schema: schema)
         }
         if MediaType.isForm(content.name) {
@@ -74,7 +76,14 @@ extension OperationBuilder {
         }
         var names = NameTable(reserved: ["form"])
         let fields = parts.properties.map { name, place in
-            field(name, place, parts: parts, encoding: content["encoding"]?[name], name: names.claim(SwiftName.declarable(SwiftName.member(name))), in: context)
+            field(
+                name,
+                place,
+                parts: parts,
+                encoding: content["encoding"]?[name],
+                name: names.claim(SwiftName.declarable(SwiftName.member(name))),
+                in: context
+            )
         }
         return FormModel(name: name, documentation: Schema(target).summary, fields: fields)
     }
@@ -113,7 +122,7 @@ extension OperationBuilder {
     private func isBase64(_ place: Place) -> Bool {
         guard let target = types.resolved(place) else { return false }
         if let items = Schema(target).items { return isBase64(items) }
-        return ["byte", "base64"].contains(Schema(target).format)
+        return StringFormat.isBase64(Schema(target))
     }
 }
 
@@ -168,7 +177,9 @@ extension OperationBuilder {
             let schema = chosen.place["schema"]
             if MediaType.isJSON(chosen.name) {
                 let type = schema.map { types.type(of: $0, in: context) } ?? .json
-                let isFile = type.unwrapped == .data && schema.map { Schema(types.resolved($0) ?? $0).format } == "binary"
+                let isFile =
+                    type.unwrapped == .data
+                    && schema.map { StringFormat.isBinary(Schema(types.resolved($0) ?? $0)) } == true
                 content = isFile ? .data : .json(type, schema: schema)
             } else {
                 content = MediaType.isText(chosen.name) ? .text : .data

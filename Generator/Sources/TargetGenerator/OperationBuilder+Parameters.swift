@@ -26,7 +26,9 @@ extension OperationBuilder {
         let sorted = parameters.enumerated()
             .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
             .map(\.element)
-        return sorted.map { $0.labelled(labels.claim($0.label, alternative: $0.location.rawValue + $0.label.capitalizedFirst)) }
+        return sorted.map {
+            $0.labelled(labels.claim($0.label, alternative: $0.location.rawValue + $0.label.capitalizedFirst))
+        }
     }
 
     private func order(_ parameter: Parameter) -> Int {
@@ -75,6 +77,7 @@ extension OperationBuilder {
         guard location != .query, !isJSON, ParameterText.expression("value", type: type, types: types) == nil else {
             return type
         }
+        if location != .cookie, ParameterText.isObject(type, types: types) { return type }
         notes.add(place, "object in \(location.rawValue)", "a value that is no text; wrote `String` for its text.")
         return .string
     }
@@ -82,7 +85,11 @@ extension OperationBuilder {
     private func missingPathParameters(of found: Found, given: [Parameter]) -> [Parameter] {
         let known = Set(given.filter { $0.location == .path }.map(\.wireName))
         return PathTemplate(found.path).names.filter { !known.contains($0) }.map { name in
-            notes.add(found.place, "path parameter", "“{\(name)}” of the path isn't among the parameters; wrote `String`.")
+            notes.add(
+                found.place,
+                "path parameter",
+                "“{\(name)}” of the path isn't among the parameters; wrote `String`."
+            )
             return Parameter(
                 wireName: name,
                 label: SwiftName.declarable(SwiftName.member(name)),

@@ -26,6 +26,17 @@ enum ParameterText {
         }
     }
 
+    /// Whether the value has names and values.
+    static func isObject(_ type: SwiftType, types: TypeBuilder) -> Bool {
+        switch type {
+        case .dictionary: return true
+        case .named(let name):
+            if case .object = types.declarations[name]?.shape { return true }
+            return false
+        default: return false
+        }
+    }
+
     private static func isArray(_ type: SwiftType) -> Bool {
         if case .array = type { true } else { false }
     }

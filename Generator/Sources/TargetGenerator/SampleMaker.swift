@@ -147,7 +147,9 @@ enum ScalarSample {
             default: "text"
             }
         let minimum = schema?.place.node.object?["minLength"]?.int ?? 0
-        if let maximum = schema?.place.node.object?["maxLength"]?.int, maximum >= 0 { text = String(text.prefix(maximum)) }
+        if let maximum = schema?.place.node.object?["maxLength"]?.int, maximum >= 0 {
+            text = String(text.prefix(maximum))
+        }
         if text.count < minimum, minimum < 200 { text += String(repeating: "x", count: minimum - text.count) }
         return text
     }

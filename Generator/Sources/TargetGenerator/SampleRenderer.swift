@@ -37,7 +37,12 @@ struct SampleRenderer {
             return Sample(status: success.code, contentType: name, content: .json(value), type: type)
         case .text:
             let example = content.flatMap { $0["example"]?.node.string }
-            return Sample(status: success.code, contentType: success.contentType, content: .text(example ?? "text"), type: nil)
+            return Sample(
+                status: success.code,
+                contentType: success.contentType,
+                content: .text(example ?? "text"),
+                type: nil
+            )
         case .data:
             return Sample(status: success.code, contentType: success.contentType, content: .text("data"), type: nil)
         }

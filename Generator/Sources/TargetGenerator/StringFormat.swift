@@ -12,8 +12,23 @@ enum StringFormat {
         case "byte", "base64": .data
         case "binary": .data
         default:
-            schema.place.string("contentEncoding")?.lowercased() == "base64" ? .data : .string
+            isBase64(schema) || isBinary(schema) ? .data : .string
         }
+    }
+
+    /// Whether the string is bytes in Base64.
+    static func isBase64(_ schema: Schema) -> Bool {
+        ["byte", "base64"].contains(schema.format)
+            || schema.place.string("contentEncoding")?.lowercased() == "base64"
+    }
+
+    /// Whether the string is bytes as they are (OpenAPI 3.1 §4.8.14.3).
+    static func isBinary(_ schema: Schema) -> Bool {
+        if schema.format == "binary" { return true }
+        guard schema.place["contentEncoding"] == nil, let type = schema.place.string("contentMediaType") else {
+            return false
+        }
+        return !MediaType.isJSON(type) && !MediaType.isText(type)
     }
 
     /// Whether a format implies a string even without `type`.

@@ -20,7 +20,8 @@ struct SupportRenderer {
         if used.contains("Indirect") { add("Indirect", Self.indirect) }
         if used.contains("AnyCodingKey") { add("AnyCodingKey", Self.anyCodingKey) }
         if used.contains("QueryFields") { add("QueryFields", Self.queryFields) }
-        if used.contains("JoinedQueryValue") { add("JoinedQueryValue", Self.joinedQueryValue) }
+        if !used.isDisjoint(with: ["escaped", "ObjectText"]) { add("EscapedText", escapedText) }
+        if used.contains("ObjectText") { add("ObjectText", objectText) }
         if used.contains("JSONQueryValue") { add("JSONQueryValue", jsonQueryValue) }
         return files
     }
@@ -28,7 +29,8 @@ struct SupportRenderer {
     /// The words of the files that are the name of one of the types.
     private static func words(of texts: [String]) -> Set<String> {
         let names = [
-            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "JoinedQueryValue", "JSONQueryValue",
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "escaped",
+            "JSONQueryValue",
         ]
         var found: Set<String> = []
         for text in texts {
@@ -236,26 +238,55 @@ struct SupportRenderer {
         }
         """
 
-    private static let joinedQueryValue = """
-        /// An object as one value: its names and values in turn, as OpenAPI writes it without `explode`.
-        struct JoinedQueryValue<Value: Encodable & Sendable>: Encodable, Sendable {
-            private let value: Value?
-            private let separator: String
+    private var escapedText: String {
+        """
+        /// Returns the items of a query, without those that are `nil`, after `?` or `&`. The values are escaped already.
+        func escapedQuery(_ start: String, _ items: KeyValuePairs<String, String?>) -> String {
+            let items = items.compactMap { name, value in value.map { [name].escapedList(separator: "") + "=" + $0 } }
+            return items.isEmpty ? "" : start + items.joined(separator: "&")
+        }
 
-            init(_ value: Value?, separator: String) {
-                (self.value, self.separator) = (value, separator)
+        extension [String] {
+            /// The values with a separator that isn't escaped. In the values, everything is escaped but the unreserved
+            /// characters of RFC 3986 §2.3.
+            func escapedList(separator: String) -> String {
+                map { $0.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
+                    .joined(separator: separator)
             }
 
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                guard let value else { return try container.encodeNil() }
-                let members = try JSONValue(encoding: value).object ?? [:]
-                let parts = members.filter { $0.value != .null }.sorted { $0.key < $1.key }
-                let text = parts.flatMap { [$0.key, $0.value.lenient.string ?? $0.value.description] }
-                try container.encode(text.joined(separator: separator))
+            private static var unreserved: CharacterSet {
+                CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
             }
         }
         """
+    }
+
+    private var objectText: String {
+        let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
+        return """
+            /// The names and values of an object as one text.
+            struct ObjectText {
+                /// The members in the order of their names; empty if the value can't be encoded.
+                private let members: [(name: String, value: String)]
+
+                init(_ value: some Encodable) {
+                    let object = try? JSONValue(encoding: value, using: \(encoder)).object
+                    members = (object ?? [:]).filter { $0.value != .null }.sorted { $0.key < $1.key }
+                        .map { ($0.key, $0.value.lenient.string ?? $0.value.description) }
+                }
+
+                /// The text as it is in a header field.
+                func text(pair: String, separator: String) -> String {
+                    members.map { $0.name + pair + $0.value }.joined(separator: separator)
+                }
+
+                /// The text with the names and values escaped, and neither `pair` nor `separator`.
+                func escaped(pair: String, separator: String) -> String {
+                    members.map { [$0.name, $0.value].escapedList(separator: pair) }.joined(separator: separator)
+                }
+            }
+            """
+    }
 
     private var jsonQueryValue: String {
         let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"

@@ -16,7 +16,8 @@ enum SwiftName {
     static func member(_ text: String) -> String {
         let words = words(of: text)
         guard let first = words.first else { return symbol(text) ?? "value" }
-        let start = isUppercase(first) || acronyms[first.lowercased()] != nil ? first.lowercased() : uncapitalized(first)
+        let start =
+            isUppercase(first) || acronyms[first.lowercased()] != nil ? first.lowercased() : uncapitalized(first)
         let name = start + words.dropFirst().map { acronyms[$0.lowercased()] ?? capitalized($0) }.joined()
         if let digit = name.first, digit.isNumber {
             return (text.hasPrefix("-") ? "minus" : "value") + name

@@ -23,7 +23,7 @@ struct TaskLayout {
         return labels
     }
 
-    /// The literal of the path.
+    /// The literal of the path, with the items of the query whose separators aren't escaped.
     var path: String {
         let parts = PathTemplate(operation.path).parts.map { part -> String in
             switch part {
@@ -31,28 +31,62 @@ struct TaskLayout {
             case .parameter(let name):
                 guard let parameter = operation.parameters.first(where: { $0.location == .path && $0.wireName == name })
                 else { return Literal.escaped("{\(name)}") }
-                return prefix(of: parameter) + "\\(\(pathValue(parameter)))"
+                return pathValue(parameter)
             }
         }
-        return "\"\(parts.joined())\""
-    }
-
-    private func prefix(of parameter: Parameter) -> String {
-        switch parameter.style {
-        case "label": "."
-        case "matrix": ";\(Literal.escaped(parameter.wireName))="
-        default: ""
-        }
+        return "\"\(parts.joined())\(joinedQuery)\""
     }
 
     private func pathValue(_ parameter: Parameter) -> String {
         let name = SwiftName.escaped(parameter.label)
+        let form = PathForm(parameter)
         switch parameter.type {
         case .string, .int, .int32, .int64, .uint, .uint32, .uint64, .bool, .double, .float, .uuid, .calendarDate:
-            return name
-        case .named: return name
-        default: return ParameterText.expression(name, type: parameter.type, types: types) ?? name
+            return form.start + "\\(\(name))"
+        case .array:
+            return form.listStart
+                + "\\(raw: \(list(name, of: parameter.type)).escapedList(separator: \"\(form.listSeparator)\"))"
+        case _ where isObject(parameter.type):
+            let text = "ObjectText(\(name)).escaped(pair: \"\(form.pair)\", separator: \"\(form.separator)\")"
+            return form.objectStart + "\\(raw: \(text))"
+        case .named: return form.start + "\\(\(name))"
+        default: return form.start + "\\(\(ParameterText.expression(name, type: parameter.type, types: types) ?? name))"
         }
+    }
+
+    /// The elements of an array as an array of strings.
+    private func list(_ name: String, of type: SwiftType) -> String {
+        guard case .array(let element) = type, element != .string else { return name }
+        return "\(name).map { \(ParameterText.expression("$0", type: element, types: types) ?? "\"\\($0)\"") }"
+    }
+
+    /// The parameters of the query that are lists or objects in one item.
+    private var joinedQuery: String {
+        let items = operation.parameters.filter(isJoined).map { parameter -> String in
+            let name = SwiftName.escaped(parameter.label)
+            let separator = separator(parameter)
+            let key = Literal.string(parameter.wireName)
+            let optional = parameter.isRequired ? name : name + "?"
+            if case .array = parameter.type {
+                return "\(key): \(list(optional, of: parameter.type)).escapedList(separator: \"\(separator)\")"
+            }
+            let call = ".escaped(pair: \"\(separator)\", separator: \"\(separator)\")"
+            let text = parameter.isRequired ? "ObjectText(\(name))\(call)" : "\(name).map { ObjectText($0)\(call) }"
+            return "\(key): \(text)"
+        }
+        guard !items.isEmpty else { return "" }
+        let start = operation.path.contains("?") ? "&" : "?"
+        return "\\(raw: escapedQuery(\"\(start)\", [\(items.joined(separator: ", "))]))"
+    }
+
+    /// Whether a parameter of the query is a list or an object in one item.
+    private func isJoined(_ parameter: Parameter) -> Bool {
+        guard parameter.location == .query, !parameter.explodes, !parameter.isJSON, parameter.style != "deepObject"
+        else {
+            return false
+        }
+        if case .array = parameter.type { return ParameterText.isPlain(parameter.type, types: types) }
+        return isObject(parameter.type)
     }
 
     /// The query and the body; `nil`: neither.
@@ -80,7 +114,10 @@ struct TaskLayout {
         case .form: return .call(".form", [.text(value), .text("encoder: .\(coders)")])
         case .multipart: return .call(".multipart", [.text("\(value).form")])
         case .text:
-            return .call(".data", [.text("Data(\(value).utf8)"), .text("contentType: \(Literal.string(body.contentType))")])
+            return .call(
+                ".data",
+                [.text("Data(\(value).utf8)"), .text("contentType: \(Literal.string(body.contentType))")]
+            )
         case .data:
             return .call(".data", [.text(value), .text("contentType: \(Literal.string(binaryType(body)))")])
         }
@@ -97,13 +134,15 @@ extension TaskLayout {
     private var queryCalls: [Layout] {
         var plain: [Layout] = []
         var calls: [Layout] = []
-        for parameter in operation.parameters where parameter.location == .query {
+        for parameter in operation.parameters where parameter.location == .query && !isJoined(parameter) {
             let name = SwiftName.escaped(parameter.label)
             let key = Literal.string(parameter.wireName)
             if let text = plainValue(parameter, name: name) {
                 plain.append(.text("\(key): \(text)"))
             } else {
-                calls.append(.call(".query", [.text(queryValue(parameter, name: name, key: key)), .text("encoder: .\(coders)")]))
+                calls.append(
+                    .call(".query", [.text(queryValue(parameter, name: name, key: key)), .text("encoder: .\(coders)")])
+                )
             }
         }
         guard !plain.isEmpty else { return calls }
@@ -113,12 +152,7 @@ extension TaskLayout {
     /// The value in a dictionary of parameters; `nil` if it is no value or list of values.
     private func plainValue(_ parameter: Parameter, name: String) -> String? {
         guard !parameter.isJSON, ParameterText.isPlain(parameter.type, types: types) else { return nil }
-        guard case .array = parameter.type else { return name }
-        if parameter.explodes { return name }
-        guard let text = ParameterText.expression("$0", type: parameter.type, types: types) else { return nil }
-        let separated = text.replacing("separator: \",\"", with: "separator: \"\(separator(parameter))\"")
-        if parameter.isRequired { return separated.replacingFirst("$0", with: name) }
-        return separated.replacingFirst("$0", with: name + "?")
+        return name
     }
 
     private func separator(_ parameter: Parameter) -> String {
@@ -134,24 +168,35 @@ extension TaskLayout {
         if parameter.isJSON { return "[\(key): JSONQueryValue(\(name))]" }
         if parameter.style == "deepObject" { return "[\(key): \(name)]" }
         guard isObject(parameter.type) else { return "[\(key): \(name)]" }
-        if parameter.explodes { return parameter.isRequired ? name : "QueryFields(\(name))" }
-        return "[\(key): JoinedQueryValue(\(name), separator: \"\(separator(parameter))\")]"
+        return parameter.isRequired ? name : "QueryFields(\(name))"
     }
 
-    private func isObject(_ type: SwiftType) -> Bool {
-        switch type {
-        case .dictionary: return true
-        case .named(let name):
-            if case .object = types.declarations[name]?.shape { return true }
-            return false
-        default: return false
-        }
-    }
+    private func isObject(_ type: SwiftType) -> Bool { ParameterText.isObject(type, types: types) }
 }
 
-extension String {
-    func replacingFirst(_ text: String, with other: String) -> String {
-        guard let range = firstRange(of: text) else { return self }
-        return self[..<range.lowerBound] + other + self[range.upperBound...]
+/// How OpenAPI's styles write a value in a path.
+private struct PathForm {
+    let start: String
+    let listStart: String
+    let listSeparator: String
+    let objectStart: String
+    let pair: String
+    let separator: String
+
+    init(_ parameter: Parameter) {
+        let name = Literal.escaped(parameter.wireName)
+        let explodes = parameter.explodes
+        pair = explodes ? "=" : ","
+        switch parameter.style {
+        case "label":
+            (start, listStart, objectStart) = (".", ".", ".")
+            (listSeparator, separator) = explodes ? (".", ".") : (",", ",")
+        case "matrix":
+            (start, listStart) = (";\(name)=", ";\(name)=")
+            (listSeparator, separator) = explodes ? (";\(name)=", ";") : (",", ",")
+            objectStart = explodes ? ";" : ";\(name)="
+        default:
+            (start, listStart, objectStart, listSeparator, separator) = ("", "", "", ",", ",")
+        }
     }
 }

@@ -37,16 +37,23 @@ struct TestRenderer {
         writer.block("func \(SwiftName.escaped(operation.name))() throws") { writer in
             let type = options.style == .routed ? "\(api.name).\(operation.name)" : operation.typeName
             writer.expression("let target = ", target(operation, type: type))
-            var arguments = [Layout.text("target"), .text(".\(operation.method)"), .text(Literal.string(path(operation)))]
+            var arguments = [
+                Layout.text("target"), .text(".\(operation.method)"), .text(Literal.string(path(operation))),
+            ]
             let query = requiredQuery(operation)
-            if !query.isEmpty { arguments.append(.text("query: [\(query.map(Literal.string).joined(separator: ", "))]")) }
+            if !query.isEmpty {
+                arguments.append(.text("query: [\(query.map(Literal.string).joined(separator: ", "))]"))
+            }
             let headers = operation.parameters.filter { $0.location == .header && $0.isRequired }.map(\.wireName)
             if !headers.isEmpty {
                 arguments.append(.text("headers: [\(headers.map(Literal.string).joined(separator: ", "))]"))
             }
             writer.expression("try ", .call("expectRequest", [.text("of: target")] + arguments.dropFirst()))
             if let type = SampleRenderer(access: Access(isPublic: false), types: types).sample(of: operation).type {
-                writer.expression("try ", .call("expectSample", [.text("of: target"), .text("decodes: \(type.metatype)")]))
+                writer.expression(
+                    "try ",
+                    .call("expectSample", [.text("of: target"), .text("decodes: \(type.metatype)")])
+                )
             }
         }
     }
@@ -138,12 +145,29 @@ struct TestRenderer {
                 let found = operation.parameters.first { $0.location == .path && $0.wireName == name }
                 guard let parameter = found else { return "" }
                 let value = sample(of: parameter)
-                let text = value.scalarText ?? (value.array ?? []).compactMap(\.scalarText).joined(separator: ",")
-                let start = parameter.style == "label" ? "." : parameter.style == "matrix" ? ";\(name)=" : ""
-                return start + text
+                return pathText(parameter, value)
             }
         }
         .joined()
+    }
+
+    private func pathText(_ parameter: Parameter, _ value: Node) -> String {
+        let name = parameter.wireName
+        if let members = value.object?.pairs.sorted(by: { $0.0 < $1.0 }) {
+            let explodes = parameter.explodes
+            let pairs = members.map { $0 + (explodes ? "=" : ",") + ($1.scalarText ?? "") }
+            switch parameter.style {
+            case "label": return "." + pairs.joined(separator: explodes ? "." : ",")
+            case "matrix": return ";" + (explodes ? "" : name + "=") + pairs.joined(separator: explodes ? ";" : ",")
+            default: return pairs.joined(separator: ",")
+            }
+        }
+        let texts = (value.array ?? [value]).compactMap(\.scalarText)
+        switch parameter.style {
+        case "label": return "." + texts.joined(separator: parameter.explodes ? "." : ",")
+        case "matrix": return ";\(name)=" + texts.joined(separator: parameter.explodes ? ";\(name)=" : ",")
+        default: return texts.joined(separator: ",")
+        }
     }
 
     private var support: SourceFile {
@@ -191,7 +215,8 @@ struct TestRenderer {
                 #expect(throws: Never.self, sourceLocation: location) { try decoder.decode(type, from: data) }
             }
             """
-        return SourceWriter.file("Expectations.swift", from: document, imports: ["Foundation", "TargetKit", "Testing"]) {
+        return SourceWriter.file("Expectations.swift", from: document, imports: ["Foundation", "TargetKit", "Testing"])
+        {
             $0.line("@testable import \(options.module)")
             $0.line()
             $0.lines(source)

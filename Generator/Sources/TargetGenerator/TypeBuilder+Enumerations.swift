@@ -63,7 +63,9 @@ extension TypeBuilder {
                 guard own.allSatisfy({ $0.string != nil }) else { return nil }
                 values += own
             } else {
-                guard schema.kinds == [.string], StringFormat.type(of: schema, notes: notes) == .string else { return nil }
+                guard schema.kinds == [.string], StringFormat.type(of: schema, notes: notes) == .string else {
+                    return nil
+                }
             }
         }
         guard !values.isEmpty else { return nil }

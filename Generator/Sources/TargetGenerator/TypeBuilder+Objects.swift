@@ -6,7 +6,9 @@ extension TypeBuilder {
     func merged(_ schema: Schema, in context: Context) -> SwiftType {
         if schema.properties.isEmpty, schema.oneOf.isEmpty, schema.anyOf.isEmpty {
             let telling = schema.allOf.filter { !$0.isOnlyAnnotation }
-            if telling.count == 1, let only = telling.first, schema.required.isEmpty { return type(of: only, in: context) }
+            if telling.count == 1, let only = telling.first, schema.required.isEmpty {
+                return type(of: only, in: context)
+            }
             if telling.isEmpty { return .json }
         }
         let parts = MergedSchema(schema.place, builder: self)

@@ -76,7 +76,11 @@ extension TypeBuilder {
             var names = NameTable()
             var seen: Set<SwiftType> = []
             let variants = schema.kinds.compactMap { kind -> UnionModel.Variant? in
-                let inner = Place(node: schema.place.node, file: schema.place.file, pointer: schema.place.pointer + " \(kind)")
+                let inner = Place(
+                    node: schema.place.node,
+                    file: schema.place.file,
+                    pointer: schema.place.pointer + " \(kind)"
+                )
                 let type = self.single(Schema(inner), kind: kind, in: context.inside(kind.rawValue))
                 guard seen.insert(type).inserted else { return nil }
                 return UnionModel.Variant(name: names.claim(type.word), type: type, place: inner)
@@ -113,7 +117,11 @@ extension TypeBuilder {
         }
         let isComplete = tagged.allSatisfy { !$0.tags.isEmpty && $0.type.declarationName != nil }
         guard isComplete else {
-            notes.add(place, "discriminator", "it doesn't name every alternative; wrote a union that tries them in order.")
+            notes.add(
+                place,
+                "discriminator",
+                "it doesn't name every alternative; wrote a union that tries them in order."
+            )
             return UnionModel(variants: variants, discriminator: nil)
         }
         return UnionModel(variants: tagged, discriminator: property)

@@ -57,7 +57,8 @@ struct TypeGraph {
         for name in sortedNames {
             guard case .object(var model) = types.declarations[name]?.shape else { continue }
             for (index, property) in model.properties.enumerated() {
-                let isAbsent = property.isReadOnly && sent.contains(name) || property.isWriteOnly && received.contains(name)
+                let isAbsent =
+                    property.isReadOnly && sent.contains(name) || property.isWriteOnly && received.contains(name)
                 if isAbsent { model.properties[index].isOptional = true }
             }
             types.declarations[name]?.shape = .object(model)
@@ -123,7 +124,8 @@ struct TypeGraph {
 extension TypeBuilder {
     /// Declares the schemas that no operation uses, too.
     func buildComponents() {
-        for (name, place) in (document.root["components"]?["schemas"]?.members ?? []).sorted(by: { $0.name < $1.name }) {
+        for (name, place) in (document.root["components"]?["schemas"]?.members ?? []).sorted(by: { $0.name < $1.name })
+        {
             let name = SwiftName.type(name)
             _ = type(of: place, in: Context(name: name, group: name))
         }

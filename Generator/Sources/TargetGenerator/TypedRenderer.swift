@@ -11,7 +11,10 @@ struct TypedRenderer {
         let output = operation.responses.output
         let errors = operation.mappedErrors
         let conformances =
-            ["RoutedTarget", output == nil ? nil : "TypedTarget", "EnvironmentTarget", errors.isEmpty ? nil : "ErrorMappingTarget"]
+            [
+                "RoutedTarget", output == nil ? nil : "TypedTarget", "EnvironmentTarget",
+                errors.isEmpty ? nil : "ErrorMappingTarget",
+            ]
             .compactMap { $0 }.joined(separator: ", ")
         writer.block("\(access.prefix)struct \(operation.typeName): \(conformances)") { writer in
             if let output {
@@ -23,7 +26,8 @@ struct TypedRenderer {
             routed.environments(to: &writer)
             if let server = operation.server {
                 writer.documentation("The URL of the operation's server.")
-                let environment = "ServerEnvironment(\(Literal.string(operation.name)), baseURL: \(Literal.string(server)))"
+                let environment =
+                    "ServerEnvironment(\(Literal.string(operation.name)), baseURL: \(Literal.string(server)))"
                 writer.block("\(access.prefix)var baseURL: URL") { $0.line("\(environment).baseURL") }
             }
             writer.documentation("The method, path and task of the call.")
@@ -40,7 +44,9 @@ struct TypedRenderer {
     private func properties(_ operation: Operation, to writer: inout SourceWriter) {
         for parameter in operation.values {
             let documentation = operation.parameters.first { $0.label == parameter.label }?.documentation
-            writer.documentation(documentation ?? (parameter.label == operation.body?.label ? "The body." : "A parameter."))
+            writer.documentation(
+                documentation ?? (parameter.label == operation.body?.label ? "The body." : "A parameter.")
+            )
             let type = parameter.type + (parameter.isOptional ? "?" : "")
             writer.line("\(access.prefix)var \(SwiftName.escaped(parameter.label)): \(type)")
         }

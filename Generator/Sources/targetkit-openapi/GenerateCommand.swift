@@ -19,8 +19,11 @@ struct GenerateCommand: ParsableCommand {
         abstract: "Writes the Swift files of an OpenAPI 3.0 or 3.1 document in JSON or YAML."
     )
 
-    @Argument(help: "The document.", completion: .file(extensions: ["yaml", "yml", "json"]))
-    var document: String
+    @Argument(help: "The document; without it, a configuration is needed.")
+    var document: String?
+
+    @Option(help: "A targetkit-openapi.json, which replaces the other options about what is written.")
+    var config: String?
 
     @Option(name: .shortAndLong, help: "The folder for the files, for example Sources/Petstore.")
     var output: String
@@ -55,57 +58,71 @@ struct GenerateCommand: ParsableCommand {
     @Flag(help: "Write nothing; exit with 1 if the files on disk differ from what would be written.")
     var check = false
 
-    @Option(name: .customLong("single-file"), help: .hidden)
+    @Option(
+        name: .customLong("single-file"),
+        help: ArgumentHelp("One file for all, for build tools.", visibility: .hidden)
+    )
     var singleFile: String?
 
+    func validate() throws {
+        guard document != nil || config != nil else {
+            throw ValidationError("Name a document, or a configuration with --config.")
+        }
+        if singleFile != nil, tests { throw ValidationError("--single-file writes no tests.") }
+    }
+
     func run() throws {
-        let folder = URL(fileURLWithPath: output, isDirectory: true)
+        let differs: Bool
+        do {
+            let (document, options) = try input()
+            let result = try TargetGenerator(document: Document(contentsOf: document), options: options).generate()
+            var files = result.files
+            if let singleFile { files = [SourceFile(merging: files, path: singleFile)] }
+            let output = OutputFiles(
+                files: files,
+                folder: folder,
+                tests: result.tests,
+                testsFolder: testsFolder(options.module)
+            )
+            let changed = try check ? output.differences() : output.write()
+            Report(result: result, fileCount: files.count + result.tests.count).write()
+            differs = check && !changed.isEmpty
+            for path in changed where check { print("differs: \(path)") }
+        } catch {
+            Report.write("error: \(error)")
+            throw ExitCode(65)
+        }
+        if differs { throw ExitCode.failure }
+    }
+
+    private var folder: URL { URL(fileURLWithPath: output, isDirectory: true) }
+
+    /// The document and the options, from the configuration or the command line.
+    private func input() throws -> (document: URL, options: GenerationOptions) {
         var options = GenerationOptions(module: module ?? folder.lastPathComponent)
+        if let config {
+            let file = URL(fileURLWithPath: config)
+            let configuration = try Configuration(contentsOf: file)
+            try configuration.apply(to: &options)
+            if singleFile != nil { options.tests = false }
+            return (file.deletingLastPathComponent().appending(path: configuration.document), options)
+        }
         options.tags = Self.list(tags)
         options.operations = Self.list(operations)
         (options.access, options.style, options.baseURL) = (access, style, baseURL)
         (options.samples, options.tests) = (samples || tests, tests)
-        let result: TargetGenerator.Output
-        do {
-            let document = try Document(contentsOf: URL(fileURLWithPath: document))
-            result = try TargetGenerator(document: document, options: options).generate()
-        } catch {
-            Self.printError("error: \(error)")
-            throw ExitCode(65)
-        }
-        let files = OutputFiles(result: result, folder: folder, testsFolder: testsFolder(options.module))
-        let changed = try check ? files.differences() : files.write()
-        report(result, changed: changed)
-        if check, !changed.isEmpty { throw ExitCode.failure }
+        return (URL(fileURLWithPath: document ?? ""), options)
     }
 
     private func testsFolder(_ module: String) -> URL {
         if let testsOutput { return URL(fileURLWithPath: testsOutput, isDirectory: true) }
-        let sources = URL(fileURLWithPath: output, isDirectory: true).deletingLastPathComponent()
+        let sources = folder.deletingLastPathComponent()
         let root = sources.lastPathComponent == "Sources" ? sources.deletingLastPathComponent() : sources
         return root.appending(path: "Tests/\(module)Tests", directoryHint: .isDirectory)
     }
 
     private static func list(_ text: String?) -> Set<String> {
         Set((text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
-    }
-
-    private func report(_ result: TargetGenerator.Output, changed: [String]) {
-        for note in result.notes { Self.printError(note.line) }
-        var summary = "\(result.operationCount) operations and \(result.modelCount) types"
-        summary += " in \(result.files.count + result.tests.count) files"
-        let constructs = Dictionary(grouping: result.notes, by: \.construct).mapValues(\.count)
-        if !constructs.isEmpty {
-            let list = constructs.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-            summary += "; not expressed: \(list)"
-        }
-        Self.printError(summary + ".")
-        guard check else { return }
-        for path in changed { print("differs: \(path)") }
-    }
-
-    private static func printError(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 }
 

@@ -7,11 +7,11 @@ struct OutputFiles {
     private let wanted: [(url: URL, text: String)]
     private let folders: [URL]
 
-    init(result: TargetGenerator.Output, folder: URL, testsFolder: URL) {
+    init(files: [SourceFile], folder: URL, tests: [SourceFile], testsFolder: URL) {
         wanted =
-            result.files.map { (folder.appending(path: $0.path), $0.text) }
-            + result.tests.map { (testsFolder.appending(path: $0.path), $0.text) }
-        folders = result.tests.isEmpty ? [folder] : [folder, testsFolder]
+            files.map { (folder.appending(path: $0.path), $0.text) }
+            + tests.map { (testsFolder.appending(path: $0.path), $0.text) }
+        folders = tests.isEmpty ? [folder] : [folder, testsFolder]
     }
 
     /// The paths of files that are missing, differ, or were generated before and are no longer wanted.
