@@ -37,7 +37,7 @@ package struct WebSocketReader {
     ///   - deflate: The compression that the handshake has agreed on; default: none.
     package init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(), deflate: PerMessageDeflate? = nil) {
         self.deflate = deflate
-        rules = WebSocketFrameRules(role: role, limits: limits, allowsCompression: deflate != nil)
+        rules = WebSocketFrameRules(role: role, limits: limits.clamped, allowsCompression: deflate != nil)
     }
 
     /// Reads bytes, and passes each message and each control frame to the closure as soon as it is complete.
