@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
         .library(name: "TargetKitDiagnostics", targets: ["TargetKitDiagnostics"]),
         .library(name: "TargetKitWebSocket", targets: ["TargetKitWebSocket"]),
+        .library(name: "TargetKitWebSocketTesting", targets: ["TargetKitWebSocketTesting"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
         .library(name: "TargetKitTransportConformance", targets: ["TargetKitTransportConformance"]),
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
@@ -65,6 +66,11 @@ let package = Package(
             path: "Sources/WebSocket"
         ),
         .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
+        .target(
+            name: "TargetKitWebSocketTesting",
+            dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
+            path: "Sources/WebSocketTesting"
+        ),
         .target(
             name: "TargetKitTransportConformance",
             dependencies: ["TargetKit", "TargetKitTesting"],
@@ -124,7 +130,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WebSocketTests",
-            dependencies: ["TargetKitWebSocket", "TargetKitTesting", "TestSupport"]
+            dependencies: ["TargetKitWebSocket", "TargetKitWebSocketTesting", "TargetKitTesting", "TestSupport"]
         ),
         .testTarget(
             name: "MoyaTests",

@@ -25,6 +25,7 @@ extension TestServer {
             case halfClose
             case close
             case reset
+            case upgrade(@Sendable (Request) -> Upgrade)
         }
 
         let action: Action

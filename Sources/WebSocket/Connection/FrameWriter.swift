@@ -136,10 +136,12 @@ extension FrameWriter {
     }
 
     private func writeClose() {
-        guard let closing, canClose.withLock({ canClose in
-            defer { canClose = false }
-            return canClose
-        }) else { return }
+        guard let closing,
+            canClose.withLock({ canClose in
+                defer { canClose = false }
+                return canClose
+            })
+        else { return }
         write(nil) { _, bytes in bytes = closing.frame }
         end(with: WebSocketError.alreadyClosed)
     }

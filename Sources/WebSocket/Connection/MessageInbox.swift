@@ -40,7 +40,9 @@ final class MessageInbox: Sendable {
     func add(_ messages: [WebSocketMessage]) async {
         if messages.isEmpty { return }
         let (delivery, isFull) = state.withLock { state in
-            guard state.end == nil else { return (nil as (UnsafeContinuation<WebSocketMessage?, any Error>, WebSocketMessage?)?, false) }
+            guard state.end == nil else {
+                return (nil as (UnsafeContinuation<WebSocketMessage?, any Error>, WebSocketMessage?)?, false)
+            }
             if state.messages.isEmpty { state.messages = messages } else { state.messages += messages }
             state.size += messages.reduce(0) { $0 + $1.byteCount + Self.overhead }
             let delivery = state.receiver.take().map { ($0, state.takeFirst()) }
@@ -92,7 +94,9 @@ final class MessageInbox: Sendable {
     /// Ends the sequence after the messages that have arrived. Only the first end counts.
     func finish(_ end: Result<Void, any Error>) {
         let (receiver, reader) = state.withLock { state in
-            guard state.end == nil else { return (nil as UnsafeContinuation<WebSocketMessage?, any Error>?, state.reader.take()) }
+            guard state.end == nil else {
+                return (nil as UnsafeContinuation<WebSocketMessage?, any Error>?, state.reader.take())
+            }
             state.end = end
             return (state.receiver.take(), state.reader.take())
         }

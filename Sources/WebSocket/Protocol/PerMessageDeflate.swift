@@ -2,22 +2,36 @@
 import TargetKit
 
 /// The compression of messages, as client and server agree on it in the handshake (RFC 7692).
-struct PerMessageDeflate: Sendable, Hashable {
+package struct PerMessageDeflate: Sendable, Hashable {
     /// Whether the client starts each message with an empty window (RFC 7692 §7.1.1.2).
-    var clientNoContextTakeover = false
+    package var clientNoContextTakeover = false
     /// Whether the server starts each message with an empty window (RFC 7692 §7.1.1.1).
-    var serverNoContextTakeover = false
+    package var serverNoContextTakeover = false
     /// The size of the client's window as a power of two, 8–15 (RFC 7692 §7.1.2.2).
-    var clientWindowBits = 15
+    package var clientWindowBits = 15
     /// The size of the server's window as a power of two, 8–15 (RFC 7692 §7.1.2.1).
-    var serverWindowBits = 15
+    package var serverWindowBits = 15
     /// The smallest message in bytes that is compressed. Default: 64.
-    var minimumSize = 64
+    package var minimumSize = 64
+
+    package init(
+        clientNoContextTakeover: Bool = false,
+        serverNoContextTakeover: Bool = false,
+        clientWindowBits: Int = 15,
+        serverWindowBits: Int = 15,
+        minimumSize: Int = 64
+    ) {
+        self.clientNoContextTakeover = clientNoContextTakeover
+        self.serverNoContextTakeover = serverNoContextTakeover
+        self.clientWindowBits = clientWindowBits
+        self.serverWindowBits = serverWindowBits
+        self.minimumSize = minimumSize
+    }
 
     static let name = "permessage-deflate"
 
     /// Whether messages can be compressed here.
-    static var isAvailable: Bool {
+    package static var isAvailable: Bool {
         #if canImport(CTargetKitCurl)
         DeflateLibrary.loaded != nil
         #else
@@ -37,7 +51,7 @@ struct PerMessageDeflate: Sendable, Hashable {
     }
 
     /// What a server chose, as the value of `Sec-WebSocket-Extensions`.
-    var response: String {
+    package var response: String {
         var parameters = [Self.name]
         if clientNoContextTakeover { parameters.append(Parameter.clientNoContextTakeover.rawValue) }
         if serverNoContextTakeover { parameters.append(Parameter.serverNoContextTakeover.rawValue) }
@@ -85,7 +99,7 @@ extension PerMessageDeflate {
 
     /// What a server with this configuration chooses of a client's offers, in their order; `nil` if it cannot accept
     /// one (RFC 7692 §5.1).
-    func chosen(from offers: [WebSocketExtension]) -> PerMessageDeflate? {
+    package func chosen(from offers: [WebSocketExtension]) -> PerMessageDeflate? {
         for offer in offers where offer.name == Self.name {
             var choice = PerMessageDeflate(minimumSize: minimumSize)
             // A client that doesn't offer a window cannot be told to use a smaller one (RFC 7692 §7.1.2.2).

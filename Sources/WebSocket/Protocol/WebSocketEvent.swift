@@ -2,7 +2,7 @@
 import Foundation
 
 /// What arrives over a WebSocket: a whole message, or a control frame.
-enum WebSocketEvent: Sendable, Hashable {
+package enum WebSocketEvent: Sendable, Hashable {
     case text(String)
     case data(Data)
     case ping(Data)
@@ -12,7 +12,7 @@ enum WebSocketEvent: Sendable, Hashable {
 }
 
 /// The end of a WebSocket that reads or writes.
-enum WebSocketRole: Sendable, Hashable {
+package enum WebSocketRole: Sendable, Hashable {
     /// Masks its own frames, and expects unmasked ones (RFC 6455 §5.1).
     case client
     /// The reverse.

@@ -2,14 +2,14 @@
 import TargetKit
 
 /// An element of `Sec-WebSocket-Extensions` (RFC 6455 §9.1).
-struct WebSocketExtension: Sendable, Hashable {
-    struct Parameter: Sendable, Hashable, CustomStringConvertible {
+package struct WebSocketExtension: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable, CustomStringConvertible {
         /// The name in lowercase.
         var name: String
         /// The value without quotes; `nil` if there is none.
         var value: String?
 
-        var description: String { value.map { "\(name)=\($0)" } ?? name }
+        package var description: String { value.map { "\(name)=\($0)" } ?? name }
     }
 
     /// The name in lowercase.
@@ -19,7 +19,7 @@ struct WebSocketExtension: Sendable, Hashable {
     /// Parses the values of the fields.
     ///
     /// - Returns: `nil` if one isn't valid.
-    static func list(_ values: [String]) -> [Self]? {
+    package static func list(_ values: [String]) -> [Self]? {
         var scanner = ExtensionScanner(values.joined(separator: ","))
         var list: [Self] = []
         repeat {

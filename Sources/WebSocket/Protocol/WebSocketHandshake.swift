@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// The opening handshake of a client (RFC 6455 §4.1).
-struct WebSocketHandshake: Sendable {
+package struct WebSocketHandshake: Sendable {
     /// What client and server agreed on.
     struct Agreement: Sendable, Hashable {
         /// The subprotocol that the server chose; `nil` if none.
@@ -92,7 +92,7 @@ struct WebSocketHandshake: Sendable {
     }
 
     /// The value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
-    static func accept(for key: String) -> String {
+    package static func accept(for key: String) -> String {
         var hash = SHA1Hasher()
         Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8).withUnsafeBytes { hash.update($0) }
         return Data(hash.finalize()).base64EncodedString()

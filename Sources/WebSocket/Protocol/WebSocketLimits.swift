@@ -13,4 +13,10 @@ public struct WebSocketLimits: Sendable, Hashable {
         self.messageSize = max(0, messageSize)
         self.frameSize = max(0, frameSize)
     }
+
+    /// The limits without values that are negative, or so large that a sum with them could overflow.
+    var clamped: Self {
+        let most = Int.max >> 2
+        return Self(messageSize: min(messageSize, most), frameSize: min(frameSize, most))
+    }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It holds at most one message, whose memory grows with what has arrived. What exceeds a limit is refused when its
 /// header arrives. After an error, it reads nothing more.
-struct WebSocketReader {
+package struct WebSocketReader {
     /// A message whose frames have begun to arrive.
     private struct Message {
         var isText: Bool
@@ -35,16 +35,16 @@ struct WebSocketReader {
     /// - Parameters:
     ///   - role: The end that reads: a client expects unmasked frames, a server expects masked ones.
     ///   - deflate: The compression that the handshake has agreed on; default: none.
-    init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(), deflate: PerMessageDeflate? = nil) {
+    package init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(), deflate: PerMessageDeflate? = nil) {
         self.deflate = deflate
-        rules = WebSocketFrameRules(role: role, limits: limits, allowsCompression: deflate != nil)
+        rules = WebSocketFrameRules(role: role, limits: limits.clamped, allowsCompression: deflate != nil)
     }
 
     /// Reads bytes, and passes each message and each control frame to the closure as soon as it is complete.
     ///
     /// - Throws: What was wrong, after the events before it; and again at each further call. Bytes after a close frame
     ///   are ``WebSocketError/Reason/dataAfterClose``; the close frame is valid nevertheless.
-    mutating func read(
+    package mutating func read(
         _ bytes: UnsafeRawBufferPointer,
         _ event: (WebSocketEvent) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {

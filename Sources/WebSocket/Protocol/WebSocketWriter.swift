@@ -2,7 +2,7 @@
 import Foundation
 
 /// Writes messages and control frames (RFC 6455 §5).
-struct WebSocketWriter {
+package struct WebSocketWriter {
     private let role: WebSocketRole
     private let deflate: PerMessageDeflate?
     let fragmentSize: Int
@@ -23,7 +23,7 @@ struct WebSocketWriter {
     ///   - deflate: The compression that the handshake has agreed on; default: none.
     ///   - fragmentSize: The largest payload of a frame in bytes; larger messages are fragmented. Default: no limit.
     ///   - random: Generates the masking keys, which nobody may predict (RFC 6455 §10.3). Default: the system's.
-    init(
+    package init(
         role: WebSocketRole,
         deflate: PerMessageDeflate? = nil,
         fragmentSize: Int = .max,
@@ -36,27 +36,27 @@ struct WebSocketWriter {
     }
 
     /// Appends a text message.
-    mutating func write(text: String, to output: inout [UInt8]) {
+    package mutating func write(text: String, to output: inout [UInt8]) {
         var text = text
         text.withUTF8 { write(.text, UnsafeRawBufferPointer($0), to: &output) }
     }
 
     /// Appends a binary message.
-    mutating func write(data: some ContiguousBytes, to output: inout [UInt8]) {
+    package mutating func write(data: some ContiguousBytes, to output: inout [UInt8]) {
         data.withUnsafeBytes { write(.binary, $0, to: &output) }
     }
 
     /// Appends a ping.
     ///
     /// - Throws: ``WebSocketError/Reason/controlFrameTooLong`` if the payload exceeds 125 bytes.
-    mutating func write(ping payload: Data, to output: inout [UInt8]) throws(WebSocketError) {
+    package mutating func write(ping payload: Data, to output: inout [UInt8]) throws(WebSocketError) {
         try writeControl(.ping, payload, to: &output)
     }
 
     /// Appends a pong.
     ///
     /// - Throws: ``WebSocketError/Reason/controlFrameTooLong`` if the payload exceeds 125 bytes.
-    mutating func write(pong payload: Data, to output: inout [UInt8]) throws(WebSocketError) {
+    package mutating func write(pong payload: Data, to output: inout [UInt8]) throws(WebSocketError) {
         try writeControl(.pong, payload, to: &output)
     }
 
@@ -65,7 +65,7 @@ struct WebSocketWriter {
     /// - Parameter code: The code; `nil` sends neither a code nor the reason.
     /// - Throws: ``WebSocketError/Reason/invalidCloseCode`` if the code may not be sent;
     ///   ``WebSocketError/Reason/invalidClosePayload`` if the reason exceeds 123 bytes of UTF-8.
-    mutating func write(
+    package mutating func write(
         close code: WebSocketCloseCode?,
         reason: String = "",
         to output: inout [UInt8]

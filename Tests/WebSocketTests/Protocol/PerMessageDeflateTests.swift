@@ -96,6 +96,24 @@ struct PerMessageDeflateTests {
         }
     }
 
+    @Test("Any limits can be set", arguments: [Int.min, -1, 0, Int.max])
+    func extremeLimits(size: Int) {
+        var limits = WebSocketLimits()
+        (limits.messageSize, limits.frameSize) = (size, size)
+        for role in [WebSocketRole.client, .server] {
+            for deflate in [nil, PerMessageDeflate(minimumSize: 1)] {
+                var writer = WebSocketWriter(role: role == .client ? .server : .client, deflate: deflate)
+                var output: [UInt8] = []
+                writer.write(text: "hello", to: &output)
+                var reader = WebSocketReader(role: role, limits: limits, deflate: deflate)
+                let expected =
+                    size > 0
+                    ? ReadResult(events: [.text("hello")]) : ReadResult(failure: .frameTooLarge)
+                #expect(reader.result(of: output) == expected)
+            }
+        }
+    }
+
     /// Sections 12 and 13: the sizes, the sizes of fragments, and the parameters.
     private static let sizes = [
         (16, 0), (64, 0), (256, 0), (1024, 0), (4096, 0), (8192, 0), (16384, 0), (32768, 0), (65536, 0), (131_072, 0),

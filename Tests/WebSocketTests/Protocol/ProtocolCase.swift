@@ -14,7 +14,8 @@ struct ProtocolCase: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { id }
 
-    init(_ id: String, _ frames: [RawFrame], _ events: [WebSocketEvent] = [], fails kind: WebSocketError.Reason? = nil) {
+    init(_ id: String, _ frames: [RawFrame], _ events: [WebSocketEvent] = [], fails kind: WebSocketError.Reason? = nil)
+    {
         self.id = id
         self.frames = frames
         expected = ReadResult(events: events, failure: kind)

@@ -45,6 +45,12 @@ struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
+    /// Removes and returns the bytes that are not parsed yet.
+    mutating func takeAll() -> Data {
+        defer { (buffer, start) = ([], 0) }
+        return Data(buffer[start...])
+    }
+
     /// The next part of a request; `nil` if more bytes are needed.
     mutating func next() throws -> Event? {
         switch state {

@@ -16,6 +16,8 @@ extension ServerConnection {
             gatherBytes()
             if output.count > 0 { continue }
             guard let step = steps.popLast() else {
+                // The other protocol has no end of a response.
+                guard receiveUpgraded == nil else { return false }
                 finishResponse()
                 return true
             }
@@ -64,6 +66,7 @@ extension ServerConnection {
             hold = .forever
         case .close: finish(isReset: false)
         case .reset: finish(isReset: true)
+        case .upgrade(let make): upgrade(by: make)
         // These are sent by `gatherBytes`.
         case .bytes, .head, .body, .chunk, .endChunks: break
         }

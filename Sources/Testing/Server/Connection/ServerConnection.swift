@@ -41,6 +41,9 @@ final class ServerConnection {
     /// A generated body: its size, the number of bytes so far, and the function that returns more.
     var generation: (byteCount: Int64, offset: Int64, next: @Sendable (Int64) -> Data)?
 
+    /// Takes what the client sends when another protocol has replaced HTTP.
+    var receiveUpgraded: ((UnsafeRawBufferPointer) -> [TestServer.Step])?
+
     /// The request that is being read or responded to.
     var request: TestServer.Request?
     var isBodyComplete = true
@@ -71,7 +74,9 @@ final class ServerConnection {
     }
 
     private var canRead: Bool {
-        !isReadingStopped && !hasReadEnd && (parser.waitingCount < 1 << 20 || discardsInput)
+        // An echo waits until the client has read.
+        if receiveUpgraded != nil, isWriteBlocked, !discardsInput { return false }
+        return !isReadingStopped && !hasReadEnd && (parser.waitingCount < 1 << 20 || discardsInput)
     }
 
     /// Removes and returns the delay that a step has requested.
@@ -128,7 +133,10 @@ final class ServerConnection {
             if count > 0 {
                 state.bytesReceived.add(count)
                 if discardsInput { continue }
-                scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                scratch.withUnsafeBytes { bytes in
+                    let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+                    if !take(upgraded: bytes) { parser.append(bytes) }
+                }
                 advance()
             } else if count == 0 {
                 endOfInput()
