@@ -121,7 +121,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WebSocketTests",
-            dependencies: ["TargetKitWebSocket", "TargetKitTesting", "TestSupport"]
+            dependencies: ["TargetKitWebSocket", "TargetKitPlugins", "TargetKitTesting", "TestSupport"]
         ),
         .testTarget(
             name: "MoyaTests",
