@@ -136,10 +136,11 @@ extension FrameWriter {
     }
 
     private func writeClose() {
-        guard let closing, canClose.withLock({ canClose in
+        let isFirst = canClose.withLock { canClose in
             defer { canClose = false }
             return canClose
-        }) else { return }
+        }
+        guard let closing, isFirst else { return }
         write(nil) { _, bytes in bytes = closing.frame }
         end(with: WebSocketError.alreadyClosed)
     }

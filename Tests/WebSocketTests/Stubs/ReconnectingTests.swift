@@ -109,7 +109,8 @@ struct ReconnectingTests {
         let reachability = Reachability()
         reachability.set(.offline)
         let server = StubWebSocket { client in client.send("hello") }
-        let socket = Provider<Feed>(transport: server).webSocket(feed, reconnecting: backoff(reachability: reachability))
+        let reconnection = backoff(reachability: reachability)
+        let socket = Provider<Feed>(transport: server).webSocket(feed, reconnecting: reconnection)
         for await state in socket.states { if case .waiting(until: nil) = state { break } }
         #expect(server.requests.isEmpty)
         reachability.set(.online(.wifi, isExpensive: false))

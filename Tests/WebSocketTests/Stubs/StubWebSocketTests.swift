@@ -46,7 +46,10 @@ struct StubWebSocketTests {
         let plugin = AuthenticationPlugin(authenticator: Tokens(refreshes: refreshes)) { _ in }
         try await plugin.signIn("stale")
         let server = StubWebSocket(
-            handshake: { $0.value(forHTTPHeaderField: "Authorization") == "Bearer fresh" ? nil : .response(status: 401, data: Data()) },
+            handshake: { request in
+                let token = request.value(forHTTPHeaderField: "Authorization")
+                return token == "Bearer fresh" ? nil : .response(status: 401, data: Data())
+            },
             script: { client in client.send("welcome") }
         )
         let provider = Provider<Feed>(transport: server, plugins: [plugin])
