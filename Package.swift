@@ -130,7 +130,9 @@ let package = Package(
         ),
         .testTarget(
             name: "WebSocketTests",
-            dependencies: ["TargetKitWebSocket", "TargetKitWebSocketTesting", "TargetKitTesting", "TestSupport"]
+            dependencies: [
+                "TargetKitWebSocket", "TargetKitWebSocketTesting", "TargetKitPlugins", "TargetKitTesting", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "MoyaTests",

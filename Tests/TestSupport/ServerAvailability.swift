@@ -39,6 +39,15 @@ public struct ServerAvailability: Sendable, Hashable {
     /// The tus server of `.ci/tus_server.py`, at `TARGETKIT_TUS`.
     public static let tus = ServerAvailability("the tus server", variable: "TARGETKIT_TUS")
 
+    /// The server of `.ci/websocket_server.py` with websockets, at `TARGETKIT_WEBSOCKETS`.
+    public static let websockets = ServerAvailability("the WebSocket server", variable: "TARGETKIT_WEBSOCKETS")
+
+    /// The server of `.ci/websocket_server.py` with aiohttp, at `TARGETKIT_AIOHTTP`.
+    public static let aiohttp = ServerAvailability("the aiohttp server", variable: "TARGETKIT_AIOHTTP")
+
+    /// The proxy of `.ci/websocket_server.py`, at `TARGETKIT_TUNNELS`.
+    public static let tunnels = ServerAvailability("the proxy", variable: "TARGETKIT_TUNNELS")
+
     /// There is no default URL, because another program can listen on the usual port.
     private init(_ name: String, variable: String) {
         let text = ProcessInfo.processInfo.environment[variable] ?? ""

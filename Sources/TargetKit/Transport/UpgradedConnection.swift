@@ -45,6 +45,10 @@ public protocol MessageConnection: AnyObject, Sendable {
     /// How the connection has been closed; `nil` while it is open, or if it ended without a close frame.
     var closing: WebSocketClosing? { get }
 
+    /// Sets the maximum size of a message that is received, in bytes. Called once, before the first message is received.
+    /// Default: has no effect.
+    func limitMessages(to byteCount: Int)
+
     /// Returns the next message, after waiting for it; `nil` when the connection was closed by a closing handshake. One
     /// task receives at a time.
     ///
@@ -63,6 +67,11 @@ public protocol MessageConnection: AnyObject, Sendable {
 
     /// Closes the connection, without waiting; a close frame is sent if that is possible at once.
     func cancel(_ closing: WebSocketClosing)
+}
+
+extension MessageConnection {
+    /// Has no effect.
+    public func limitMessages(to byteCount: Int) {}
 }
 
 /// A message of a WebSocket (RFC 6455 §5.6).

@@ -136,12 +136,11 @@ extension FrameWriter {
     }
 
     private func writeClose() {
-        guard let closing,
-            canClose.withLock({ canClose in
-                defer { canClose = false }
-                return canClose
-            })
-        else { return }
+        let isFirst = canClose.withLock { canClose in
+            defer { canClose = false }
+            return canClose
+        }
+        guard let closing, isFirst else { return }
         write(nil) { _, bytes in bytes = closing.frame }
         end(with: WebSocketError.alreadyClosed)
     }

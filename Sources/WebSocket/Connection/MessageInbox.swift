@@ -31,6 +31,8 @@ final class MessageInbox: Sendable {
         }
     }
 
+    private typealias Receiver = UnsafeContinuation<WebSocketMessage?, any Error>
+
     private let state = Locked(State())
 
     /// Whether the connection is not read because messages are not taken.
@@ -39,10 +41,8 @@ final class MessageInbox: Sendable {
     /// Adds messages that have arrived together, and waits until there is room for more.
     func add(_ messages: [WebSocketMessage]) async {
         if messages.isEmpty { return }
-        let (delivery, isFull) = state.withLock { state in
-            guard state.end == nil else {
-                return (nil as (UnsafeContinuation<WebSocketMessage?, any Error>, WebSocketMessage?)?, false)
-            }
+        let (delivery, isFull) = state.withLock { state -> ((Receiver, WebSocketMessage?)?, Bool) in
+            guard state.end == nil else { return (nil, false) }
             if state.messages.isEmpty { state.messages = messages } else { state.messages += messages }
             state.size += messages.reduce(0) { $0 + $1.byteCount + Self.overhead }
             let delivery = state.receiver.take().map { ($0, state.takeFirst()) }
@@ -93,10 +93,8 @@ final class MessageInbox: Sendable {
 
     /// Ends the sequence after the messages that have arrived. Only the first end counts.
     func finish(_ end: Result<Void, any Error>) {
-        let (receiver, reader) = state.withLock { state in
-            guard state.end == nil else {
-                return (nil as UnsafeContinuation<WebSocketMessage?, any Error>?, state.reader.take())
-            }
+        let (receiver, reader) = state.withLock { state -> (Receiver?, UnsafeContinuation<Void, Never>?) in
+            guard state.end == nil else { return (nil, state.reader.take()) }
             state.end = end
             return (state.receiver.take(), state.reader.take())
         }

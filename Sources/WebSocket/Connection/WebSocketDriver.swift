@@ -65,7 +65,9 @@ struct WebSocketDriver: TransferDriver {
         _ clock: any Clock<Duration>
     ) throws(WebSocketError) -> any MessageConnection {
         switch connection {
-        case .messages(let messages): return messages
+        case .messages(let messages):
+            messages.limitMessages(to: options.webSocketLimits.messageSize)
+            return messages
         case .bytes(let bytes):
             let agreement = try handshake.check(head)
             return FrameConnection(FrameSession(bytes, agreement, options.webSocketLimits, clock: clock))

@@ -13,6 +13,8 @@ final class ReconnectionLoop: Sendable {
     }
 
     let status = ObservedValue(Status())
+    /// Counts the changes of the network.
+    private let networkChanges = ObservedValue(0)
     /// The entry in the provider's scope; `nil` if the scope is shut down.
     let scoped = Locked<ScopedConnection?>(nil)
     /// Ends the loop.
@@ -40,23 +42,28 @@ final class ReconnectionLoop: Sendable {
 
     /// Runs until the WebSocket is closed for good.
     func run() async {
-        reconnection.reachability?.start()
+        let observer = reconnection.reachability.observe { [networkChanges] isChange in
+            if isChange { networkChanges.update { $0 += 1 } }
+            return true
+        }
+        defer { observer?.cancel() }
         var failures = 0
         while true {
             await waitForNetwork()
+            let changes = networkChanges.value
             let (end, hasOpened) = await connect()
             failures = hasOpened ? 1 : failures + 1
             guard !status.value.isClosing, !Task.isCancelled,
                 let delay = reconnection.delay(after: end, failures: failures)
             else { return finish(end) }
-            await wait(delay)
+            await wait(delay, unlessNetworkChangesFrom: changes)
             if Task.isCancelled { return finish(end) }
         }
     }
 
     /// Opens the WebSocket, and returns how it has ended, and whether it was open before.
     private func connect() async -> (end: Result<WebSocketCloseCode?, TargetKitError>, hasOpened: Bool) {
-        set(.connecting)
+        if case .connecting = status.value.state {} else { set(.connecting) }
         var hasOpened = false
         do throws(TargetKitError) {
             let socket = try await open()
@@ -97,17 +104,17 @@ extension ReconnectionLoop {
         for await status in reachability.statuses where status.isReachable { return }
     }
 
-    /// Waits for a time, or until there is a network again.
-    private func wait(_ delay: Duration) async {
+    /// Waits for a time, or until the network changes to one that can be used.
+    private func wait(_ delay: Duration, unlessNetworkChangesFrom changes: Int) async {
         guard delay > .zero else { return }
         let (seconds, attoseconds) = delay.components
         set(.waiting(until: Date(timeIntervalSinceNow: Double(seconds) + Double(attoseconds) / 1e18)))
-        await withTaskGroup(of: Void.self) { [clock, reachability = reconnection.reachability] group in
+        await withTaskGroup(of: Void.self) { [clock, networkChanges, reachability = reconnection.reachability] group in
             group.addTask { try? await clock.wait(for: delay) }
-            if let reachability {
-                group.addTask {
-                    // Otherwise the delay decides.
-                    if await !reachability.isBackOnline() { try? await clock.wait(for: delay) }
+            group.addTask {
+                // Without a `Reachability`, there are no changes.
+                for await _ in networkChanges.changes() {
+                    if networkChanges.value != changes, reachability?.isReachable == true { return }
                 }
             }
             await group.next()
@@ -184,18 +191,6 @@ extension ReconnectionLoop {
             return Array(status.readers.values)
         }
         for reader in ended { reader.finish() }
-    }
-}
-
-extension Reachability {
-    /// Waits until the device is online after it has been offline. Returns `false` if the task is cancelled.
-    fileprivate func isBackOnline() async -> Bool {
-        var wasOffline = false
-        for await status in statuses {
-            if wasOffline, status.isReachable { return true }
-            if !status.isReachable { wasOffline = true }
-        }
-        return false
     }
 }
 

@@ -15,6 +15,9 @@ final class SessionDelegate: NSObject, Sendable {
         /// The exchanges without a task, by identity.
         var waiting: [ObjectIdentifier: URLSessionExchange] = [:]
         var isShutDown = false
+        #if !canImport(FoundationNetworking)
+        var webSockets: [Int: URLSessionWebSocketTask] = [:]
+        #endif
     }
 
     /// The queue on which tasks are created, started and cancelled. On Linux, each of these operations waits for the
@@ -59,6 +62,9 @@ final class SessionDelegate: NSObject, Sendable {
             return Array(state.exchanges.values) + Array(state.waiting.values)
         }
         open.forEach { $0.fail(.cancelled, message: Self.shutDownMessage) }
+        #if !canImport(FoundationNetworking)
+        for task in state.withLock(\.webSockets).values { task.cancel() }
+        #endif
         close(session)
     }
 
@@ -105,6 +111,21 @@ final class SessionDelegate: NSObject, Sendable {
         state.withLock { $0.exchanges.removeValue(forKey: task.taskIdentifier) }
     }
 }
+
+#if !canImport(FoundationNetworking)
+extension SessionDelegate {
+    /// Starts a task for a WebSocket; fails it if the transport has been shut down.
+    func begin(_ request: URLRequest, _ events: URLSessionWebSocketEvents, in session: URLSession) {
+        queue.async { [self] in
+            guard !state.withLock(\.isShutDown) else { return events.end(URLError(.cancelled)) }
+            let task = session.webSocketTask(with: request)
+            let id = task.taskIdentifier
+            state.withLock { $0.webSockets[id] = task }
+            events.attach(task) { [weak self] in self?.state.withLock { _ = $0.webSockets.removeValue(forKey: id) } }
+        }
+    }
+}
+#endif
 
 extension SessionDelegate: URLSessionDataDelegate {
     func urlSession(

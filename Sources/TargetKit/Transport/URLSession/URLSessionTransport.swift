@@ -124,6 +124,15 @@ public final class URLSessionTransport: Transport {
     /// `false` on Linux, where URLSession can't stream responses.
     public var streamsResponses: Bool { streaming != .refused }
 
+    /// `false` on Linux, where URLSession depends on how libcurl was built.
+    public var upgradesConnections: Bool {
+        #if canImport(FoundationNetworking)
+        false
+        #else
+        true
+        #endif
+    }
+
     /// Performs one exchange. Returns at the end of the head if the body is streamed.
     ///
     /// - Throws: A `URLError`, or the error of the request's ``BodySource``; `.cancelled` if the task is cancelled or
@@ -140,6 +149,10 @@ public final class URLSessionTransport: Transport {
         guard tls == .system else {
             let words = "URLSession on Linux supports only the system's TLS policy; CurlTransport supports others"
             throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
+        }
+        #else
+        if case .connection = request.destination {
+            return try await URLSessionWebSocket.open(call, idleTimeout: idleTimeout, in: session, with: delegate)
         }
         #endif
         let exchange = URLSessionExchange(call, queue: delegate.queue, streaming: streaming)

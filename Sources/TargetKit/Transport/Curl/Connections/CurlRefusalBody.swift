@@ -29,7 +29,9 @@ struct CurlRefusalBody {
         isChunked = framing?.isChunked ?? false
         part =
             if let framing {
-                if framing.isChunked { .size } else if let length = framing.length {
+                if framing.isChunked {
+                    .size
+                } else if let length = framing.length {
                     length > 0 ? .bytes(Int(clamping: length)) : .complete
                 } else {
                     .untilEnd
