@@ -51,7 +51,7 @@ extension HAREntry: Encodable {
     }
 
     private func encodeOwn(to values: inout KeyedEncodingContainer<Key>) throws {
-        let target = names.context.target
+        let target = names.target
         try values.encode(id, forKey: .id)
         try values.encode(call.description, forKey: .call)
         try values.encode(attempt, forKey: .attempt)

@@ -71,7 +71,7 @@ public struct HAREntry: Sendable {
     struct Names: Sendable {
         let provider: String?
         let scope: String
-        let context: RequestContext
+        let target: any TargetType
     }
 
     /// The method of the request.

@@ -25,15 +25,15 @@ import FoundationNetworking
 /// reported with its head, and again when it has ended, without its body. A call that shares an exchange has an entry of
 /// its own with the source `shared`.
 public struct HARPlugin: Plugin {
-    private let elapsedTime: ElapsedTime
-    private let now: @Sendable () -> Date
-    private let redaction: Redaction
-    private let bodyLimit: Int
-    private let provider: String?
-    private let output: @Sendable (HAREntry) -> Void
+    let elapsedTime: ElapsedTime
+    let now: @Sendable () -> Date
+    let redaction: Redaction
+    let bodyLimit: Int
+    let provider: String?
+    let output: @Sendable (HAREntry) -> Void
     private let file: HARFile?
-    private let attempt = PluginStorage<TrafficAttempt>()
-    private let scopes = ScopeNumbers()
+    let attempt = PluginStorage<TrafficAttempt>()
+    let scopes = ScopeNumbers()
 
     /// `PluginPlace.observation`: the request is recorded as it is sent.
     public var place: PluginPlace { .observation }
@@ -131,7 +131,11 @@ extension HARPlugin {
     /// Starts an attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         let last = context[attempt].flatMap { $0.call == context.id ? $0 : nil }
-        context[attempt] = TrafficAttempt(context, after: last, date: now(), time: elapsedTime.current)
+        context[attempt] = TrafficAttempt(
+            context,
+            after: last,
+            at: TrafficTime(date: now(), elapsed: elapsedTime.current)
+        )
     }
 
     /// Records an exchange with the server.
@@ -145,7 +149,7 @@ extension HARPlugin {
         if let earlier { output(earlier) }
         let end = { (response: TransportResponse?, error: (any Error)?) in
             let time = elapsedTime.current
-            var entry = entry(start, .network, until: time, request: request.urlRequest, body: request.body)
+            var entry = entry(start, .network, until: time, content(request.urlRequest, request.body, of: context))
             entry.response = response.map { HARResponse($0) }
             if response?.isSample == true { entry.source = .stub }
             entry.isBackground = attempt.isBackground
@@ -170,16 +174,16 @@ extension HARPlugin {
         var last = attempt.finish(at: time)
         if let response, last == nil || response.origin.isCache {
             if let last { output(last) }
-            last = answered(response, in: attempt, context, at: time)
+            last = answered(response, attempt.begin(context, at: time, isSent: false).start, until: time)
         } else if last == nil {
             let start = attempt.begin(context, at: time, isSent: false).start
-            last = entry(start, .none, until: time, request: error?.request, body: error?.request?.recordedBody)
+            last = self.entry(start, .none, until: time, content(error?.request, of: context))
         }
         guard var entry = last else { return }
         if let response {
             entry.hop = max(entry.hop, response.redirects.count)
             for (hop, redirect) in attempt.unsent(of: response.redirects) {
-                output(stored(redirect, hop: hop, in: attempt, context, at: time))
+                output(stored(redirect, hop: hop, attempt.begin(context, at: time, isSent: false).start))
             }
             entry.response?.origin = response.origin
             entry.isOpen = response.isStream && error == nil
@@ -205,121 +209,15 @@ extension HARPlugin {
 
     /// Records the end of a stream, and a call that was not sent itself.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        let (response, error) = call.result.parts
-        guard let attempt = context[attempt], attempt.call == context.id else {
-            return recordUnsent(response, error, of: call, context)
-        }
+        guard let attempt = context[attempt], attempt.call == context.id else { return recordUnsent(call, context) }
         guard var entry = attempt.reported, entry.isOpen else { return }
         entry.isOpen = false
         entry.receiving = max(.zero, elapsedTime.current - (attempt.end ?? attempt.start))
         entry.duration += entry.receiving
         entry.response?.size = call.streamedByteCount
-        if let error { entry.fail(error) }
+        if let error = call.result.parts.error { entry.fail(error) }
         update(entry, of: attempt)
     }
-}
-
-// MARK: - Entries
-
-extension HARPlugin {
-    /// The attempt of an exchange. An exchange in the background has no `willSend`.
-    private func current(of context: RequestContext) -> TrafficAttempt {
-        if let attempt = context[attempt], attempt.call == context.id { return attempt }
-        let attempt = TrafficAttempt(context, date: now(), time: elapsedTime.current, isBackground: true)
-        context[self.attempt] = attempt
-        return attempt
-    }
-
-    private func entry(
-        _ start: HAREntry.Start,
-        _ source: HAREntry.Source,
-        until end: Duration,
-        request: URLRequest?,
-        body: TransportRequest.Body?
-    ) -> HAREntry {
-        let context = start.context
-        return HAREntry(
-            start,
-            source: source,
-            duration: max(.zero, end - start.time),
-            names: HAREntry.Names(
-                provider: provider,
-                scope: scopes.name(of: context.scope),
-                context: context
-            ),
-            content: HARContent(
-                request: request,
-                body: body ?? .none,
-                redaction: redaction.adding(context.secretHeaders),
-                bodyLimit: bodyLimit
-            )
-        )
-    }
-
-    /// The entry of a response that did not come from the transport.
-    private func answered(
-        _ response: Response,
-        in attempt: TrafficAttempt,
-        _ context: RequestContext,
-        at time: Duration
-    ) -> HAREntry {
-        let start = attempt.begin(context, at: time, isSent: false).start
-        let source: HAREntry.Source = response.origin.isCache ? .cache : response.isSample ? .stub : .plugin
-        let body = context.bodyOutsideRequest ?? response.request?.recordedBody
-        var entry = entry(start, source, until: time, request: response.request, body: body)
-        entry.response = HARResponse(response, isTransferred: source == .stub)
-        return entry
-    }
-
-    /// The entry of a redirect that a cache has stored.
-    private func stored(
-        _ redirect: Redirect,
-        hop: Int,
-        in attempt: TrafficAttempt,
-        _ context: RequestContext,
-        at time: Duration
-    ) -> HAREntry {
-        let start = attempt.begin(context, at: time, isSent: false).start
-        let request = URLRequest(url: redirect.from)
-        var entry = entry(start, .cache, until: start.time, request: request, body: nil)
-        entry.hop = hop
-        let location: HTTPHeaders = ["Location": redirect.to.absoluteString]
-        let response = Response(statusCode: redirect.statusCode, headers: location)
-        entry.response = HARResponse(response, isTransferred: false)
-        return entry
-    }
-
-    /// Records a call that has waited for the exchange of another one, or that failed before it was sent.
-    private func recordUnsent(
-        _ response: Response?,
-        _ error: TargetKitError?,
-        of call: FinishedCall,
-        _ context: RequestContext
-    ) {
-        let end = elapsedTime.current
-        let start = max(.zero, end - call.duration)
-        let date = now().addingTimeInterval(-call.duration.milliseconds / 1000)
-        let attempt = TrafficAttempt(context, date: date, time: start)
-        let begin = attempt.begin(context, at: end, isSent: false).start
-        let request = response?.request ?? error?.request
-        let isShared = context.options.sharesInFlight && (response != nil || error?.stage == .transport)
-        var entry = entry(begin, isShared ? .shared : .none, until: end, request: request, body: request?.recordedBody)
-        entry.response = response.map { HARResponse($0, isTransferred: false) }
-        if let error { entry.fail(error) }
-        output(entry)
-    }
-
-    private func update(_ entry: HAREntry, of attempt: TrafficAttempt) {
-        var entry = entry
-        entry.isUpdate = true
-        attempt.reported = entry
-        output(entry)
-    }
-}
-
-extension URLRequest {
-    /// The body in the request.
-    fileprivate var recordedBody: TransportRequest.Body { httpBody.map(TransportRequest.Body.data) ?? .none }
 }
 
 extension TargetKitError {

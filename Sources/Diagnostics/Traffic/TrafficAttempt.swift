@@ -3,6 +3,12 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
+/// A time, by the calendar and by the clock that measures the exchanges.
+struct TrafficTime: Sendable {
+    let date: Date
+    let elapsed: Duration
+}
+
 /// The exchanges of one attempt.
 final class TrafficAttempt: Sendable {
     private struct State: Sendable {
@@ -36,24 +42,23 @@ final class TrafficAttempt: Sendable {
 
     /// - Parameters:
     ///   - last: The last attempt of the call, or the last request of the attempt.
-    ///   - time: The time of the start, by the clock that also measures the exchanges.
+    ///   - time: The time of the start.
     init(
         _ context: RequestContext,
         after last: TrafficAttempt? = nil,
-        date: Date,
-        time: Duration,
+        at time: TrafficTime,
         isBackground: Bool = false
     ) {
         call = context.id
         number = context.attempt
-        self.date = date
-        start = time
+        date = time.date
+        start = time.elapsed
         self.isBackground = isBackground
         let lastEnd = last.flatMap { $0.number < context.attempt ? $0.end : nil }
-        retryWait = lastEnd.map { time - $0 }
+        retryWait = lastEnd.map { time.elapsed - $0 }
         // A driver sends several requests in one attempt.
         let nextNumber = last?.number == context.attempt ? last?.state.withLock(\.nextNumber) ?? 0 : 0
-        state = Locked(State(nextNumber: nextNumber, lastEnd: time))
+        state = Locked(State(nextNumber: nextNumber, lastEnd: time.elapsed))
     }
 
     var end: Duration? { state.withLock(\.end) }

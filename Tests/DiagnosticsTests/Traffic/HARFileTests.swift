@@ -85,7 +85,7 @@ struct HARFileTests {
     @Test("Two plugins with one path write to it together")
     func together() async throws {
         let (first, second) = (file(), HARFile(folder.url.appending(path: "a/../a/traffic.har")))
-        await withTaskGroup { group in
+        await withTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
                 group.addTask { await call(first) }
                 group.addTask { await call(second) }
