@@ -131,7 +131,8 @@ let package = Package(
         .testTarget(
             name: "WebSocketTests",
             dependencies: [
-                "TargetKitWebSocket", "TargetKitWebSocketTesting", "TargetKitPlugins", "TargetKitTesting", "TestSupport",
+                "TargetKitWebSocket", "TargetKitWebSocketTesting", "TargetKitPlugins", "TargetKitTesting",
+                "TestSupport",
             ]
         ),
         .testTarget(
