@@ -111,7 +111,7 @@ extension WebSocketError: ErrorWithKind, ReflectsDescription {
     public var description: String { message }
 
     /// The kind of the failure.
-    package var kind: TargetKitError.Kind {
+    package var kind: TargetKitError.Kind? {
         switch reason {
         case .messageTooLarge, .frameTooLarge, .headTooLong: .tooLarge
         case .invalidRequest: .invalidRequest
