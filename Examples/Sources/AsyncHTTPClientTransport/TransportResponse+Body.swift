@@ -27,6 +27,8 @@ extension TransportResponse {
             self.init(head: head, body: .file(url))
         case .stream:
             self.init(head: head, body: .stream(ResponseBody { try await reading.next() }))
+        // Not requested, because the transport doesn't say that it upgrades connections.
+        case .connection: throw URLError(.unsupportedURL)
         }
     }
 }
