@@ -70,12 +70,12 @@ struct PerMessageDeflateTests {
 
     @Test("A message that expands beyond the limit is refused before its memory is allocated")
     func bomb() throws {
-        // 64 MiB of zeros.
+        // 8 MiB of zeros.
         var bomb: [UInt8] = []
         let deflater = try #require(MessageDeflater(windowBits: 15, isContextKept: true))
         let zeros = [UInt8](repeating: 0, count: 1 << 20)
-        for index in 0..<64 {
-            zeros.withUnsafeBytes { deflater.deflate($0, isLast: index == 63, into: &bomb) }
+        for index in 0..<8 {
+            zeros.withUnsafeBytes { deflater.deflate($0, isLast: index == 7, into: &bomb) }
         }
         let limits = WebSocketLimits(messageSize: 1 << 20)
         var reader = WebSocketReader(role: .client, limits: limits, deflate: PerMessageDeflate())

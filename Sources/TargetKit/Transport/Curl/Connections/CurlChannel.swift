@@ -155,14 +155,21 @@ extension CurlChannel {
         }
     }
 
-    /// Passes the bytes that have arrived together to the waiting reader.
+    /// Passes the bytes that have arrived together to the waiting reader. There is then room for more, so the loop
+    /// reads again if it has stopped.
     func flush() {
+        var tellsLoop = false
         let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
             guard !state.received.isEmpty, let reader = state.reader.take() else { return nil }
+            if state.isPaused {
+                state.isPaused = false
+                tellsLoop = state.tellsLoop()
+            }
             var taken: [UInt8] = []
             swap(&taken, &state.received)
             return (reader, taken)
         }
+        if tellsLoop { tellLoop() }
         if let (reader, bytes) = delivery { reader.resume(returning: bytes) }
     }
 
