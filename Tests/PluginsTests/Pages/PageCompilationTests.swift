@@ -74,7 +74,7 @@ struct PageCompilationTests {
             "Sources/TargetKit/TargetKit.docc", "Sources/JSON/TargetKitJSON.docc",
             "Sources/Plugins/TargetKitPlugins.docc",
             "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
-            "Sources/Diagnostics/TargetKitDiagnostics.docc",
+            "Sources/Diagnostics/TargetKitDiagnostics.docc", "Sources/WebSocket/TargetKitWebSocket.docc",
             "Sources/Testing/TargetKitTesting.docc",
             "Sources/TransportConformance/TargetKitTransportConformance.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }

@@ -155,22 +155,18 @@ extension CurlChannel {
         }
     }
 
-    /// Passes the bytes that have arrived together to the waiting reader. There is then room for more, so the loop
-    /// reads again if it has stopped.
-    func flush() {
-        var tellsLoop = false
+    /// Passes the bytes that have arrived together to the waiting reader; returns whether that has made room.
+    func flush() -> Bool {
         let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
             guard !state.received.isEmpty, let reader = state.reader.take() else { return nil }
-            if state.isPaused {
-                state.isPaused = false
-                tellsLoop = state.tellsLoop()
-            }
+            state.isPaused = false
             var taken: [UInt8] = []
             swap(&taken, &state.received)
             return (reader, taken)
         }
-        if tellsLoop { tellLoop() }
-        if let (reader, bytes) = delivery { reader.resume(returning: bytes) }
+        guard let (reader, bytes) = delivery else { return false }
+        reader.resume(returning: bytes)
+        return true
     }
 
     /// Ends reading: there are no more bytes than those that have arrived.

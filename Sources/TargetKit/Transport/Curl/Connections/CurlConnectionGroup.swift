@@ -16,8 +16,8 @@ final class CurlConnectionGroup {
     private let sockets: CurlSockets
     private let clock: CurlClock
     private let start: UInt64
-    /// The number of handles.
-    private(set) var count = 0
+    /// The number of connections that are being opened.
+    private(set) var openingCount = 0
     /// The time of libcurl's timer; `nil` when none is set.
     var timer: UInt64?
     /// The sockets that libcurl waits for.
@@ -64,14 +64,18 @@ final class CurlConnectionGroup {
 
     func add(_ transfer: CurlTransfer) -> Bool {
         guard curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else { return false }
-        count += 1
+        openingCount += 1
         return true
+    }
+
+    /// Notes that a connection has been opened, or has failed.
+    func noteOpened() {
+        openingCount -= 1
     }
 
     /// Removes a handle, and closes its connection.
     func remove(_ transfer: CurlTransfer) {
         _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_remove_handle(multi, transfer.easy) }
-        count -= 1
     }
 
     func act(on descriptor: Int32, flags: Int32) {

@@ -17,6 +17,7 @@ final class CurlConnections {
     private unowned let loop: CurlLoop
     /// For the bytes that a connection reads.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
+    /// The groups in which connections are being opened, or can be.
     private var groups: [CurlConnectionGroup] = []
     /// The connections by the identity of their easy handle.
     private var upgrades: [UnsafeMutableRawPointer: CurlUpgrade] = [:]
@@ -102,6 +103,7 @@ final class CurlConnections {
         for group in groups {
             while let easy = ccurl_multi_next_done(group.multi, &result) {
                 guard let upgrade = upgrades[easy] else { continue }
+                upgrade.noteOpened()
                 let result = result
                 perform(upgrade) { upgrade throws(CurlFailure) in
                     try upgrade.begin(after: result)
@@ -110,7 +112,7 @@ final class CurlConnections {
                 if upgrades[easy] === upgrade { opened[upgrade.descriptor] = upgrade }
             }
         }
-        groups.removeAll { $0.count == 0 && !$0.isOpen }
+        groups.removeAll { $0.openingCount == 0 && !$0.isOpen }
     }
 
     /// Ends the handshakes that have timed out.
@@ -165,6 +167,7 @@ final class CurlConnections {
         upgrades[upgrade.transfer.easy] = nil
         opened[upgrade.descriptor] = nil
         byChannel[ObjectIdentifier(upgrade.channel)] = nil
+        upgrade.noteOpened()
         upgrade.group.remove(upgrade.transfer)
         upgrade.channel.end(with: failure.error(for: upgrade.call.url))
         finish(upgrade, with: .failure(failure))

@@ -29,6 +29,7 @@ final class CurlUpgrade {
     /// The deadline of the handshake, by the ``CurlClock``; `nil`: the idle timeout applies.
     private let deadline: UInt64?
     private var phase = Phase.connecting
+    private var isOpening = true
     /// The socket, once it is open.
     private(set) var descriptor: Int32 = -1
     /// The bytes that are being written. TLS must be offered the same memory again until it has taken them.
@@ -48,6 +49,13 @@ final class CurlUpgrade {
         deadline = pending.deadline
         sockets = loop.sockets
         channel = CurlChannel(loop.commandQueue)
+    }
+
+    /// Notes, once, that libcurl no longer opens the connection.
+    func noteOpened() {
+        guard isOpening else { return }
+        isOpening = false
+        group.noteOpened()
     }
 
     /// When the handshake times out; `nil` after it.
@@ -139,8 +147,22 @@ extension CurlUpgrade {
         return .waiting
     }
 
+    /// Reads until nothing is there, or the channel has no room and no reader.
     private func read(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
-        defer { channel.flush() }
+        while true {
+            let step: Step
+            do throws(CurlFailure) {
+                step = try receive(into: buffer)
+            } catch {
+                _ = channel.flush()
+                throw error
+            }
+            guard channel.flush(), isPaused else { return step }
+            isPaused = false
+        }
+    }
+
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
         while canRead, !isPaused {
             var count = 0
             let result = CurlLibrary.withBrokenPipesBlocked {
