@@ -106,11 +106,12 @@ struct SourceWriter {
     /// Writes the sentences of the document as a comment.
     mutating func documentation(_ text: String?) {
         guard let text else { return }
-        let clean = String(text.unicodeScalars.filter { $0 == "\n" || $0.value >= 0x20 }.map(Character.init))
-        var lines = clean.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
-            var line = line[...]
-            while line.last?.isWhitespace == true { line.removeLast() }
-            return String(line)
+        var bytes = Array(text.utf8)
+        bytes.removeAll { $0 < 0x20 && $0 != 0x0A }
+        var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map { line -> String in
+            var line = line
+            while line.last == 0x20 { line.removeLast() }
+            return String(decoding: line, as: UTF8.self)
         }
         while lines.last?.isEmpty == true { lines.removeLast() }
         lines = Array(lines.drop(while: \.isEmpty))
