@@ -50,6 +50,12 @@ struct SourceWriter {
         line(end)
     }
 
+    /// Writes a computed property on one line, or its expression on a line of its own.
+    mutating func property(_ head: String, _ source: String) {
+        let flat = "\(head) { \(source) }"
+        if fits(flat) { line(flat) } else { block(head) { $0.line(source) } }
+    }
+
     /// Whether a line fits at the current indentation.
     func fits(_ line: String) -> Bool { 4 * depth + line.count <= Self.width && !line.contains("\n") }
 
