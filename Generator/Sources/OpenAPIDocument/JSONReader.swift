@@ -24,7 +24,12 @@ struct JSONReader {
     }
 
     private mutating func skipSpace() {
-        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
     }
 
     private mutating func value(depth: Int) throws(SyntaxError) -> Node {
@@ -85,8 +90,7 @@ struct JSONReader {
 
     private mutating func number() throws(SyntaxError) -> Node {
         let start = position
-        let allowed = Set("+-.eE0123456789".utf8)
-        while position < bytes.count, allowed.contains(bytes[position]) { position += 1 }
+        while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         guard YAMLScalar.isJSONNumber(text) else {
             position = start

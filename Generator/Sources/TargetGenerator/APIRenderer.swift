@@ -126,7 +126,7 @@ struct APIRenderer {
         if groups.count == 1, let source = optionsSource(groups[0].key) {
             writer.line()
             writer.documentation("The options of the call.")
-            writer.line("\(access.prefix)var options: CallOptions { \(source) }")
+            writer.property("\(access.prefix)var options: CallOptions", source)
         } else if groups.count > 1 {
             writer.line()
             writer.documentation("The options of the call.")

@@ -50,6 +50,12 @@ struct SourceWriter {
         line(end)
     }
 
+    /// Writes a computed property on one line, or its expression on a line of its own.
+    mutating func property(_ head: String, _ source: String) {
+        let flat = "\(head) { \(source) }"
+        if fits(flat) { line(flat) } else { block(head) { $0.line(source) } }
+    }
+
     /// Whether a line fits at the current indentation.
     func fits(_ line: String) -> Bool { 4 * depth + line.count <= Self.width && !line.contains("\n") }
 
@@ -106,11 +112,12 @@ struct SourceWriter {
     /// Writes the sentences of the document as a comment.
     mutating func documentation(_ text: String?) {
         guard let text else { return }
-        let clean = String(text.unicodeScalars.filter { $0 == "\n" || $0.value >= 0x20 }.map(Character.init))
-        var lines = clean.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
-            var line = line[...]
-            while line.last?.isWhitespace == true { line.removeLast() }
-            return String(line)
+        var bytes = Array(text.utf8)
+        bytes.removeAll { $0 < 0x20 && $0 != 0x0A }
+        var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map { line -> String in
+            var line = line
+            while line.last == 0x20 { line.removeLast() }
+            return String(decoding: line, as: UTF8.self)
         }
         while lines.last?.isEmpty == true { lines.removeLast() }
         lines = Array(lines.drop(while: \.isEmpty))

@@ -38,34 +38,34 @@ enum SwiftName {
     /// The words of a text: separated by other characters, or by the case of its letters.
     static func words(of text: String) -> [String] {
         var words: [String] = []
-        var word = ""
-        let letters = Array(plain(text))
-        for (index, letter) in letters.enumerated() {
-            guard letter.isASCII, letter.isLetter || letter.isNumber else {
-                if letter != "'" || word.isEmpty { flush(&word, into: &words) }
+        var word: [UInt8] = []
+        let bytes = Array(plain(text).utf8)
+        for (index, byte) in bytes.enumerated() {
+            guard byte.isLetterOrDigit else {
+                // An apostrophe doesn't end a word.
+                if byte != UInt8(ascii: "'") || word.isEmpty { flush(&word, into: &words) }
                 continue
             }
-            if letter.isUppercase, let last = word.last {
-                let next = letters.indices.contains(index + 1) ? letters[index + 1] : " "
-                let endsAcronym = last.isUppercase && next.isLowercase && !isPluralEnd(letters, at: index + 1)
+            if byte.isUppercase, let last = word.last {
+                let next = bytes.indices.contains(index + 1) ? bytes[index + 1] : 0
+                let endsAcronym = last.isUppercase && next.isLowercase && !isPluralEnd(bytes, at: index + 1)
                 if !last.isUppercase || endsAcronym { flush(&word, into: &words) }
             }
-            word.append(letter)
+            word.append(byte)
         }
         flush(&word, into: &words)
         return words
     }
 
     /// Whether a lone `s` ends an acronym's plural: `URLs`.
-    private static func isPluralEnd(_ letters: [Character], at index: Int) -> Bool {
-        guard letters[index] == "s" else { return false }
-        guard letters.indices.contains(index + 1) else { return true }
-        return !letters[index + 1].isLowercase
+    private static func isPluralEnd(_ bytes: [UInt8], at index: Int) -> Bool {
+        guard bytes[index] == UInt8(ascii: "s") else { return false }
+        return !bytes.indices.contains(index + 1) || !bytes[index + 1].isLowercase
     }
 
-    private static func flush(_ word: inout String, into words: inout [String]) {
-        if !word.isEmpty { words.append(word) }
-        word = ""
+    private static func flush(_ word: inout [UInt8], into words: inout [String]) {
+        if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+        word.removeAll(keepingCapacity: true)
     }
 
     /// Letters outside ASCII without their marks, or as their code points.
@@ -84,7 +84,7 @@ enum SwiftName {
         return plain
     }
 
-    private static func isUppercase(_ word: String) -> Bool { word.allSatisfy { $0.isUppercase || $0.isNumber } }
+    private static func isUppercase(_ word: String) -> Bool { !word.utf8.contains { $0.isLowercase } }
 
     private static func capitalized(_ word: String) -> String {
         let rest = word.count > 1 && isUppercase(word) ? word.dropFirst().lowercased() : String(word.dropFirst())
@@ -123,4 +123,10 @@ enum SwiftName {
         "public", "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw",
         "throws", "true", "try", "typealias", "var", "where", "while", "Any", "Self", "Type", "Protocol",
     ]
+}
+
+extension UInt8 {
+    fileprivate var isUppercase: Bool { (0x41...0x5A).contains(self) }
+    fileprivate var isLowercase: Bool { (0x61...0x7A).contains(self) }
+    fileprivate var isLetterOrDigit: Bool { isUppercase || isLowercase || (0x30...0x39).contains(self) }
 }

@@ -35,7 +35,7 @@ struct TypedRenderer {
             headers(operation, to: &writer)
             if let source = routed.optionsSource(operation.authorization) {
                 writer.documentation("The options of the call.")
-                writer.line("\(access.prefix)var options: CallOptions { \(source) }")
+                writer.property("\(access.prefix)var options: CallOptions", source)
             }
             if !errors.isEmpty { self.errors(errors, to: &writer) }
         }
