@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-extension HAREntry: Encodable {
+extension HAREntry {
     private enum Key: String, CodingKey {
         case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
         case id = "_id"

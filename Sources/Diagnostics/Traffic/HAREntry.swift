@@ -11,7 +11,7 @@ import FoundationNetworking
 ///
 /// A ``HARPlugin`` reports it. Encoded, it is an entry of HAR 1.2 (`log.entries`) whose own fields begin with `_`, with
 /// its secrets redacted. Encoding redacts bodies, so it takes longer than the call: leave it to a queue.
-public struct HAREntry: Sendable {
+public struct HAREntry: Sendable, Encodable {
     /// What has answered a request.
     public enum Source: String, Sendable, Hashable, CaseIterable {
         /// The transport: the network, or nothing if the exchange failed.
