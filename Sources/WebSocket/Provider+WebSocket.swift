@@ -16,7 +16,7 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call: a GET without a body.
     ///   - options: Override the target's and the provider's options; default: none. Timeouts limit the handshake.
-    /// - Throws: ``TargetKitError``; of stage `.status`, with the response and its body, if the server refuses.
+    /// - Throws: `TargetKitError`; of stage `.status`, with the response and its body, if the server refuses.
     public func webSocket(
         _ target: Target,
         options: CallOptions = CallOptions()

@@ -45,14 +45,14 @@ public final class WebSocket: Sendable {
     /// in the order of the calls. Cancelling the task ends the wait; a message of which a part was sent is then sent
     /// nevertheless, and the WebSocket remains open.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
+    /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
     public func send(_ text: String) async throws(TargetKitError) {
         try await session.send(.text(text))
     }
 
     /// Sends a binary message, as ``send(_:)-(String)`` does.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
+    /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
     public func send(_ data: Data) async throws(TargetKitError) {
         try await session.send(.data(data))
     }
@@ -62,7 +62,7 @@ public final class WebSocket: Sendable {
     /// - Parameters:
     ///   - value: The value.
     ///   - encoder: Encodes it; default: a `JSONEncoder` with its default settings.
-    /// - Throws: ``TargetKitError`` of stage `.request` if the value can't be encoded, of stage `.transport` if the
+    /// - Throws: `TargetKitError` of stage `.request` if the value can't be encoded, of stage `.transport` if the
     ///   connection is lost or was closed, or `.cancelled`.
     public func send(
         _ value: some Encodable,
@@ -77,7 +77,7 @@ public final class WebSocket: Sendable {
     ///
     /// While messages wait to be taken, the connection isn't read, and the pong waits behind them.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
+    /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
     @discardableResult
     public func ping() async throws(TargetKitError) -> Duration {
         try await session.ping()

@@ -32,7 +32,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
 
         /// Returns the next message; `nil` at the end.
         ///
-        /// - Throws: ``TargetKitError`` of stage `.transport` if the connection is lost, the server violates the
+        /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost, the server violates the
         ///   protocol, or closes the WebSocket with an error's code; `.cancelled`.
         public mutating func next() async throws(TargetKitError) -> WebSocketMessage? {
             try await socket.session.receive()
@@ -54,7 +54,7 @@ public struct WebSocketValues<Value: Decodable & Sendable>: AsyncSequence, Senda
 
         /// Returns the next value; `nil` at the end.
         ///
-        /// - Throws: ``TargetKitError`` of stage `.decoding` if a message can't be decoded, after which the next one
+        /// - Throws: `TargetKitError` of stage `.decoding` if a message can't be decoded, after which the next one
         ///   can be read; else as ``WebSocketMessages/Iterator/next()``.
         public mutating func next() async throws(TargetKitError) -> Value? {
             guard let message = try await messages.next() else { return nil }

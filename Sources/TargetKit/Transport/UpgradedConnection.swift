@@ -26,7 +26,9 @@ public protocol ByteConnection: AnyObject, Sendable {
     ///
     /// A sender that doesn't wait for the completion before it sends more uses memory for all that waits.
     ///
-    /// - Parameter completion: Called once, on any thread, when the system has taken the bytes, or with a `URLError`.
+    /// - Parameters:
+    ///   - bytes: The bytes to send.
+    ///   - completion: Called once, on any thread, when the system has taken the bytes, or with a `URLError`.
     func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void)
 
     /// Closes the connection, without waiting. Waiting tasks end. Has no effect on a closed connection.

@@ -43,21 +43,21 @@ public final class ReconnectingWebSocket: Sendable {
     /// If the connection is lost before the system has taken the message, it fails. Whether the server has received a
     /// part of it, or all, is not known then.
     ///
-    /// - Throws: ``TargetKitError``: that of the connection, or that for which the WebSocket was closed.
+    /// - Throws: `TargetKitError`: that of the connection, or that for which the WebSocket was closed.
     public func send(_ text: String) async throws(TargetKitError) {
         try await loop.openSocket().send(text)
     }
 
     /// Sends a binary message, as ``send(_:)-(String)`` does.
     ///
-    /// - Throws: ``TargetKitError``.
+    /// - Throws: `TargetKitError`.
     public func send(_ data: Data) async throws(TargetKitError) {
         try await loop.openSocket().send(data)
     }
 
     /// Sends a value as JSON in a text message, as ``send(_:)-(String)`` does.
     ///
-    /// - Throws: ``TargetKitError``.
+    /// - Throws: `TargetKitError`.
     public func send(
         _ value: some Encodable & Sendable,
         encoder: JSONEncoder = JSONEncoder()
@@ -107,7 +107,7 @@ public struct ReconnectingMessages: AsyncSequence, Sendable {
 
         /// Returns the next message; `nil` at the end.
         ///
-        /// - Throws: ``TargetKitError``: why the WebSocket is not opened again; `.cancelled`.
+        /// - Throws: `TargetKitError`: why the WebSocket is not opened again; `.cancelled`.
         public mutating func next() async throws(TargetKitError) -> WebSocketMessage? {
             try await socket.loop.receive()
         }
