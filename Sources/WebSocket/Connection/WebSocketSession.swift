@@ -105,13 +105,20 @@ final class WebSocketSession: Sendable {
     }
 
     func send(_ message: WebSocketMessage) async throws(TargetKitError) {
+        try checkIsOpen()
         do { try await connection.send(message) } catch { throw failure(error) }
     }
 
     func ping() async throws(TargetKitError) -> Duration {
+        try checkIsOpen()
         let start = elapsed.current
         do { try await connection.ping() } catch { throw failure(error) }
         return elapsed.current - start
+    }
+
+    /// Nothing is sent after this side has ended the WebSocket, also while its connection is still being closed.
+    private func checkIsOpen() throws(TargetKitError) {
+        if let error = state.withLock(\.failure) { throw failure(error) }
     }
 
     /// The error for the caller: why this side has ended the WebSocket, or else what went wrong.
