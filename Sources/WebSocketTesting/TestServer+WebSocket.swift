@@ -51,7 +51,8 @@ extension TestServer {
         /// The connection is closed in the middle of the head.
         case truncatedHead
 
-        /// The error that a client reports; `nil` for the end of the connection.
+        /// The reason of the `WebSocketError` that a client reports; `nil` if it reports another error: of the status, the
+        /// head, or the end of the connection.
         public var expected: WebSocketError.Reason? {
             switch self {
             case .wrongAccept, .missingAccept: .wrongAccept
@@ -59,9 +60,7 @@ extension TestServer {
             case .missingConnection: .wrongConnection
             case .unrequestedSubprotocol: .unrequestedSubprotocol
             case .unrequestedExtension: .unrequestedExtension
-            case .wrongStatus: .handshakeRefused
-            case .endlessHead: .headTooLong
-            case .truncatedHead: nil
+            case .wrongStatus, .endlessHead, .truncatedHead: nil
             }
         }
     }

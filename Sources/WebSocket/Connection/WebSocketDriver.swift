@@ -48,7 +48,11 @@ struct WebSocketDriver: TransferDriver {
                     + "whose upgradesConnections is true"
             )
         }
-        for name in exchanges.context.options.webSocketSubprotocols where !name.isToken {
+        let subprotocols = exchanges.context.options.webSocketSubprotocols
+        guard Set(subprotocols).count == subprotocols.count else {
+            throw WebSocketError(.invalidRequest, "a subprotocol is requested twice (RFC 6455 §4.1): remove one")
+        }
+        for name in subprotocols where !name.isToken {
             throw WebSocketError(
                 .invalidRequest,
                 "the subprotocol \(name.debugDescription) is not a token (RFC 6455 §4.1): letters, digits and some "

@@ -33,6 +33,9 @@ final class WebSocketSession: Sendable {
         target = context.target
     }
 
+    /// The connection if its frames are TargetKit's. It reports its end, and says whether its messages are taken.
+    private var frames: FrameConnection? { connection as? FrameConnection }
+
     /// Begins the heartbeat, and notes the entry in the scope.
     func begin(in scoped: ScopedConnection, heartbeat: WebSocketHeartbeat?) {
         let task = heartbeat.map { heartbeat in Task { await self.beat(heartbeat) } }
@@ -44,7 +47,7 @@ final class WebSocketSession: Sendable {
             scoped.end()
             task?.cancel()
         }
-        (connection as? FrameConnection)?.onEnd { [weak self] in self?.noteEnd() }
+        frames?.onEnd { [weak self] in self?.noteEnd() }
     }
 
     /// Notes that the connection is closed.
@@ -74,14 +77,14 @@ final class WebSocketSession: Sendable {
             if !state.isEnded, state.failure == nil { state.failure = error }
         }
         connection.cancel(.goingAway)
-        if !(connection is FrameConnection) { noteEnd() }
+        if frames == nil { noteEnd() }
     }
 
     func close(_ closing: WebSocketClosing) async {
         // The server may have been the first.
         if connection.closing == nil { state.withLock { $0.isClosing = true } }
         await connection.close(closing)
-        if !(connection is FrameConnection) { noteEnd() }
+        if frames == nil { noteEnd() }
     }
 
     func receive() async throws(TargetKitError) -> WebSocketMessage? {
@@ -99,7 +102,7 @@ final class WebSocketSession: Sendable {
         } catch {
             // Whoever cancels the reading task no longer wants the WebSocket.
             if Task.isCancelled { cancel(with: error) }
-            if !(connection is FrameConnection) { noteEnd() }
+            if frames == nil { noteEnd() }
             throw failure(error)
         }
     }
@@ -142,12 +145,12 @@ extension WebSocketSession {
     private func beat(_ heartbeat: WebSocketHeartbeat) async {
         while (try? await clock.wait(for: heartbeat.interval)) != nil {
             // The pong would wait behind the messages.
-            if (connection as? FrameConnection)?.isFull == true { continue }
+            if frames?.isFull == true { continue }
             do {
                 try await pong(within: heartbeat.timeout)
             } catch {
                 if Task.isCancelled { return }
-                guard (connection as? FrameConnection)?.isFull != true else { continue }
+                guard frames?.isFull != true else { continue }
                 cancel(with: error)
                 return
             }

@@ -11,7 +11,7 @@ import TargetKit
 public struct WebSocketError: LocalizedError, Sendable, Hashable {
     /// What was wrong.
     public enum Reason: Sendable, Hashable, CaseIterable {
-        /// The response's status isn't 101, or the response isn't HTTP/1.1 (RFC 6455 §4.1).
+        /// The server switched protocols with HTTP/1.0 (RFC 6455 §4.1).
         case handshakeRefused
         /// The response lacks `Upgrade: websocket` (RFC 6455 §4.1).
         case wrongUpgrade
@@ -23,10 +23,6 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         case unrequestedSubprotocol
         /// The server chose an extension that wasn't offered, or with invalid parameters (RFC 6455 §9.1).
         case unrequestedExtension
-        /// The head of the response exceeds the limit.
-        case headTooLong
-        /// The head of the response isn't HTTP (RFC 9112 §4).
-        case invalidHead
         /// The request cannot be sent, for example because of its URL or a line break in a header field.
         case invalidRequest
         /// A reserved bit is set (RFC 6455 §5.2).
@@ -89,7 +85,7 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
     public var closeCode: WebSocketCloseCode? {
         switch reason {
         case .handshakeRefused, .wrongUpgrade, .wrongConnection, .wrongAccept, .unrequestedSubprotocol,
-            .unrequestedExtension, .headTooLong, .invalidHead, .invalidRequest, .closedByServer, .alreadyClosed,
+            .unrequestedExtension, .invalidRequest, .closedByServer, .alreadyClosed,
             .alreadyRead:
             nil
         case .reservedBits, .reservedOpcode, .maskedFrame, .unmaskedFrame, .invalidLength, .wrongFragmentation,
@@ -113,7 +109,7 @@ extension WebSocketError: ErrorWithKind, ReflectsDescription {
     /// The kind of the failure.
     package var kind: TargetKitError.Kind? {
         switch reason {
-        case .messageTooLarge, .frameTooLarge, .headTooLong: .tooLarge
+        case .messageTooLarge, .frameTooLarge: .tooLarge
         case .invalidRequest: .invalidRequest
         case .noPong: .timedOut
         default: .connectionLost

@@ -124,7 +124,7 @@ struct TestServerWebSocketTests {
         }
         let kind = (error?.underlying as? WebSocketError)?.reason
         #expect(error != nil)
-        #expect(kind == fault.expected || kind == nil, "\(String(describing: error))")
+        #expect(kind == fault.expected, "\(String(describing: error))")
     }
 
     @Test("A WebSocket that arrives in single bytes is read")

@@ -83,6 +83,10 @@ struct StubWebSocketTests {
             _ = try await provider.webSocket(feed, options: .subprotocols("a, b"))
         }
         #expect(error?.description.contains("token") == true)
+        let twice = await #expect(throws: TargetKitError.self) {
+            _ = try await provider.webSocket(feed, options: .subprotocols("a", "a"))
+        }
+        #expect(twice?.description.contains("requested twice") == true)
         #expect(server.requests.isEmpty)
     }
 

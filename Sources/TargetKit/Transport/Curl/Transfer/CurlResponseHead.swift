@@ -18,7 +18,7 @@ struct CurlResponseHead {
     /// The maximum size of all heads and trailers, in bytes, and the size received.
     private let limit: Int
     private var byteCount = 0
-    private var isStatusLineNext = true
+    private(set) var isStatusLineNext = true
     /// Whether interim responses are stored until they are taken.
     private let keepsInterim: Bool
     private var interim: ResponseHead?
@@ -77,7 +77,7 @@ struct CurlResponseHead {
         }
     }
 
-    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl checks its format, and creates one for HTTP/2.
+    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl or ``CurlHandshake`` checks its format, and libcurl creates one for HTTP/2.
     private mutating func readStatus(_ line: UnsafeRawBufferPointer) {
         isStatusLineNext = false
         guard let space = line.firstIndex(of: 0x20) else { return }
