@@ -3,18 +3,8 @@ import OpenAPIDocument
 
 /// The credentials that operations need, from `security` and `securitySchemes`.
 final class Security {
-    /// A key in a header field, the query or a cookie.
-    struct Key {
-        let scheme: String
-        let location: String
-        let name: String
-        let documentation: String?
-    }
-
     private let document: Document
     private let notes: Notes
-    /// The API keys that operations need, by scheme.
-    private(set) var keys: [String: Key] = [:]
 
     init(document: Document, notes: Notes) {
         (self.document, self.notes) = (document, notes)
@@ -54,10 +44,15 @@ final class Security {
         }
     }
 
+    /// An API key in `Authorization`; others are not a part of a target.
     private func key(_ scheme: Place, named name: String) -> Authorization? {
         guard let location = scheme.string("in"), let field = scheme.string("name") else { return nil }
         if location == "header", field.lowercased() == "authorization" { return .custom("") }
-        keys[name] = Key(scheme: name, location: location, name: field, documentation: scheme.string("description"))
+        notes.add(
+            scheme,
+            "API key",
+            "the key “\(name)” is sent as “\(field)” in the \(location); wrote nothing for it: add it by a plugin."
+        )
         return Authorization.none
     }
 }
