@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// How a WebSocket finds out that its connection is lost although nothing says so.
-public struct WebSocketHeartbeat: Sendable, Hashable {
-    /// The time between the pong of a ping and the next ping.
-    public var interval: Duration
-    /// How long the server may take to send the pong.
-    public var timeout: Duration
-
-    /// Creates a heartbeat.
-    public init(every interval: Duration, timeout: Duration) {
-        self.interval = interval
-        self.timeout = timeout
-    }
-}
-
 extension CallOptions {
     /// The subprotocols that a WebSocket requests, the preferred one first (RFC 6455 §1.9); default: none.
     public var webSocketSubprotocols: [String] {

@@ -44,7 +44,7 @@ public final class EventFile: Sendable {
     }
 
     /// The files with the events, oldest first: at most two.
-    public var files: [URL] { [rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
+    public var files: [URL] { [file.rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
 
     /// Writes an event after those before it, and returns at once.
     public func append(_ event: CallEvent) {
@@ -75,12 +75,6 @@ public final class EventFile: Sendable {
         await queue.run {}
     }
 
-    private var rotated: URL {
-        let name = file.deletingPathExtension().lastPathComponent + ".1"
-        let type = file.pathExtension
-        return file.deletingLastPathComponent().appendingPathComponent(type.isEmpty ? name : "\(name).\(type)")
-    }
-
     private func write(_ line: Data) {
         guard file.isFileURL else { return }
         // Opened for each line, so that a file that was moved or removed meanwhile is not written to.
@@ -90,7 +84,7 @@ public final class EventFile: Sendable {
             // Another process may have renamed it meanwhile, and must not lose its new file.
             guard let current = AppendedFile(file.path), current.size + line.count > sizeLimit else { return }
             // Without room for the older events, for example because a folder has that name, they are dropped.
-            if rename(file.path, rotated.path) != 0 { current.removeAll() }
+            if rename(file.path, file.rotated.path) != 0 { current.removeAll() }
         }
         AppendedFile(file.path)?.append(line)
     }

@@ -94,13 +94,7 @@ final class HARWriter: Sendable {
         self.report = report
     }
 
-    var files: [URL] { [rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
-
-    private var rotated: URL {
-        let name = file.deletingPathExtension().lastPathComponent + ".1"
-        let type = file.pathExtension
-        return file.deletingLastPathComponent().appendingPathComponent(type.isEmpty ? name : "\(name).\(type)")
-    }
+    var files: [URL] { [file.rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
 
     func append(_ entry: HAREntry) {
         let isAccepted = state.withLock { state in
@@ -154,11 +148,11 @@ final class HARWriter: Sendable {
         if let archive = state.withLock(\.archive), archive.isAt(file) {
             guard archive.size + byteCount > sizeLimit, !archive.isEmpty else { return archive }
             // Without room for the older entries, for example because a folder has that name, the file grows on.
-            guard rename(file.path, rotated.path) == 0 else { return archive }
+            guard rename(file.path, file.rotated.path) == 0 else { return archive }
         }
         state.withLock { $0.archive = nil }
         var archive = try HARArchive(file)
-        if archive.size + byteCount > sizeLimit, !archive.isEmpty, rename(file.path, rotated.path) == 0 {
+        if archive.size + byteCount > sizeLimit, !archive.isEmpty, rename(file.path, file.rotated.path) == 0 {
             archive = try HARArchive(file)
         }
         state.withLock { [archive] in $0.archive = archive }
