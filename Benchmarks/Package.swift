@@ -64,6 +64,8 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ]
         ),
+        // Runs the others and collects what they measure.
+        .executableTarget(name: "report", dependencies: ["Measuring"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -113,6 +113,10 @@ line() {
     local verdict
     verdict=$(awk "BEGIN { print ($2 <= $4) ? \"ok\" : \"MISS\" }")
     printf '%-50s%-12s%-12s%s\n' "$1" "$2 $3" "≤ $4" "$verdict"
+    # For the report, which names the file.
+    [[ -z ${TARGETKIT_FIGURES:-} ]] || printf \
+        '{"figure":{"_0":{"what":"%s","measured":"%s","peer":"","figure":%s,"goal":"%s","isMet":%s}}}\n' \
+        "$1" "$2 $3" "$2" "≤ $4" "$([[ $verdict == ok ]] && echo true || echo false)" >> "$TARGETKIT_FIGURES"
 }
 
 megabytes() { awk "BEGIN { printf \"%.2f\", (${BYTES_OF[$1]} - ${BYTES_OF[none]}) / 1e6 }"; }

@@ -49,6 +49,27 @@ public final class Table {
         }
         if !isMet { misses.append(what) }
         printLine(what, measured, peer, text(figure), goalText, goalText.isEmpty ? "" : isMet ? "ok" : "MISS")
+        let line = FigureRecord.Figure(
+            what: what,
+            measured: measured,
+            peer: peer,
+            figure: figure,
+            goal: goalText,
+            isMet: isMet
+        )
+        FigureRecord.figure(line).write()
+    }
+
+    /// Adds the points of a curve to the report, and prints them.
+    ///
+    /// - Parameters:
+    ///   - plot: The subject, shared by the curves that are drawn together.
+    ///   - points: The cost of each size.
+    public func add(curve: String, of plot: String, _ points: [(size: Int, cost: Double)]) {
+        for point in points {
+            FigureRecord.point(.init(plot: plot, curve: curve, size: Double(point.size), cost: point.cost)).write()
+            printLine("\(plot), \(curve), \(point.size)", "", "", text(point.cost), "", "")
+        }
     }
 
     /// Prints the sum, and ends the program when a goal was missed and `--check` was asked for.

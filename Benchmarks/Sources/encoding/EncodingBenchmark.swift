@@ -5,6 +5,12 @@ import Measuring
 @main
 struct EncodingBenchmark {
     static func main() async throws {
+        if CommandLine.arguments.contains("sizes") {
+            let table = Table("Encoding: cost against size")
+            try await ParameterSizes().add(to: table)
+            try await HeaderSizes().add(to: table)
+            return table.finish()
+        }
         let table = Table("Encoding, against Foundation")
         try await ParameterFigures(count: 5).add(to: table, goal: 0.6)
         try await ParameterFigures(count: 100).add(to: table, goal: 0.4)

@@ -5,6 +5,11 @@ import Measuring
 @main
 struct ResponsesBenchmark {
     static func main() async throws {
+        if CommandLine.arguments.contains("sizes") {
+            let table = Table("Responses: cost against size")
+            try await BodySizes().add(to: table)
+            return table.finish()
+        }
         let table = Table("Responses, against Foundation")
         try await DecodingFigures().add(to: table)
         try await DynamicFigures().add(to: table)
