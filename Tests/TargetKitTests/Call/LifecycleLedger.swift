@@ -33,6 +33,8 @@ final class LifecycleLedger: Sendable {
     struct Entry: Sendable {
         let fate: LifecycleFate
         let number: Int
+        let way: LifecycleCall.Way
+        let isShared: Bool
         let domains: [Int]
         let canTimeOut: Bool
         /// Whether it may end without the repetition of a flaky call, because there is no time left for the delay: its
@@ -85,14 +87,22 @@ final class LifecycleLedger: Sendable {
     }
 
     /// A call is about to begin; returns its serial.
-    func begin(_ fate: LifecycleFate, _ number: Int, in domains: [Int], canTimeOut: Bool, isShared: Bool, endings: Int)
-        -> Int
-    {
+    func begin(
+        _ fate: LifecycleFate,
+        _ number: Int,
+        by way: LifecycleCall.Way,
+        in domains: [Int],
+        canTimeOut: Bool,
+        isShared: Bool,
+        endings: Int
+    ) -> Int {
         state.withLock { state in
             state.entries.append(
                 Entry(
                     fate: fate,
                     number: number,
+                    way: way,
+                    isShared: isShared,
                     domains: domains,
                     canTimeOut: canTimeOut,
                     canMissRepetition: fate == .flaky && (canTimeOut || isShared),
@@ -225,8 +235,18 @@ final class LifecycleLedger: Sendable {
                 if Set(entry.endings.map(String.init(describing:))).count > 1 {
                     problems.append("two different endings")
                 }
-                return problems.map { "call \(serial) (\(entry.fate)/\(entry.number)): \($0)" }
+                let call = "call \(serial) (\(entry.fate)/\(entry.number), \(entry.traits))"
+                return problems.map { "\(call): \($0)" }
             }
+    }
+}
+
+extension LifecycleLedger.Entry {
+    /// What a report says of a call beside its fate.
+    fileprivate var traits: String {
+        let sharing = isShared ? ", shared" : ""
+        let timeout = canTimeOut ? ", with a timeout" : ""
+        return "\(way)\(sharing)\(timeout), \(sends) sent, \(endings.count) endings"
     }
 }
 

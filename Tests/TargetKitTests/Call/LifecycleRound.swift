@@ -230,6 +230,7 @@ extension LifecycleRound {
         let serial = ledger.begin(
             fate,
             number,
+            by: way,
             in: slot.domains,
             canTimeOut: timeout != nil,
             isShared: slot.isShared,
