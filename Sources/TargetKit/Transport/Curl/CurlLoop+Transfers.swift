@@ -58,6 +58,7 @@ extension CurlLoop {
 
     /// Passes on received bytes, and ends the exchanges that libcurl finished.
     func finishCompleted() {
+        endCancelled()
         arrivals.flush()
         connections?.finishConnecting()
         noteGoAways()
@@ -101,6 +102,23 @@ extension CurlLoop {
 
     func end(_ transfer: CurlTransfer, after result: CURLcode) {
         remove(transfer, with: Result { try transfer.outcome(result) })
+    }
+
+    /// Ends the exchange of a cancelled call.
+    func cancel(_ transfer: CurlTransfer) {
+        if transfer.prepareCancelledCompletion() {
+            cancelled.append(transfer)
+        } else {
+            interrupt(transfer, with: .failure(CurlFailure.cancelled))
+        }
+    }
+
+    /// Notifies the cancelled calls, then closes their connections, because closing many of them takes long.
+    private func endCancelled() {
+        guard !cancelled.isEmpty else { return }
+        for transfer in cancelled { transfer.completion.take()?.deliver() }
+        for transfer in cancelled { interrupt(transfer, with: .failure(CurlFailure.cancelled)) }
+        cancelled.removeAll(keepingCapacity: true)
     }
 
     /// Removes an unfinished transfer from libcurl.

@@ -51,6 +51,8 @@ final class CurlLoop {
     @exclusivity(unchecked) var runningCount = 0
     @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
+    /// The transfers of cancelled calls, which libcurl still has.
+    @exclusivity(unchecked) var cancelled: [CurlTransfer] = []
     /// The time of libcurl's timer; `nil` if none is set.
     @exclusivity(unchecked) private var timer: UInt64?
     /// The upgraded connections; `nil` until the first is requested.
@@ -140,7 +142,7 @@ final class CurlLoop {
             take(pending)
         case .cancel(let call):
             if case .connection = call.destination { return cancelConnection(of: call) }
-            if let transfer = transfer(of: call) { return interrupt(transfer, with: .failure(CurlFailure.cancelled)) }
+            if let transfer = transfer(of: call) { return cancel(transfer) }
             queue.remove(call)?.fail(with: .cancelled)
         case .resume(let call):
             guard let transfer = transfer(of: call) else { return }

@@ -145,6 +145,17 @@ final class CurlTransfer {
         lastActivity = clock.now
     }
 
+    /// Stores the completion of a cancelled call before its transfer ends. Returns `false` if the transfer uses something
+    /// of the call: its body, its file or its reader.
+    func prepareCancelledCompletion() -> Bool {
+        guard case .memory = bodyWriter, let pending = current, !pending.call.hasBody else { return false }
+        pending.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
+        let outcome = Result<TransportResponse, any Error>.failure(CurlFailure.cancelled)
+        completion = CurlCompletion(pending: pending, outcome: outcome, channel: nil, queue: progress?.queue)
+        current = nil
+        return true
+    }
+
     /// Ends the call, and stores its completion.
     func end(with outcome: Result<TransportResponse, any Error>) {
         completion = current.map { pending in
