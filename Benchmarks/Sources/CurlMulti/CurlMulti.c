@@ -57,7 +57,7 @@ static void collect(CURLM *multi, long *to_start, long *left, long *failed) {
     }
 }
 
-long curl_multi_gets(const char *url, int in_flight, long total) {
+long curl_multi_gets(const char *url, const char *authority, int in_flight, long total) {
     CURLM *multi = curl_multi_init();
     transfer *transfers = calloc((size_t)in_flight, sizeof(transfer));
     if (!multi || !transfers) return total;
@@ -77,6 +77,7 @@ long curl_multi_gets(const char *url, int in_flight, long total) {
         curl_easy_setopt(handle, CURLOPT_HEADERDATA, &transfers[i].head);
         curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "");
         curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+        if (authority) curl_easy_setopt(handle, CURLOPT_CAINFO, authority);
         if (to_start > 0 && start(multi, &transfers[i])) to_start--;
     }
     int running = 0;

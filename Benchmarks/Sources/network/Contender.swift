@@ -42,7 +42,7 @@ extension Contender {
         awaited("AsyncHTTPClientTransport", Provider(transport: AsyncHTTPClientTransport(client)), server)
     }
 
-    private static func awaited(
+    static func awaited(
         _ name: String,
         _ provider: Provider<Ping>,
         _ server: URL,
@@ -98,10 +98,13 @@ extension Contender {
         }
     }
 
-    static func libcurl(_ server: URL) -> Contender {
+    /// - Parameter authority: The file with the certificate that is trusted; `nil` without TLS.
+    static func libcurl(_ server: URL, authority: URL? = nil) -> Contender {
         let text = text(of: server)
         return Contender("C on libcurl") { inFlight, calls in
-            guard curl_multi_gets(text, Int32(inFlight), calls) == 0 else { throw URLError(.badServerResponse) }
+            guard curl_multi_gets(text, authority?.path, Int32(inFlight), calls) == 0 else {
+                throw URLError(.badServerResponse)
+            }
         }
     }
 

@@ -18,6 +18,7 @@ struct BenchmarkProgram {
         BenchmarkProgram("Calls without a network", "calls"),
         BenchmarkProgram("Calls over the network", "network", needsServer: true),
         BenchmarkProgram("Calls cancelled", "network", ["cancel"]),
+        BenchmarkProgram("The first call of a process", "network", ["start"], needsServer: true),
         BenchmarkProgram("Cost of a build", script: "size.sh"),
         BenchmarkProgram("Encoding, by size", "encoding", ["sizes"], isRepeated: false),
         BenchmarkProgram("Responses, by size", "responses", ["sizes"], isRepeated: false),
