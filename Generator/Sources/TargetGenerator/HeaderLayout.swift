@@ -44,7 +44,9 @@ struct HeaderLayout {
             constants.append(.text("\(Literal.string(field.wireName)): \(text(field))"))
         }
         let optional = fields.filter { !$0.isRequired }
-        if optional.isEmpty, cookies.isEmpty, optionalBody == nil { return writer.expression("return ", .list(constants)) }
+        if optional.isEmpty, cookies.isEmpty, optionalBody == nil {
+            return writer.expression("return ", .list(constants))
+        }
         writer.expression("var headers: HTTPHeaders = ", .list(constants))
         for field in optional {
             writer.line("headers[\(Literal.string(field.wireName))] = \(text(field))")

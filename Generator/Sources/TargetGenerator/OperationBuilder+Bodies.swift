@@ -94,7 +94,11 @@ extension OperationBuilder {
     private func noteEncodings(of content: Place, ignored: Set<String>) {
         for (_, place) in content["encoding"]?.members ?? [] {
             for (name, place) in place.members where ignored.contains(name) {
-                notes.add(place, "encoding", "`\(name)` of a form's field is not expressed; wrote the field without it.")
+                notes.add(
+                    place,
+                    "encoding",
+                    "`\(name)` of a form's field is not expressed; wrote the field without it."
+                )
             }
         }
     }
@@ -182,7 +186,11 @@ extension OperationBuilder {
     private func noteOtherStatus(_ status: String, at place: Place) {
         switch status.first {
         case "3":
-            notes.add(place, "3xx response", "a redirect is followed, or is left in the response; wrote no value for it.")
+            notes.add(
+                place,
+                "3xx response",
+                "a redirect is followed, or is left in the response; wrote no value for it."
+            )
         case "1": notes.add(place, "1xx response", "an interim response is not delivered; wrote no value for it.")
         default: notes.add(place, "response", "“\(status)” is no status; wrote no value for it.")
         }

@@ -30,7 +30,8 @@ struct SupportRenderer {
     /// The words of the files that are the name of one of the types.
     private static func words(of texts: [String]) -> Set<String> {
         let names = [
-            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "escaped", "JSONText",
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "escaped",
+            "JSONText",
             "EncodingCheck",
         ]
         var found: Set<String> = []

@@ -60,7 +60,11 @@ final class TypeBuilder {
         guard place.string("$ref") != nil else { return place }
         for name in Schema.structuralKeywords {
             guard let beside = place[name] else { continue }
-            notes.add(beside, "beside $ref", "`\(name)` beside `$ref` is not expressed; wrote the type that `$ref` names.")
+            notes.add(
+                beside,
+                "beside $ref",
+                "`\(name)` beside `$ref` is not expressed; wrote the type that `$ref` names."
+            )
         }
         do {
             return try document.resolved(place)

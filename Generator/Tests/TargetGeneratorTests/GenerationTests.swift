@@ -127,7 +127,9 @@ struct GenerationTests {
         let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
         let index = try #require(lines.firstIndex(of: "case .b(let value):"))
         #expect(lines[index + 1] == #"try Self.encode(tag: "B", to: encoder)"#)
-        #expect(lines.contains(#"if value.additionalProperties["kind"] == nil { try Self.encode(tag: "C", to: encoder) }"#))
+        #expect(
+            lines.contains(#"if value.additionalProperties["kind"] == nil { try Self.encode(tag: "C", to: encoder) }"#)
+        )
         #expect(lines.contains("case .d(let value): try value.encode(to: encoder)"))
     }
 
