@@ -20,7 +20,7 @@ struct SupportRenderer {
         if used.contains("Indirect") { add("Indirect", Self.indirect) }
         if used.contains("AnyCodingKey") { add("AnyCodingKey", Self.anyCodingKey) }
         if used.contains("QueryFields") { add("QueryFields", Self.queryFields) }
-        if !used.isDisjoint(with: ["escaped", "ObjectText"]) { add("EscapedText", escapedText) }
+        if !used.isDisjoint(with: ["escapedList", "escapedQuery", "ObjectText"]) { add("EscapedText", escapedText) }
         if used.contains("ObjectText") { add("ObjectText", objectText) }
         if used.contains("JSONText") { add("JSONText", jsonText) }
         if used.contains("EncodingCheck") { add("EncodingCheck", encodingCheck) }
@@ -29,16 +29,27 @@ struct SupportRenderer {
 
     /// The words of the files that are the name of one of the types.
     private static func words(of texts: [String]) -> Set<String> {
-        let names = [
+        let names: Set = [
             "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "escaped",
             "JSONText",
             "EncodingCheck",
         ]
+        let lengths = Set(names.map(\.utf8.count))
         var found: Set<String> = []
         for text in texts {
-            for name in names where !found.contains(name) && text.utf8.contains(Array(name.utf8)) { found.insert(name) }
+            for word in text.utf8.split(whereSeparator: { !isPartOfWord($0) }) where lengths.contains(word.count) {
+                if let word = String(word), names.contains(word) { found.insert(word) }
+            }
         }
         return found
+    }
+
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: true
+        default: false
+        }
     }
 
     private static func internalSource(_ source: String) -> String { source.replacing("public ", with: "") }

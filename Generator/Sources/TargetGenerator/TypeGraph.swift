@@ -76,31 +76,36 @@ struct TypeGraph {
         }
     }
 
-    private func contains(_ name: String, within start: String) -> Bool {
+    private func contains(_ name: String, within start: String, edges: [String: [String]]) -> Bool {
         var seen: Set<String> = []
         var rest = [start]
         while let next = rest.popLast() {
             if next == name { return true }
-            if seen.insert(next).inserted { rest += inline(next) }
+            if seen.insert(next).inserted { rest += edges[next] ?? [] }
         }
         return false
     }
 
     /// Makes unions indirect and boxes properties, so that no value contains itself.
     mutating func breakCycles() {
+        var edges = Dictionary(uniqueKeysWithValues: sortedNames.map { ($0, inline($0)) })
         for name in sortedNames {
             guard case .union(var model) = types.declarations[name]?.shape else { continue }
-            guard inline(name).contains(where: { contains(name, within: $0) }) else { continue }
+            guard inline(name).contains(where: { contains(name, within: $0, edges: edges) }) else { continue }
             model.isIndirect = true
             types.declarations[name]?.shape = .union(model)
+            edges[name] = []
         }
         for name in sortedNames {
             guard case .object(var model) = types.declarations[name]?.shape else { continue }
             for (index, property) in model.properties.enumerated() {
-                guard let other = property.type.declarationName, contains(name, within: other) else { continue }
+                guard let other = property.type.declarationName, contains(name, within: other, edges: edges) else {
+                    continue
+                }
                 model.properties[index].isBoxed = true
             }
             types.declarations[name]?.shape = .object(model)
+            edges[name] = inline(name)
         }
     }
 

@@ -173,6 +173,17 @@ struct GenerationTests {
         #expect(output.notes.contains { $0.construct == "example" })
     }
 
+    @Test("The test of a case whose values are all optional calls it without them")
+    func testsOptionalValues() throws {
+        let output = try generate(
+            """
+            paths: {/a: {get: {parameters: [{name: q, in: query}], responses: {"204": {description: none}}}}}
+            """
+        ) { $0.tests = true }
+        let text = try #require(output.tests.first { $0.path == "ShopAPITests.swift" }).text
+        #expect(text.contains("let target = ShopAPI.getA()\n"))
+    }
+
     @Test("A recursive schema without an object between is no endless loop")
     func endsRecursion() throws {
         let output = try generate("components: {schemas: {A: {type: array, items: {$ref: '#/components/schemas/A'}}}}")

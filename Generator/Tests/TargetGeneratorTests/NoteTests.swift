@@ -50,7 +50,7 @@ struct NoteTests {
               parameters: [{name: \(name), in: header, required: true, schema: {type: string}}],
               responses: {"204": {description: none}}}}}
             """
-        )
+        ) { $0.baseURL = "https://shop.example" }
         let note = try #require(output.notes.first)
         #expect(output.notes.count == 1)
         #expect(note.line.contains("#/paths/~1a/get/parameters/0: `\(name)` "))
@@ -66,7 +66,7 @@ struct NoteTests {
             """
             paths: {/a: {get: {responses: {"204": {description: none}, "\(status)": {description: other}}}}}
             """
-        )
+        ) { $0.baseURL = "https://shop.example" }
         #expect(output.notes.map(\.construct) == [construct])
         #expect(output.notes.first?.line.contains("#/paths/~1a/get/responses/\(status): ") == true)
     }

@@ -31,8 +31,8 @@ struct EdgeTests {
             point: Point(x: x, y: 2),
             options: options,
             near: Point(x: 0.5, y: 0),
-            xJSON: Point(x: 1, y: 2),
-            xPoint: header.map { Point(x: $0, y: 2) }
+            xPoint: header.map { Point(x: $0, y: 2) },
+            xJSON: Point(x: 1, y: 2)
         )
         return try Endpoint(target: target).urlRequest()
     }
