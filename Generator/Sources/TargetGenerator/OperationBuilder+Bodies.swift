@@ -171,7 +171,8 @@ extension OperationBuilder {
             }
             noteFields(of: place, status: status)
             let suffix = isSuccess && status.hasPrefix("200") ? "Response" : Self.word(for: status) + "Response"
-            let response = response(place, status: status, isSuccess: isSuccess, in: context.inside(suffix))
+            let hasBody = found.method != "head"
+            let response = response(place, status: status, hasBody: hasBody, in: context.inside(suffix))
             if isSuccess {
                 responses.successes.append(response)
             } else {
@@ -213,10 +214,11 @@ extension OperationBuilder {
     private func response(
         _ place: Place,
         status: String,
-        isSuccess: Bool,
+        hasBody: Bool,
         in context: TypeBuilder.Context
     ) -> Responses.Response {
-        let contents = place["content"]?.members ?? []
+        // A response to HEAD describes the body that GET would have (RFC 9110 §9.3.2).
+        let contents = hasBody ? place["content"]?.members ?? [] : []
         let ranks: [(String) -> Bool] = [MediaType.isJSON, MediaType.isText, { _ in true }]
         let chosen = ranks.lazy.compactMap { rank in contents.first { rank($0.name) } }.first
         if let chosen { noteOthers(contents.map(\.name), chosen: chosen.name, at: place) }

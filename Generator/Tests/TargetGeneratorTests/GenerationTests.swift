@@ -184,6 +184,16 @@ struct GenerationTests {
         #expect(text.contains("let target = ShopAPI.getA()\n"))
     }
 
+    @Test("A call of HEAD has no output")
+    func headHasNoOutput() throws {
+        let output = try generate(
+            """
+            paths: {/a: {head: {responses: {"200": {description: ok, content: {application/json: {schema: {type: integer}}}}}}}}
+            """
+        ) { $0.style = .typed }
+        #expect(try #require(output.files.first { $0.path == "ShopAPI.swift" }).text.contains("TypedTarget") == false)
+    }
+
     @Test("A recursive schema without an object between is no endless loop")
     func endsRecursion() throws {
         let output = try generate("components: {schemas: {A: {type: array, items: {$ref: '#/components/schemas/A'}}}}")
