@@ -30,9 +30,8 @@ struct SupportRenderer {
     /// The words of the files that are the name of one of the types.
     private static func words(of texts: [String]) -> Set<String> {
         let names: Set = [
-            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "escaped",
-            "JSONText",
-            "EncodingCheck",
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "JSONText",
+            "EncodingCheck", "escapedList", "escapedQuery",
         ]
         let lengths = Set(names.map(\.utf8.count))
         var found: Set<String> = []

@@ -184,6 +184,25 @@ struct GenerationTests {
         #expect(text.contains("let target = ShopAPI.getA()\n"))
     }
 
+    @Test(
+        "What a call uses of the support files is written",
+        arguments: [
+            ("in: query, explode: false", "array", "EscapedText.swift"), ("in: path", "array", "EscapedText.swift"),
+            ("in: query, explode: false", "object", "ObjectText.swift"), ("in: header", "object", "EncodingCheck.swift"),
+            ("in: query", "object", "QueryFields.swift"),
+        ]
+    )
+    func writesSupport(parameter: String, kind: String, file: String) throws {
+        let output = try generate(
+            """
+            paths: {"/a/{p}": {get: {
+              parameters: [{name: p, \(parameter), schema: {type: \(kind), items: {type: string}, properties: {b: {}}}}],
+              responses: {"204": {description: none}}}}}
+            """
+        )
+        #expect(output.files.map(\.path).contains(file))
+    }
+
     @Test("A call of HEAD has no output")
     func headHasNoOutput() throws {
         let output = try generate(
