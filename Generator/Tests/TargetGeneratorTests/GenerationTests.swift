@@ -188,7 +188,8 @@ struct GenerationTests {
         "What a call uses of the support files is written",
         arguments: [
             ("in: query, explode: false", "array", "EscapedText.swift"), ("in: path", "array", "EscapedText.swift"),
-            ("in: query, explode: false", "object", "ObjectText.swift"), ("in: header", "object", "EncodingCheck.swift"),
+            ("in: query, explode: false", "object", "ObjectText.swift"),
+            ("in: header", "object", "EncodingCheck.swift"),
             ("in: query", "object", "QueryFields.swift"),
         ]
     )
@@ -196,8 +197,9 @@ struct GenerationTests {
         let output = try generate(
             """
             paths: {"/a/{p}": {get: {
-              parameters: [{name: p, \(parameter), schema: {type: \(kind), items: {type: string}, properties: {b: {}}}}],
+              parameters: [{name: p, \(parameter), schema: {$ref: '#/components/schemas/V'}}],
               responses: {"204": {description: none}}}}}
+            components: {schemas: {V: {type: \(kind), items: {type: string}, properties: {b: {type: string}}}}}
             """
         )
         #expect(output.files.map(\.path).contains(file))
