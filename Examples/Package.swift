@@ -65,6 +65,25 @@ let package = Package(
             // Read from the source folder.
             exclude: ["Fixtures"]
         ),
+        // Generated from its document: `.ci/run` checks that the files are what the generator writes.
+        .target(
+            name: "GeneratedAPI",
+            dependencies: [
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+            ],
+            exclude: ["openapi.yaml", "targetkit-openapi.json"]
+        ),
+        // The server that the document describes; it knows nothing of TargetKit.
+        .target(name: "TaskServer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
+        .testTarget(
+            name: "GeneratedAPITests",
+            dependencies: [
+                "GeneratedAPI", "TaskServer",
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+            ]
+        ),
         .testTarget(
             name: "DistributedSpanTests",
             dependencies: [

@@ -11,7 +11,8 @@ struct GenerateTargets: CommandPlugin {
         let tool = try context.tool(named: "targetkit-openapi")
         var found = false
         for target in context.package.targets.compactMap({ $0 as? any SourceModuleTarget }) {
-            guard names.isEmpty || names.contains(target.name) else { continue }
+            // The tests of a target are written with it.
+            guard target.kind != .test, names.isEmpty || names.contains(target.name) else { continue }
             let folder = target.directoryURL
             let file = folder.appending(path: "targetkit-openapi.json")
             guard FileManager.default.fileExists(atPath: file.path) else { continue }

@@ -2,7 +2,8 @@
 import Foundation
 import PackagePlugin
 
-/// Generates a target's calls while it is built, as the `targetkit-openapi.json` in its folder says.
+/// Generates a target's calls while it is built, as the `targetkit-openapi.json` in its folder says. In a test target,
+/// it generates the tests of the module that the file names.
 @main
 struct TargetGeneratorPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -13,27 +14,45 @@ struct TargetGeneratorPlugin: BuildToolPlugin {
             Diagnostics.error("\(target.name) needs a targetkit-openapi.json in \(folder.path).")
             return []
         }
-        let name = module.moduleName + "Targets.swift"
+        let isTest = module.kind == .test
+        let name = module.moduleName + (isTest ? "Generated.swift" : "Targets.swift")
         let output = context.pluginWorkDirectoryURL
+        var arguments = [
+            "generate", "--config", configuration.path, "--output", output.path,
+            "--module", module.moduleName, "--single-file", name,
+        ]
+        if isTest { arguments.append("--only-tests") }
         return [
             .buildCommand(
                 displayName: "Generating \(name)",
                 executable: try context.tool(named: "targetkit-openapi").url,
-                arguments: [
-                    "generate", "--config", configuration.path, "--output", output.path,
-                    "--module", module.moduleName, "--single-file", name,
-                ],
-                inputFiles: [configuration] + documents(in: folder),
+                arguments: arguments,
+                inputFiles: [configuration] + documents(of: configuration, in: folder),
                 outputFiles: [output.appending(path: name)]
             )
         ]
     }
 
-    /// The documents in the folder, one of which may refer to another.
-    private func documents(in folder: URL) -> [URL] {
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        return (files?.allObjects ?? []).compactMap { $0 as? URL }
-            .filter { ["yaml", "yml", "json"].contains($0.pathExtension) }
+    /// The document, and those beside the sources or it, to which it may refer.
+    private func documents(of configuration: URL, in folder: URL) -> [URL] {
+        var folders = [folder]
+        // The command reports a file that can't be read.
+        if let data = try? Data(contentsOf: configuration),
+            let document = try? JSONDecoder().decode(DocumentPath.self, from: data).document
+        {
+            let place = folder.appending(path: document).standardizedFileURL.deletingLastPathComponent()
+            if !place.path.hasPrefix(folder.standardizedFileURL.path) { folders.append(place) }
+        }
+        let files = folders.flatMap { folder -> [Any] in
+            FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+        }
+        return files.compactMap { $0 as? URL }
+            .filter { ["yaml", "yml", "json"].contains($0.pathExtension) && $0 != configuration }
             .sorted { $0.path < $1.path }
     }
+}
+
+/// The part of the configuration that says where the document is.
+private struct DocumentPath: Decodable {
+    var document: String
 }

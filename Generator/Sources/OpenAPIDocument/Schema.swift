@@ -97,4 +97,9 @@ package struct Schema {
         "not", "if", "patternProperties", "dependentSchemas", "unevaluatedProperties", "$dynamicRef", "xml",
         "contentSchema",
     ]
+
+    /// Keywords that change the type which a `$ref` beside them names.
+    package static let structuralKeywords = [
+        "properties", "additionalProperties", "items", "allOf", "oneOf", "anyOf", "enum", "const",
+    ]
 }

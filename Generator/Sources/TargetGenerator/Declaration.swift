@@ -71,6 +71,18 @@ struct UnionModel {
         let place: Place
         /// The discriminator's values for this alternative.
         var tags: [String] = []
+        /// Whether the discriminator is in the encoded value.
+        var tagging = Tagging.own
+    }
+
+    /// How the value of the discriminator gets into an encoded alternative.
+    enum Tagging: Hashable {
+        /// The alternative encodes it.
+        case own
+        /// The alternative has no such property, so the union adds it.
+        case added
+        /// The alternative encodes it only if this expression isn't `nil`; otherwise, the union adds it.
+        case unless(String)
     }
 
     var variants: [Variant]

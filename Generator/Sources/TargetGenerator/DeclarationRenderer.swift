@@ -185,14 +185,43 @@ struct DeclarationRenderer {
 
     private func encoding(_ model: UnionModel, to writer: inout SourceWriter) {
         writer.block("\(access.prefix)func encode(to encoder: any Encoder) throws") { writer in
-            let isTagged = model.discriminator != nil
-            if !isTagged { writer.line("var container = encoder.singleValueContainer()") }
-            writer.line("switch self {")
-            for variant in model.variants {
-                let call = isTagged ? "value.encode(to: encoder)" : "container.encode(value)"
-                writer.line("case .\(variant.name)(let value): try \(call)")
+            guard model.discriminator != nil else {
+                writer.line("var container = encoder.singleValueContainer()")
+                writer.line("switch self {")
+                for variant in model.variants {
+                    writer.line("case .\(variant.name)(let value): try container.encode(value)")
+                }
+                return writer.line("}")
             }
+            writer.line("switch self {")
+            for variant in model.variants { taggedEncoding(variant, to: &writer) }
             writer.line("}")
+        }
+        guard model.variants.contains(where: { $0.tagging != .own }) else { return }
+        writer.line()
+        writer.block("private static func encode(tag: String, to encoder: any Encoder) throws") { writer in
+            writer.line("var container = encoder.container(keyedBy: DiscriminatorKey.self)")
+            writer.line("try container.encode(tag, forKey: .value)")
+        }
+    }
+
+    /// Writes the case of an alternative. A tag that is added is first, so that a union within it can have its own.
+    private func taggedEncoding(_ variant: UnionModel.Variant, to writer: inout SourceWriter) {
+        let tag = "try Self.encode(tag: \(Literal.string(variant.tags.first ?? "")), to: encoder)"
+        let value = "try value.encode(to: encoder)"
+        switch variant.tagging {
+        case .own: writer.line("case .\(variant.name)(let value): \(value)")
+        case .added:
+            writer.line("case .\(variant.name)(let value):")
+            writer.indented { $0.lines(tag + "\n" + value) }
+        case .unless(let property):
+            writer.line("case .\(variant.name)(let value):")
+            writer.indented { writer in
+                writer.line(value)
+                let flat = "if \(property) == nil { \(tag) }"
+                if writer.fits(flat) { return writer.line(flat) }
+                writer.block("if \(property) == nil") { $0.line(tag) }
+            }
         }
     }
 }

@@ -15,21 +15,45 @@ struct HeaderLayout {
         return first
     }
 
-    var isEmpty: Bool { fields.isEmpty && cookies.isEmpty && accept == nil }
+    /// The media type of a JSON body, if it's not the one that the task sets.
+    private var contentType: String? {
+        guard let body = operation.body, case .json = body.kind, !body.contentType.contains("*"),
+            MediaType.bare(body.contentType) != "application/json"
+        else { return nil }
+        return body.contentType
+    }
 
-    var usedLabels: Set<String> { Set((fields + cookies).map(\.label)) }
+    /// The body whose media type is a field only if there is a body.
+    private var optionalBody: Body? {
+        contentType == nil || operation.body?.isRequired == true ? nil : operation.body
+    }
+
+    var isEmpty: Bool { fields.isEmpty && cookies.isEmpty && accept == nil && contentType == nil }
+
+    var usedLabels: Set<String> {
+        Set((fields + cookies).map(\.label)).union(optionalBody.map { [$0.label] } ?? [])
+    }
 
     func render(to writer: inout SourceWriter) {
         var constants: [Layout] = []
         if let accept { constants.append(.text("\"Accept\": \(Literal.string(accept))")) }
+        if let contentType, optionalBody == nil {
+            constants.append(.text("\"Content-Type\": \(Literal.string(contentType))"))
+        }
         for field in fields where field.isRequired {
             constants.append(.text("\(Literal.string(field.wireName)): \(text(field))"))
         }
         let optional = fields.filter { !$0.isRequired }
-        if optional.isEmpty, cookies.isEmpty { return writer.expression("return ", .list(constants)) }
+        if optional.isEmpty, cookies.isEmpty, optionalBody == nil {
+            return writer.expression("return ", .list(constants))
+        }
         writer.expression("var headers: HTTPHeaders = ", .list(constants))
         for field in optional {
             writer.line("headers[\(Literal.string(field.wireName))] = \(text(field))")
+        }
+        if let optionalBody, let contentType {
+            let name = SwiftName.escaped(optionalBody.label)
+            writer.line("if \(name) != nil { headers[.contentType] = \(Literal.string(contentType)) }")
         }
         if !cookies.isEmpty { cookieField(to: &writer) }
         writer.line("return headers")
@@ -48,7 +72,9 @@ struct HeaderLayout {
 
     private func text(_ parameter: Parameter) -> String {
         let name = SwiftName.escaped(parameter.label)
-        if parameter.isJSON { return "JSONQueryValue(\(name)).text" }
+        if parameter.isJSON {
+            return parameter.isRequired ? "JSONText(\(name)).text" : "\(name).map { JSONText($0).text }"
+        }
         if ParameterText.isObject(parameter.type, types: types) {
             let call = ".text(pair: \"\(parameter.explodes ? "=" : ",")\", separator: \",\")"
             return parameter.isRequired ? "ObjectText(\(name))\(call)" : "\(name).map { ObjectText($0)\(call) }"

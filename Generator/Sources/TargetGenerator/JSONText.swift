@@ -31,6 +31,8 @@ enum JSONText {
     }
 
     private static func quoted(_ text: String) -> String {
+        // Most texts need no escapes, and the properties of a scalar take longer than its bytes.
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) { return "\"\(text)\"" }
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -63,9 +65,18 @@ enum JSONText {
 
     /// So many number signs that no part of the text ends the literal or is an escape in it.
     static func marks(for text: String) -> String {
-        var marks = "#"
-        while text.contains("\"" + marks) || text.contains("\\" + marks) { marks += "#" }
-        return marks
+        var longest = 0
+        var run: Int?
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): run = 0
+            case UInt8(ascii: "#"):
+                run = run.map { $0 + 1 }
+                longest = max(longest, run ?? 0)
+            default: run = nil
+            }
+        }
+        return String(repeating: "#", count: longest + 1)
     }
 }
 

@@ -47,6 +47,7 @@ extension OperationBuilder {
             return .json(type, schema: schema)
         }
         if MediaType.isForm(content.name) {
+            noteEncodings(of: content.place, ignored: ["style", "explode", "allowReserved"])
             return .form(schema.map { types.type(of: $0, in: inner) } ?? .dictionary(.string), schema: schema)
         }
         if MediaType.isMultipart(content.name) { return .multipart(form(content.place, in: context)) }
@@ -68,6 +69,7 @@ extension OperationBuilder {
             return FormModel(name: name, documentation: nil, fields: [])
         }
         let parts = MergedSchema(target, builder: types)
+        noteEncodings(of: content, ignored: ["headers", "style", "explode", "allowReserved"])
         if parts.properties.isEmpty {
             notes.add(target, "multipart", "the form has no fields; wrote one without fields.")
         }
@@ -86,6 +88,19 @@ extension OperationBuilder {
             )
         }
         return FormModel(name: name, documentation: Schema(target).summary, fields: fields)
+    }
+
+    /// Notes what the encoding of a form's fields says beyond what is written.
+    private func noteEncodings(of content: Place, ignored: Set<String>) {
+        for (_, place) in content["encoding"]?.members ?? [] {
+            for (name, place) in place.members where ignored.contains(name) {
+                notes.add(
+                    place,
+                    "encoding",
+                    "`\(name)` of a form's field is not expressed; wrote the field without it."
+                )
+            }
+        }
     }
 
     private func field(
@@ -150,11 +165,17 @@ extension OperationBuilder {
                 continue
             }
             let isSuccess = status.hasPrefix("2") || (!hasSuccess && status == "default")
+            guard isSuccess || status.hasPrefix("4") || status.hasPrefix("5") || status == "default" else {
+                noteOtherStatus(status, at: given)
+                continue
+            }
+            noteFields(of: place, status: status)
             let suffix = isSuccess && status.hasPrefix("200") ? "Response" : Self.word(for: status) + "Response"
-            let response = response(place, status: status, isSuccess: isSuccess, in: context.inside(suffix))
+            let hasBody = found.method != "head"
+            let response = response(place, status: status, hasBody: hasBody, in: context.inside(suffix))
             if isSuccess {
                 responses.successes.append(response)
-            } else if status.hasPrefix("4") || status.hasPrefix("5") || status == "default" {
+            } else {
                 responses.errors.append(response)
             }
         }
@@ -162,13 +183,42 @@ extension OperationBuilder {
         return responses
     }
 
+    /// Notes a response that is neither a success nor an error.
+    private func noteOtherStatus(_ status: String, at place: Place) {
+        switch status.first {
+        case "3":
+            notes.add(
+                place,
+                "3xx response",
+                "a redirect is followed, or is left in the response; wrote no value for it."
+            )
+        case "1": notes.add(place, "1xx response", "an interim response is not delivered; wrote no value for it.")
+        default: notes.add(place, "response", "“\(status)” is no status; wrote no value for it.")
+        }
+    }
+
+    /// Notes the parts of a response that its type doesn't have.
+    private func noteFields(of place: Place, status: String) {
+        for (name, place) in place["headers"]?.members ?? [] where name.lowercased() != "content-type" {
+            notes.add(
+                place,
+                "response header",
+                "a header field isn't a part of the value; read `response.headers[\(Literal.string(name))]`."
+            )
+        }
+        for (name, place) in place["links"]?.members ?? [] {
+            notes.add(place, "links", "the link “\(name)” names another operation; wrote nothing for it.")
+        }
+    }
+
     private func response(
         _ place: Place,
         status: String,
-        isSuccess: Bool,
+        hasBody: Bool,
         in context: TypeBuilder.Context
     ) -> Responses.Response {
-        let contents = place["content"]?.members ?? []
+        // A response to HEAD describes the body that GET would have (RFC 9110 §9.3.2).
+        let contents = hasBody ? place["content"]?.members ?? [] : []
         let ranks: [(String) -> Bool] = [MediaType.isJSON, MediaType.isText, { _ in true }]
         let chosen = ranks.lazy.compactMap { rank in contents.first { rank($0.name) } }.first
         if let chosen { noteOthers(contents.map(\.name), chosen: chosen.name, at: place) }

@@ -2,6 +2,13 @@
 import OpenAPIDocument
 
 extension OperationBuilder {
+    /// The header fields that are no parameters (OpenAPI 3.1 §4.8.12.1), with what decides their values.
+    private static let fieldsOfRequests = [
+        "accept": "follows from the media types of the responses",
+        "content-type": "follows from the media type of the body",
+        "authorization": "is set by a plugin, as `security` says",
+    ]
+
     /// The parameters of an operation and of its path: those in the path first, then the required ones.
     func parameters(of found: Found, in context: TypeBuilder.Context, labels: inout NameTable) -> [Parameter] {
         var places: [(key: String, place: Place)] = []
@@ -44,7 +51,10 @@ extension OperationBuilder {
             notes.add(place, "parameter", "a parameter in “\(text)”; wrote no parameter.")
             return nil
         }
-        if location == .header, ["accept", "content-type", "authorization"].contains(name.lowercased()) { return nil }
+        if location == .header, let reason = Self.fieldsOfRequests[name.lowercased()] {
+            notes.add(place, "header field of requests", "`\(name)` \(reason); wrote no parameter.")
+            return nil
+        }
         if location == .path, !found.path.contains("{\(name)}") {
             notes.add(place, "parameter", "the path has no “{\(name)}”; wrote no parameter.")
             return nil
@@ -54,6 +64,9 @@ extension OperationBuilder {
         let inner = context.inside(name)
         let type = schema.map { types.type(of: $0, in: inner) } ?? .string
         let style = place.string("style") ?? (location == .query || location == .cookie ? "form" : "simple")
+        if let content, !MediaType.isJSON(content.name) {
+            notes.add(content.place, "parameter content", "`\(content.name)` is not written; wrote its text.")
+        }
         if place.flag("allowReserved") {
             notes.add(place, "allowReserved", "reserved characters are escaped all the same.")
         }

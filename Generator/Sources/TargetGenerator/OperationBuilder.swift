@@ -19,7 +19,9 @@ final class OperationBuilder {
     /// The APIs, sorted by name; each with its operations, sorted by name.
     func apis() throws(DocumentError) -> [API] {
         var groups: [String: [Found]] = [:]
-        for found in try find() where isWanted(found) { groups[found.tag ?? "", default: []].append(found) }
+        let all = try find()
+        try checkSelection(all)
+        for found in all where isWanted(found) { groups[tag(of: found), default: []].append(found) }
         var apis: [API] = []
         let tags = groups.keys.sorted()
         let names = tags.map { tag -> String in
@@ -45,8 +47,28 @@ final class OperationBuilder {
         )
     }
 
+    /// The tag whose enum has the operation: the first one that is asked for.
+    private func tag(of found: Found) -> String {
+        let tag = found.tags.first { options.tags.contains($0) } ?? found.tags.first ?? ""
+        if found.tags.count > 1, let place = found.place["tags"] {
+            notes.add(place, "several tags", "an operation is in one enum; wrote it into that of “\(tag)”.")
+        }
+        return tag
+    }
+
+    /// - Throws: `DocumentError` for a tag or an identifier that no operation has.
+    private func checkSelection(_ all: [Found]) throws(DocumentError) {
+        let tags = Set(all.flatMap(\.tags))
+        if let tag = options.tags.subtracting(tags).min() {
+            throw DocumentError(document.root, "no operation has the tag “\(tag)”; there are \(tags.sorted()).")
+        }
+        if let id = options.operations.subtracting(all.map(\.id)).min() {
+            throw DocumentError(document.root, "no operation has the identifier “\(id)”.")
+        }
+    }
+
     private func isWanted(_ found: Found) -> Bool {
-        if !options.tags.isEmpty, !options.tags.contains(found.tag ?? "") { return false }
+        if !options.tags.isEmpty, options.tags.isDisjoint(with: found.tags) { return false }
         return options.operations.isEmpty || options.operations.contains(found.id)
     }
 }
@@ -58,7 +80,7 @@ extension OperationBuilder {
         let item: Place
         let path: String
         let method: String
-        let tag: String?
+        let tags: [String]
         let id: String
     }
 
@@ -69,19 +91,19 @@ extension OperationBuilder {
                 notes.add(place, "$ref", "the path's reference can't be resolved; wrote nothing for it.")
                 continue
             }
+            noteMembers(of: item)
             for method in Self.methods {
                 guard let place = item[method] else { continue }
                 guard place.node.object != nil else {
                     throw DocumentError(place, "an operation must be an object, and is \(place.node.kind).")
                 }
-                let tag = place["tags"]?.node.array?.first?.string
                 let id = place.string("operationId").flatMap { SwiftName.words(of: $0).isEmpty ? nil : $0 }
                 let operation = Found(
                     place: place,
                     item: item,
                     path: path,
                     method: method,
-                    tag: tag,
+                    tags: place["tags"]?.node.array?.compactMap(\.string) ?? [],
                     id: id ?? method + " " + path.replacing("{", with: "by ").replacing("}", with: "")
                 )
                 operations.append(operation)
@@ -114,7 +136,9 @@ extension OperationBuilder {
             body: body,
             responses: responses(of: found, in: context),
             authorization: security.authorization(of: found.place),
-            server: (found.place["servers"] ?? found.item["servers"])?.elements.first?.string("url")
+            server: (found.place["servers"] ?? found.item["servers"]).flatMap {
+                Servers.url(of: $0, notes: notes, options: options)
+            }
         )
     }
 
@@ -124,6 +148,14 @@ extension OperationBuilder {
         let suffix = path + "_" + found.method
         if found.id.hasSuffix(suffix), found.id.count > suffix.count { return String(found.id.dropLast(suffix.count)) }
         return found.id
+    }
+
+    /// Notes members of a path item that neither version knows, such as a method of version 3.2.
+    private func noteMembers(of item: Place) {
+        let known = Set(Self.methods + ["$ref", "summary", "description", "servers", "parameters"])
+        for (name, place) in item.members where !known.contains(name) && !name.hasPrefix("x-") {
+            notes.add(place, "path item", "“\(name)” is no method of OpenAPI 3.1; wrote nothing for it.")
+        }
     }
 
     private func noteUnsupported(_ found: Found) {

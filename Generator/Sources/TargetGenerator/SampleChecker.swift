@@ -65,15 +65,46 @@ struct SampleChecker {
         }
     }
 
-    /// Whether a text is a date by RFC 3339, with or without an offset.
+    /// Whether a text is a date by RFC 3339 §5.6, with or without seconds and an offset.
     private func isDate(_ text: String) -> Bool {
-        let pattern = #/(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)?/#
-        guard let match = try? pattern.wholeMatch(in: text) else { return false }
-        guard let year = Int(match.1), let month = Int(match.2), let day = Int(match.3), let hour = Int(match.4),
-            let minute = Int(match.5)
-        else { return false }
-        var date = DateComponents(year: year, month: month, day: day)
-        date.calendar = Calendar(identifier: .gregorian)
-        return date.isValidDate && hour < 24 && minute < 60
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 16, matches(bytes.prefix(16), "0000-00-00T00:00") else { return false }
+        let numbers = [0..<4, 5..<7, 8..<10, 11..<13, 14..<16].map {
+            Int(String(decoding: bytes[$0], as: UTF8.self)) ?? 0
+        }
+        var rest = bytes.dropFirst(16)
+        if matches(rest.prefix(3), ":00") {
+            rest = rest.dropFirst(3)
+            if rest.first == UInt8(ascii: ".") {
+                let digits = rest.dropFirst().prefix(while: isDigit)
+                guard !digits.isEmpty else { return false }
+                rest = rest.dropFirst(1 + digits.count)
+            }
+        }
+        let isZone =
+            rest.isEmpty
+            || ["Z", "z", "+00:00", "-00:00", "+0000", "-0000", "+00", "-00"].contains { matches(rest, $0) }
+        return isZone && isDay(year: numbers[0], month: numbers[1], day: numbers[2]) && numbers[3] < 24
+            && numbers[4] < 60
+    }
+
+    /// Whether bytes are a pattern, in which `0` is any digit, and `T` a space or a letter T.
+    private func matches(_ bytes: ArraySlice<UInt8>, _ pattern: String) -> Bool {
+        bytes.count == pattern.utf8.count
+            && zip(bytes, pattern.utf8).allSatisfy { byte, expected in
+                switch expected {
+                case UInt8(ascii: "0"): isDigit(byte)
+                case UInt8(ascii: "T"): [UInt8(ascii: "T"), UInt8(ascii: "t"), UInt8(ascii: " ")].contains(byte)
+                default: byte == expected
+                }
+            }
+    }
+
+    private func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private func isDay(year: Int, month: Int, day: Int) -> Bool {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return (1...12).contains(month) && (1...days[month - 1]).contains(day)
     }
 }

@@ -18,7 +18,11 @@ final class Security {
         if alternatives.contains(where: { $0.node.object?.isEmpty ?? true }) { return .automatic }
         let schemes = alternatives.flatMap { $0.members.compactMap { scheme(named: $0.name, at: $0.place) } }
         if schemes.isEmpty { return .automatic }
-        return schemes.first { $0 != .none } ?? .none
+        let chosen = schemes.first { $0 != .none } ?? .none
+        if let source = chosen.source, Set(schemes).subtracting([.none]).count > 1 {
+            notes.add(security, "security", "several schemes for the field `Authorization`; wrote `\(source)`.")
+        }
+        return chosen
     }
 
     private func scheme(named name: String, at place: Place) -> Authorization? {
@@ -36,7 +40,9 @@ final class Security {
             case let other?: return .custom(other.capitalizedFirst)
             case nil: return .automatic
             }
-        case "oauth2", "openIdConnect": return .bearer
+        case "oauth2", "openIdConnect":
+            notes.add(scheme, "OAuth 2", "flows and scopes are not a part of a target; wrote `.bearer`.")
+            return .bearer
         case "apiKey": return key(scheme, named: name)
         case let type:
             notes.add(scheme, "security scheme", "“\(type ?? "")” needs no field of the request; wrote nothing for it.")

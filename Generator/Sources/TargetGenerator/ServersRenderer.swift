@@ -31,6 +31,17 @@ struct Servers {
         self.servers = servers
     }
 
+    /// The URL of an operation's own servers: the first one, with the defaults of its variables.
+    static func url(of places: Place, notes: Notes, options: GenerationOptions) -> String? {
+        guard let place = places.elements.first, let template = place.string("url") else { return nil }
+        let all = urls(template, variables: place["variables"]?.members ?? [])
+        let url = absolute(all[0].0, at: place, notes: notes, options: options)
+        if places.elements.count > 1 || all.count > 1 {
+            notes.add(places, "servers", "an operation of its own has one server; wrote “\(url)”.")
+        }
+        return url
+    }
+
     /// At most 16 combinations of the variables' values. A variable without a list of values has its default.
     private static func urls(_ template: String, variables: [(name: String, place: Place)]) -> [(String, [String])] {
         var urls: [(String, [String])] = [(template, [])]

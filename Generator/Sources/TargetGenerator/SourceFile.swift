@@ -13,14 +13,15 @@ package struct SourceFile: Sendable, Hashable {
 extension SourceFile {
     /// Creates a file with the contents of others: their imports once, and then their declarations.
     package init(merging files: [SourceFile], path: String) {
+        let isImport = { (line: Substring) in line.hasPrefix("import ") || line.hasPrefix("@testable import ") }
         var imports: Set<String> = []
         var bodies: [String] = []
         for file in files {
             let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
             let head = lines.prefix {
-                $0.hasPrefix("//") && !$0.hasPrefix("///") || $0.hasPrefix("import ") || $0.isEmpty
+                $0.hasPrefix("//") && !$0.hasPrefix("///") || isImport($0) || $0.isEmpty
             }
-            imports.formUnion(head.filter { $0.hasPrefix("import ") }.map(String.init))
+            imports.formUnion(head.filter(isImport).map(String.init))
             bodies.append(lines.dropFirst(head.count).joined(separator: "\n"))
         }
         let head = [files.first?.text.prefix { $0 != "\n" }.description ?? Self.mark] + imports.sorted()

@@ -20,23 +20,35 @@ struct SupportRenderer {
         if used.contains("Indirect") { add("Indirect", Self.indirect) }
         if used.contains("AnyCodingKey") { add("AnyCodingKey", Self.anyCodingKey) }
         if used.contains("QueryFields") { add("QueryFields", Self.queryFields) }
-        if !used.isDisjoint(with: ["escaped", "ObjectText"]) { add("EscapedText", escapedText) }
+        if !used.isDisjoint(with: ["escapedList", "escapedQuery", "ObjectText"]) { add("EscapedText", escapedText) }
         if used.contains("ObjectText") { add("ObjectText", objectText) }
-        if used.contains("JSONQueryValue") { add("JSONQueryValue", jsonQueryValue) }
+        if used.contains("JSONText") { add("JSONText", jsonText) }
+        if used.contains("EncodingCheck") { add("EncodingCheck", encodingCheck) }
         return files
     }
 
     /// The words of the files that are the name of one of the types.
     private static func words(of texts: [String]) -> Set<String> {
-        let names = [
-            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "escaped",
-            "JSONQueryValue",
+        let names: Set = [
+            "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "JSONText",
+            "EncodingCheck", "escapedList", "escapedQuery",
         ]
+        let lengths = Set(names.map(\.utf8.count))
         var found: Set<String> = []
         for text in texts {
-            for name in names where !found.contains(name) && text.utf8.contains(Array(name.utf8)) { found.insert(name) }
+            for word in text.utf8.split(whereSeparator: { !isPartOfWord($0) }) where lengths.contains(word.count) {
+                if let word = String(word), names.contains(word) { found.insert(word) }
+            }
         }
         return found
+    }
+
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: true
+        default: false
+        }
     }
 
     private static func internalSource(_ source: String) -> String { source.replacing("public ", with: "") }
@@ -266,7 +278,7 @@ struct SupportRenderer {
         return """
             /// The names and values of an object as one text.
             struct ObjectText {
-                /// The members in the order of their names; empty if the value can't be encoded.
+                /// The members in the order of their names. An `EncodingCheck` fails the call if the value can't be encoded.
                 private let members: [(name: String, value: String)]
 
                 init(_ value: some Encodable) {
@@ -288,26 +300,56 @@ struct SupportRenderer {
             """
     }
 
-    private var jsonQueryValue: String {
+    private var jsonText: String {
         let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
         return """
             /// A value as JSON text.
-            struct JSONQueryValue<Value: Encodable & Sendable>: Encodable, Sendable {
+            struct JSONText<Value: Encodable & Sendable>: Encodable, Sendable {
                 private let value: Value?
 
                 init(_ value: Value?) {
                     self.value = value
                 }
 
-                /// The text; `nil` for a value that can't be encoded, or no value.
-                var text: String? {
-                    value.flatMap { try? JSONValue(encoding: $0, using: \(encoder)) }?.description
+                /// The text. An `EncodingCheck` fails the call if the value can't be encoded.
+                var text: String {
+                    value.flatMap { try? JSONValue(encoding: $0, using: \(encoder)) }?.description ?? ""
                 }
 
                 func encode(to encoder: any Encoder) throws {
                     var container = encoder.singleValueContainer()
                     guard let value else { return try container.encodeNil() }
                     try container.encode(JSONValue(encoding: value, using: \(encoder)).description)
+                }
+            }
+            """
+    }
+
+    private var encodingCheck: String {
+        let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
+        return """
+            /// Fails a call whose path or header fields have a value that can't be encoded. It adds no items to the query.
+            struct EncodingCheck<Value: Encodable & Sendable>: Encodable, Sendable {
+                private let value: Value?
+                private let parameter: String
+
+                init(_ value: Value?, of parameter: String) {
+                    self.value = value
+                    self.parameter = parameter
+                }
+
+                func encode(to encoder: any Encoder) throws {
+                    do {
+                        if let value { _ = try JSONValue(encoding: value, using: \(encoder)) }
+                    } catch {
+                        let context = EncodingError.Context(
+                            codingPath: [],
+                            debugDescription: "The value of the parameter “\\(parameter)” can't be encoded.",
+                            underlyingError: error
+                        )
+                        throw EncodingError.invalidValue(value as Any, context)
+                    }
+                    try [String: String]().encode(to: encoder)
                 }
             }
             """

@@ -36,6 +36,7 @@ package struct TargetGenerator {
         var graph = TypeGraph(types: types, apis: apis)
         graph.relaxOneWayProperties()
         graph.breakCycles()
+        graph.findTagging()
         graph.markErrors()
         let servers = Servers(document: document, notes: notes, options: options)
         let rendering = Rendering(

@@ -19,6 +19,7 @@ struct TaskLayout {
     /// The parameters whose values the route uses.
     var usedLabels: Set<String> {
         var labels = Set(operation.parameters.filter { $0.location == .path || $0.location == .query }.map(\.label))
+        labels.formUnion(checkedParameters.map(\.label))
         if let body = operation.body { labels.insert(body.label) }
         return labels
     }
@@ -39,6 +40,7 @@ struct TaskLayout {
 
     private func pathValue(_ parameter: Parameter) -> String {
         let name = SwiftName.escaped(parameter.label)
+        if parameter.isJSON { return "\\(JSONText(\(name)).text)" }
         let form = PathForm(parameter)
         switch parameter.type {
         case .string, .int, .int32, .int64, .uint, .uint32, .uint64, .bool, .double, .float, .uuid, .calendarDate:
@@ -145,8 +147,21 @@ extension TaskLayout {
                 )
             }
         }
+        calls += checkedParameters.map { parameter in
+            let arguments = ["\(SwiftName.escaped(parameter.label))", "of: \(Literal.string(parameter.wireName))"]
+            let check = "EncodingCheck(\(arguments.joined(separator: ", ")))"
+            return .call(".query", [.text(check), .text("encoder: .\(coders)")])
+        }
         guard !plain.isEmpty else { return calls }
         return [.call(".parameters", [.list(plain), .text("encoding: .\(coders)")])] + calls
+    }
+
+    /// The parameters whose text is made outside of the task, which reports a value that can't be encoded.
+    private var checkedParameters: [Parameter] {
+        operation.parameters.filter { parameter in
+            let isInTask = parameter.location == .query && !isJoined(parameter)
+            return !isInTask && (parameter.isJSON || isObject(parameter.type))
+        }
     }
 
     /// The value in a dictionary of parameters; `nil` if it is no value or list of values.
@@ -165,7 +180,7 @@ extension TaskLayout {
 
     /// A value for the form encoder.
     private func queryValue(_ parameter: Parameter, name: String, key: String) -> String {
-        if parameter.isJSON { return "[\(key): JSONQueryValue(\(name))]" }
+        if parameter.isJSON { return "[\(key): JSONText(\(name))]" }
         if parameter.style == "deepObject" { return "[\(key): \(name)]" }
         guard isObject(parameter.type) else { return "[\(key): \(name)]" }
         return parameter.isRequired ? name : "QueryFields(\(name))"

@@ -62,7 +62,10 @@ struct TestRenderer {
 
     private func target(_ operation: Operation, type: String) -> Layout {
         let values = operation.values.filter { !$0.isOptional }
-        guard !values.isEmpty else { return .text(options.style == .routed ? type : type + "()") }
+        if values.isEmpty {
+            let isPlainCase = options.style == .routed && operation.values.isEmpty
+            return .text(isPlainCase ? type : type + "()")
+        }
         let isUnlabelled = operation.parameters.isEmpty && options.style == .routed
         let arguments = values.map { value -> Layout in
             let label = isUnlabelled ? "" : SwiftName.label(value.label) + ": "

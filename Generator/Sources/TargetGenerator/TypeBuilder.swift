@@ -58,6 +58,14 @@ final class TypeBuilder {
     /// The place that a schema refers to; `nil`, with a note, if there is none.
     func resolved(_ place: Place) -> Place? {
         guard place.string("$ref") != nil else { return place }
+        for name in Schema.structuralKeywords {
+            guard let beside = place[name] else { continue }
+            notes.add(
+                beside,
+                "beside $ref",
+                "`\(name)` beside `$ref` is not expressed; wrote the type that `$ref` names."
+            )
+        }
         do {
             return try document.resolved(place)
         } catch {

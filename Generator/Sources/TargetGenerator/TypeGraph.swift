@@ -76,31 +76,66 @@ struct TypeGraph {
         }
     }
 
-    private func contains(_ name: String, within start: String) -> Bool {
+    private func contains(_ name: String, within start: String, edges: [String: [String]]) -> Bool {
         var seen: Set<String> = []
         var rest = [start]
         while let next = rest.popLast() {
             if next == name { return true }
-            if seen.insert(next).inserted { rest += inline(next) }
+            if seen.insert(next).inserted { rest += edges[next] ?? [] }
         }
         return false
     }
 
     /// Makes unions indirect and boxes properties, so that no value contains itself.
     mutating func breakCycles() {
+        var edges = Dictionary(uniqueKeysWithValues: sortedNames.map { ($0, inline($0)) })
         for name in sortedNames {
             guard case .union(var model) = types.declarations[name]?.shape else { continue }
-            guard inline(name).contains(where: { contains(name, within: $0) }) else { continue }
+            guard inline(name).contains(where: { contains(name, within: $0, edges: edges) }) else { continue }
             model.isIndirect = true
             types.declarations[name]?.shape = .union(model)
+            edges[name] = []
         }
         for name in sortedNames {
             guard case .object(var model) = types.declarations[name]?.shape else { continue }
             for (index, property) in model.properties.enumerated() {
-                guard let other = property.type.declarationName, contains(name, within: other) else { continue }
+                guard let other = property.type.declarationName, contains(name, within: other, edges: edges) else {
+                    continue
+                }
                 model.properties[index].isBoxed = true
             }
             types.declarations[name]?.shape = .object(model)
+            edges[name] = inline(name)
+        }
+    }
+
+    // MARK: - Discriminators
+
+    /// Finds the alternatives that don't encode the discriminator by themselves.
+    mutating func findTagging() {
+        for name in sortedNames {
+            guard case .union(var model) = types.declarations[name]?.shape, let property = model.discriminator else {
+                continue
+            }
+            for (index, variant) in model.variants.enumerated() {
+                model.variants[index].tagging = tagging(of: variant, property: property)
+            }
+            types.declarations[name]?.shape = .union(model)
+        }
+    }
+
+    private func tagging(of variant: UnionModel.Variant, property: String) -> UnionModel.Tagging {
+        switch variant.type.declarationName.flatMap({ types.declarations[$0]?.shape }) {
+        case .object(let model):
+            if let own = model.properties.first(where: { $0.wireName == property }) {
+                return own.isOptional ? .unless("value." + own.name) : .own
+            }
+            if model.additional != nil {
+                return .unless("value.\(model.additionalName)[\(Literal.string(property))]")
+            }
+            return .added
+        case .union(let model): return model.discriminator == property ? .own : .added
+        case .enumeration, nil: return .own
         }
     }
 
@@ -111,12 +146,22 @@ struct TypeGraph {
         for operation in apis.flatMap(\.operations) {
             for error in operation.mappedErrors { types.declarations[error.type]?.isError = true }
             for response in operation.responses.errors {
-                guard case .json(let type, _) = response.content, type.declarationName == nil, type != .json else {
-                    continue
-                }
-                let message = "an error of type `\(type.source)` is left in the response, and not in `appError`."
+                guard let type = Self.undeclaredType(of: response) else { continue }
+                let message = "an error of type `\(type)` is left in the response, and not in `appError`."
                 types.notes.add(response.place, "error response", message)
             }
+        }
+    }
+}
+
+extension TypeGraph {
+    /// The type of an error's body, if it's no declaration that can conform to `Error`.
+    private static func undeclaredType(of response: Responses.Response) -> String? {
+        switch response.content {
+        case .none: nil
+        case .json(let type, _): type.declarationName == nil && type != .json ? type.source : nil
+        case .text: "String"
+        case .data: "Data"
         }
     }
 }

@@ -64,6 +64,9 @@ struct GenerateCommand: ParsableCommand {
     )
     var singleFile: String?
 
+    @Flag(name: .customLong("only-tests"), help: ArgumentHelp("Only the tests, for build tools.", visibility: .hidden))
+    var onlyTests = false
+
     func validate() throws {
         guard document != nil || config != nil else {
             throw ValidationError("Name a document, or a configuration with --config.")
@@ -76,16 +79,16 @@ struct GenerateCommand: ParsableCommand {
         do {
             let (document, options) = try input()
             let result = try TargetGenerator(document: Document(contentsOf: document), options: options).generate()
-            var files = result.files
+            var files = onlyTests ? result.tests : result.files
             if let singleFile { files = [SourceFile(merging: files, path: singleFile)] }
             let output = OutputFiles(
                 files: files,
                 folder: folder,
-                tests: result.tests,
+                tests: onlyTests ? [] : result.tests,
                 testsFolder: testsFolder(options.module)
             )
             let changed = try check ? output.differences() : output.write()
-            Report(result: result, fileCount: files.count + result.tests.count).write()
+            Report(result: result, fileCount: files.count + (onlyTests ? 0 : result.tests.count)).write()
             differs = check && !changed.isEmpty
             for path in changed where check { print("differs: \(path)") }
         } catch {
@@ -104,7 +107,10 @@ struct GenerateCommand: ParsableCommand {
             let file = URL(fileURLWithPath: config)
             let configuration = try Configuration(contentsOf: file)
             try configuration.apply(to: &options)
-            if singleFile != nil { options.tests = false }
+            if singleFile != nil { options.tests = onlyTests }
+            if onlyTests, configuration.module == nil {
+                throw ConfigurationError(message: "\(config): tests need the “module” that they test")
+            }
             return (file.deletingLastPathComponent().appending(path: configuration.document), options)
         }
         options.tags = Self.list(tags)

@@ -7,18 +7,6 @@ import Testing
 
 @Suite("Swift is written from a document")
 struct GenerationTests {
-    /// Generates a document of which the schemas or paths are given.
-    private func generate(_ text: String, change: (inout GenerationOptions) -> Void = { _ in }) throws
-        -> TargetGenerator.Output
-    {
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString + ".yaml")
-        try Data(("openapi: 3.1.0\n" + text).utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        var options = GenerationOptions(module: "Shop")
-        change(&options)
-        return try TargetGenerator(document: Document(contentsOf: file), options: options).generate()
-    }
-
     /// The text of the models of these schemas.
     private func models(_ schemas: String) throws -> String {
         let text = "components:\n  schemas:\n" + schemas.split(separator: "\n").map { "    \($0)\n" }.joined()
@@ -123,39 +111,50 @@ struct GenerationTests {
         )
         #expect(text.contains(#"case "b": self = .b(try B(from: decoder))"#))
         #expect(text.contains(#"case "C": self = .c(try C(from: decoder))"#))
+        #expect(text.contains(#"if value.kind == nil { try Self.encode(tag: "b", to: encoder) }"#))
     }
 
-    @Test("What isn't expressed is said with its pointer")
-    func notes() throws {
+    @Test("A union adds its tag to an alternative that has no property for it")
+    func addsTag() throws {
+        let text = try models(
+            """
+            A: {oneOf: [{$ref: '#/components/schemas/B'}, {$ref: '#/components/schemas/C'}, {$ref: '#/components/schemas/D'}], discriminator: {propertyName: kind}}
+            B: {type: object, properties: {n: {type: integer}}}
+            C: {type: object, properties: {n: {type: integer}}, additionalProperties: {type: string}}
+            D: {type: object, required: [kind], properties: {kind: {type: string}}}
+            """
+        )
+        let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
+        let index = try #require(lines.firstIndex(of: "case .b(let value):"))
+        #expect(lines[index + 1] == #"try Self.encode(tag: "B", to: encoder)"#)
+        #expect(
+            lines.contains(#"if value.additionalProperties["kind"] == nil { try Self.encode(tag: "C", to: encoder) }"#)
+        )
+        #expect(lines.contains("case .d(let value): try value.encode(to: encoder)"))
+    }
+
+    @Test("A value whose text is in the path or a header field is checked by the task")
+    func checksTexts() throws {
         let output = try generate(
             """
             paths:
-              /a/{id}:
+              /a/{o}/{j}:
                 get:
-                  callbacks: {x: {}}
-                  responses: {"200": {content: {application/xml: {}, application/json: {}}}}
-            components: {schemas: {A: {not: {type: string}}, B: {properties: {c: {$ref: '#/nothing'}}}}}
+                  parameters:
+                    - {name: o, in: path, required: true, schema: {$ref: '#/components/schemas/O'}}
+                    - {name: j, in: path, required: true, content: {application/json: {schema: {type: integer}}}}
+                    - {name: X-O, in: header, schema: {$ref: '#/components/schemas/O'}}
+                    - {name: X-J, in: header, required: true, content: {application/json: {schema: {$ref: '#/components/schemas/O'}}}}
+                  responses: {"204": {description: none}}
+            components: {schemas: {O: {type: object, properties: {n: {type: number}}}}}
             """
         )
-        let lines = output.notes.map(\.line)
-        for pointer in ["get/callbacks:", "responses/200:", "A/not:", "properties/c:", "~1a~1{id}/get:"] {
-            #expect(lines.contains { $0.contains(pointer) }, "\(pointer) in \(lines)")
+        let text = try #require(output.files.first { $0.path == "ShopAPI.swift" }).text
+        for (label, name) in [("o", "o"), ("j", "j"), ("xO", "X-O"), ("xJ", "X-J")] {
+            #expect(text.contains("EncodingCheck(\(label), of: \"\(name)\")"), "\(name) in \(text)")
         }
-    }
-
-    @Test("An API key is said with its place, unless it is Authorization", arguments: ["query", "cookie", "header"])
-    func keys(location: String) throws {
-        for (field, isSaid) in [("X-Key", true), ("authorization", location != "header")] {
-            let output = try generate(
-                """
-                paths: {/a: {get: {security: [{key: []}], responses: {"204": {description: none}}}}}
-                components: {securitySchemes: {key: {type: apiKey, in: \(location), name: \(field)}}}
-                """
-            )
-            let lines = output.notes.filter { $0.construct == "API key" }.map(\.line)
-            let isFound = lines.contains { $0.contains("securitySchemes/key: ") && $0.contains(location) }
-            #expect(isFound == isSaid, "\(lines)")
-        }
+        #expect(text.contains(#"\(JSONText(j).text)"#))
+        #expect(output.files.contains { $0.path == "EncodingCheck.swift" })
     }
 
     @Test("An example that doesn't match its schema is replaced")
@@ -172,6 +171,48 @@ struct GenerationTests {
         let samples = try #require(output.files.first { $0.path == "ShopAPI+Samples.swift" }).text
         #expect(samples.contains(##"Data(#"{"n":1}"#.utf8)"##))
         #expect(output.notes.contains { $0.construct == "example" })
+    }
+
+    @Test("The test of a case whose values are all optional calls it without them")
+    func testsOptionalValues() throws {
+        let output = try generate(
+            """
+            paths: {/a: {get: {parameters: [{name: q, in: query}], responses: {"204": {description: none}}}}}
+            """
+        ) { $0.tests = true }
+        let text = try #require(output.tests.first { $0.path == "ShopAPITests.swift" }).text
+        #expect(text.contains("let target = ShopAPI.getA()\n"))
+    }
+
+    @Test(
+        "What a call uses of the support files is written",
+        arguments: [
+            ("in: query, explode: false", "array", "EscapedText.swift"), ("in: path", "array", "EscapedText.swift"),
+            ("in: query, explode: false", "object", "ObjectText.swift"),
+            ("in: header", "object", "EncodingCheck.swift"),
+            ("in: query", "object", "QueryFields.swift"),
+        ]
+    )
+    func writesSupport(parameter: String, kind: String, file: String) throws {
+        let output = try generate(
+            """
+            paths: {"/a/{p}": {get: {
+              parameters: [{name: p, \(parameter), schema: {$ref: '#/components/schemas/V'}}],
+              responses: {"204": {description: none}}}}}
+            components: {schemas: {V: {type: \(kind), items: {type: string}, properties: {b: {type: string}}}}}
+            """
+        )
+        #expect(output.files.map(\.path).contains(file))
+    }
+
+    @Test("A call of HEAD has no output")
+    func headHasNoOutput() throws {
+        let output = try generate(
+            """
+            paths: {/a: {head: {responses: {"200": {description: ok, content: {application/json: {schema: {type: integer}}}}}}}}
+            """
+        ) { $0.style = .typed }
+        #expect(try #require(output.files.first { $0.path == "ShopAPI.swift" }).text.contains("TypedTarget") == false)
     }
 
     @Test("A recursive schema without an object between is no endless loop")
