@@ -51,7 +51,8 @@ struct LoadCase: CustomTestStringConvertible, Sendable {
 }
 
 extension LoadCase {
-    static let all = [true, false].flatMap { isText in wholes(isText) + fragments(isText) + chops(isText) + masses(isText) }
+    static let all = [true, false]
+        .flatMap { isText in wholes(isText) + fragments(isText) + chops(isText) + masses(isText) }
 
     /// Cases whose number has a section for text, and the next one for data.
     private static func numbered(
