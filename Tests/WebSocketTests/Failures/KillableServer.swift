@@ -61,25 +61,34 @@ struct KillableServer {
     }
 }
 
-/// The sockets of this network that are open.
+/// The sockets of this process that are open.
 enum OpenSockets {
-    /// The number of open sockets whose other end has a port (proc(5), `/proc/net/tcp`).
-    static func count(to port: Int) throws -> Int {
-        let table = try String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)
-        let ending = ":" + String(port, radix: 16, uppercase: true).leftPadded(to: 4)
-        return table.split(separator: "\n")
-            .filter { line in
-                let fields = line.split(separator: " ")
-                // A socket that only the system keeps, for example for TIME_WAIT, has no file.
-                return fields.count > 9 && fields[2].hasSuffix(ending) && fields[9] != "0"
-            }
-            .count
-    }
-}
+    /// The names of all of them, for example `socket:[1234]`. A name is not used again.
+    static func names() throws -> Set<String> { Set(try all().values) }
 
-extension String {
-    fileprivate func leftPadded(to count: Int) -> String {
-        String(repeating: "0", count: max(0, count - self.count)) + self
+    /// The names of those whose other end has a port. One that has lost its connection isn't among them.
+    static func names(to port: Int) throws -> Set<String> {
+        Set(try all().filter { peerPort(of: $0.key) == port }.values)
+    }
+
+    private static func all() throws -> [Int32: String] {
+        var names: [Int32: String] = [:]
+        for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            // Other tests close theirs meanwhile.
+            let name = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+            if let descriptor = Int32(number), let name, name.hasPrefix("socket:") { names[descriptor] = name }
+        }
+        return names
+    }
+
+    private static func peerPort(of descriptor: Int32) -> Int? {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        guard status == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 }
 #endif
