@@ -10,6 +10,7 @@ let package = Package(
         // For its transport on async-http-client.
         .package(name: "Examples", path: "../Examples"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     ],
     targets: [
         .target(name: "Measuring"),
@@ -27,6 +28,8 @@ let package = Package(
         .target(name: "CurlMulti", linkerSettings: [.linkedLibrary("curl")]),
         // Minimal servers: one answers everything, one never answers.
         .target(name: "Loopback"),
+        // A server of WebSockets, and a client on plain sockets.
+        .target(name: "WebSocketPeers"),
         .executableTarget(
             name: "encoding",
             dependencies: ["Measuring", "CurlMulti", "Loopback", .product(name: "TargetKit", package: "TargetKit")]
@@ -66,6 +69,15 @@ let package = Package(
         ),
         // Runs the others and collects what they measure.
         .executableTarget(name: "report", dependencies: ["Measuring"]),
+        .executableTarget(
+            name: "websocket",
+            dependencies: [
+                "Measuring", "WebSocketPeers", .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitWebSocket", package: "TargetKit"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -92,8 +92,9 @@ final class FrameSession: Sendable {
     /// Answers the close frame of the server, and waits a while until it ends the connection (RFC 6455 §7.1.1).
     private func noteClose(_ closing: WebSocketClosing) async {
         state.withLock { $0.received = closing }
-        inbox.finish(.success(()))
+        // Before the end of the messages, after which the WebSocket can be released and cancelled.
         await writer.close(WebSocketClosing(code: closing.code))
+        inbox.finish(.success(()))
         startTimeout()
     }
 
@@ -191,10 +192,6 @@ extension FrameSession {
     func cancel(_ closing: WebSocketClosing) {
         state.withLock { $0.isClosing = true }
         inbox.finish(.failure(CancellationError()))
-        let canClose = writer.canClose.withLock { canClose in
-            defer { canClose = false }
-            return canClose
-        }
-        connection.close(sending: canClose ? closing.frame : [])
+        connection.close(sending: writer.endFrames() ? closing.frame : [])
     }
 }

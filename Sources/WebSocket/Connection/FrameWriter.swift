@@ -14,6 +14,15 @@ actor FrameWriter {
         let completion: SendCompletion
     }
 
+    /// Whether a close frame can be sent now.
+    private enum CloseState: Sendable {
+        case possible
+        /// A frame is being passed to the connection, or is incomplete.
+        case inFrame
+        /// It was sent, or the connection was closed without it.
+        case over
+    }
+
     private let connection: any ByteConnection
     private var writer: WebSocketWriter
     /// The message that is being sent in slices, then those that wait for its end.
@@ -24,8 +33,8 @@ actor FrameWriter {
     private var failure: (any Error)?
     /// The close frame to send at the end of the current frame.
     private var closing: WebSocketClosing?
-    /// Whether a close frame can be sent without the actor: no frame is incomplete, and none was sent.
-    nonisolated let canClose = Locked(true)
+    /// Whether a close frame can be sent, also by those who don't wait for the actor.
+    private nonisolated let closeState = Locked(CloseState.possible)
 
     init(_ connection: any ByteConnection, deflate: PerMessageDeflate?) {
         self.connection = connection
@@ -62,6 +71,15 @@ actor FrameWriter {
         guard failure == nil, self.closing == nil else { return }
         self.closing = closing
         if isAtBoundary { writeClose() }
+    }
+
+    /// Ends the sending of frames by those who close the connection; returns whether they can send a close frame
+    /// before.
+    nonisolated func endFrames() -> Bool {
+        closeState.withLock { state in
+            defer { state = .over }
+            return state == .possible
+        }
     }
 
     /// Ends the messages that wait.
@@ -101,7 +119,20 @@ extension FrameWriter {
     private func write(_ completion: SendCompletion?, _ frame: (inout WebSocketWriter, inout [UInt8]) -> Void) {
         var bytes: [UInt8] = []
         frame(&writer, &bytes)
-        connection.write(bytes) { completion?.finish($0) }
+        pass(bytes) { completion?.finish($0) }
+    }
+
+    /// Passes frames, or a part of one, to the connection. No close frame comes between.
+    private func pass(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
+        let isOpen = closeState.withLock { state in
+            guard state != .over else { return false }
+            state = .inFrame
+            return true
+        }
+        guard isOpen else { return completion(WebSocketError.alreadyClosed) }
+        connection.write(bytes, completion: completion)
+        guard isAtBoundary else { return }
+        closeState.withLock { if $0 == .inFrame { $0 = .possible } }
     }
 
     /// Writes the next slice of the first message; when the system has taken it, the next one follows.
@@ -111,10 +142,9 @@ extension FrameWriter {
         guard var item = queue.first else { return }
         var bytes: [UInt8] = []
         writer.write(&item.message, upTo: Self.sliceSize, to: &bytes)
-        let (isWritten, isAtBoundary) = (item.message.isWritten, item.message.isAtFrameBoundary)
+        let isWritten = item.message.isWritten
         queue[0] = item
-        canClose.withLock { $0 = isAtBoundary }
-        connection.write(bytes) { [completion = item.completion] error in
+        pass(bytes) { [completion = item.completion] error in
             if isWritten || error != nil { completion.finish(error) }
             Task { await self.didWrite(error) }
         }
@@ -136,12 +166,8 @@ extension FrameWriter {
     }
 
     private func writeClose() {
-        let isFirst = canClose.withLock { canClose in
-            defer { canClose = false }
-            return canClose
-        }
-        guard let closing, isFirst else { return }
-        write(nil) { _, bytes in bytes = closing.frame }
+        guard let closing, endFrames() else { return }
+        connection.write(closing.frame) { _ in }
         end(with: WebSocketError.alreadyClosed)
     }
 }

@@ -90,7 +90,7 @@ final class WebSocketSession: Sendable {
     func receive() async throws(TargetKitError) -> WebSocketMessage? {
         do {
             if let message = try await connection.receive() { return message }
-            noteEnd()
+            if frames == nil { noteEnd() }
             let (failure, isClosing) = state.withLock { ($0.failure, $0.isClosing) }
             if let failure { throw failure }
             if let closing = connection.closing, !isClosing, !closing.isRegular {
@@ -149,13 +149,16 @@ extension WebSocketSession {
             do {
                 try await pong(within: heartbeat.timeout)
             } catch {
-                if Task.isCancelled { return }
+                if Task.isCancelled || isBeingClosed { return }
                 guard frames?.isFull != true else { continue }
                 cancel(with: error)
                 return
             }
         }
     }
+
+    /// Whether one of the ends has sent a close frame, after which no pong has to come.
+    private var isBeingClosed: Bool { connection.closing != nil || state.withLock(\.isClosing) }
 
     private func pong(within timeout: Duration) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

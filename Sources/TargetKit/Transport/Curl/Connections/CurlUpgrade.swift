@@ -39,6 +39,8 @@ final class CurlUpgrade {
     private var writtenCount: Int64 = 0
     /// Whether the server has not ended its side.
     private var canRead = true
+    /// Whether nothing can be written any more.
+    private var hasFailed = false
     /// Whether the channel has no room.
     private var isPaused = false
 
@@ -124,7 +126,7 @@ extension CurlUpgrade {
     ///
     /// - Throws: A ``CurlFailure``.
     func act(flags: Int32, buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
-        if sentCount < sending.count { try flush() }
+        if sentCount < sending.count, let failure = flushFailure() { return try readRest(after: failure, into: buffer) }
         var step = Step.waiting
         if flags & CURL_CSELECT_IN != 0 { step = try read(into: buffer) }
         watch()
@@ -134,7 +136,7 @@ extension CurlUpgrade {
     /// Does what the tasks have asked for.
     func work(buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
         let work = channel.takeWork()
-        try flush()
+        if let failure = flushFailure() { return try readRest(after: failure, into: buffer) }
         if work.isClosing { return .ended }
         if isPaused, work.resumes {
             isPaused = false
@@ -145,6 +147,26 @@ extension CurlUpgrade {
         }
         watch()
         return .waiting
+    }
+
+    private func flushFailure() -> CurlFailure? {
+        do throws(CurlFailure) {
+            try flush()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Reads what the server has sent before the connection failed, as far as there is room, for example a close frame
+    /// that says why. The system returns it although nothing can be written any more.
+    private func readRest(
+        after failure: CurlFailure,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(CurlFailure) -> Step {
+        hasFailed = true
+        if case .responded(let response) = try read(into: buffer) { return .responded(response) }
+        throw failure
     }
 
     /// Reads until nothing is there, or the channel has no room and no reader.
@@ -173,7 +195,11 @@ extension CurlUpgrade {
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             if count == 0 { canRead = false }
             if case .open = phase {
-                if count == 0 { channel.endReading(.success(())) } else { isPaused = !channel.receive(bytes) }
+                if !bytes.isEmpty {
+                    isPaused = !channel.receive(bytes)
+                } else if !hasFailed {
+                    channel.endReading(.success(()))
+                }
             } else if let response = try receiveResponse(bytes) {
                 return .responded(response)
             }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+import TargetKitTesting
+import TargetKitWebSocketTesting
+import TestSupport
+import Testing
+
+@testable import TargetKitWebSocket
+
+/// Tokens that expire while a WebSocket is opened.
+@Suite("Token refreshes during handshakes", .timeLimit(.minutes(1)))
+struct HandshakeRefreshTests {
+    /// A server that lets in those with the fresh token, and ends its first WebSocket.
+    private func server() throws -> TestServer {
+        let count = Locked(0)
+        return try TestServer { request in
+            guard request.headers["Authorization"] == "Bearer fresh" else { return .status(401) }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? .webSocket(.send("1"), .receive, .disconnect) : .webSocket(.send("2"), .echo)
+        }
+    }
+
+    @Test("A token that has expired before a reconnection is refreshed once, and the states do not mention it")
+    func reconnection() async throws {
+        let server = try server()
+        let refreshes = Recorder<String>()
+        let plugin = AuthenticationPlugin(authenticator: Tokens(refreshes: refreshes)) { _ in }
+        try await plugin.signIn("stale")
+        let provider = Provider<Feed>(plugins: [plugin])
+        var backoff = WebSocketReconnection.backoff(RetryPolicy(attempts: .max), reachability: nil)
+        backoff.share = { 0.1 }
+        let socket = provider.webSocket(Feed(baseURL: server.baseURL), reconnecting: backoff)
+        let states = socket.states
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == .text("1"))
+        #expect(refreshes.elements == ["stale"])
+        try await plugin.signIn("old")
+        try await socket.send("end")
+        #expect(try await messages.next() == .text("2"))
+        #expect(refreshes.elements == ["stale", "old"])
+        await socket.close()
+        var names: [String] = []
+        for await state in states {
+            switch state {
+            case .connecting: names.append("connecting")
+            case .open: names.append("open")
+            case .waiting: names.append("waiting")
+            case .closed(let error): names.append(error == nil ? "closed" : "failed")
+            }
+        }
+        #expect(names.last == "closed")
+        #expect(names.dropLast().suffix(5) == ["connecting", "open", "waiting", "connecting", "open"])
+        // Two that were refused, and two WebSockets.
+        try await server.waitForClosedConnections(server.connectionCount)
+    }
+
+    @Test("Cancelling while the token is refreshed ends the handshake, and no connection is left")
+    func cancelled() async throws {
+        let server = try server()
+        let (began, released) = (Expectation(), Expectation())
+        let plugin = AuthenticationPlugin(authenticator: SlowTokens(began: began, released: released)) { _ in }
+        try await plugin.signIn("stale")
+        let provider = Provider<Feed>(plugins: [plugin])
+        let task = Task { try await provider.webSocket(Feed(baseURL: server.baseURL)) }
+        await began.wait()
+        task.cancel()
+        let error = await #expect(throws: TargetKitError.self) { _ = try await task.value }
+        #expect(error?.stage == .cancelled)
+        try await server.waitForClosedConnections(server.connectionCount)
+        released.fulfill()
+        await provider.scope.shutdown(grace: .seconds(30))
+    }
+}
+
+/// Tokens whose refresh waits.
+private struct SlowTokens: Authenticator {
+    let began: TargetKitTesting.Expectation
+    let released: TargetKitTesting.Expectation
+
+    func apply(_ credential: String, to request: inout URLRequest) throws {
+        request.setValue("Bearer \(credential)", forHTTPHeaderField: "Authorization")
+    }
+
+    func refresh(_ credential: String) async throws -> String {
+        began.fulfill()
+        await released.wait()
+        return "fresh"
+    }
+}
