@@ -22,7 +22,7 @@ struct TroubleshootingPageTests {
     }
 
     private static func trimmed(_ part: String) -> String {
-        part.trimmingCharacters(in: .whitespaces)
+        part.trimmingCharacters(in: CharacterSet(charactersIn: " ;,"))
     }
 
     private static func sources() throws -> String {

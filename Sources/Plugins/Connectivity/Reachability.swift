@@ -53,8 +53,9 @@ public final class Reachability: Sendable {
     /// The current status; ``Status/unknown`` before it is started, and until the source has reported one.
     public var status: Status { state.value.status }
 
-    /// `false` only for ``Status/offline``.
-    package var isReachable: Bool { status.isReachable }
+    /// Whether the device has a connection: `false` only for ``Status/offline``. An unknown status is `true`, because it
+    /// doesn't delay calls.
+    public var isOnline: Bool { status.isReachable }
 
     /// The current status, then each change. The sequence continues after ``stop()``, with ``Status/unknown``, and
     /// after a later ``start()``.

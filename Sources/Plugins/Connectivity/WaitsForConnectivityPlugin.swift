@@ -95,7 +95,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }
         let waits = timeout > .zero && isHeld(context)
         if waits, try await isServedInTime(refused) { return nil }
-        guard reachability.isReachable else {
+        guard reachability.isOnline else {
             guard waits, failsAfterTimeout else { return nil }
             return Self.error(.notConnectedToInternet, text: "the device has been offline for \(timeout)")
         }
@@ -140,7 +140,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         guard error.stage == .transport else { return false }
         switch error.kind {
         case .offline: return true
-        case .cannotConnect, .connectionLost, .timedOut: return !reachability.isReachable
+        case .cannotConnect, .connectionLost, .timedOut: return !reachability.isOnline
         default: return false
         }
     }

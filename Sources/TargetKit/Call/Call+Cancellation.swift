@@ -41,15 +41,15 @@ extension Call {
         }
         guard case .failure(let error) = result else {
             let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
-            return .failure(error.interrupted(by: interruption))
+            return .failure(error.interrupted(by: interruption, in: context))
         }
-        return .failure(error.interrupted(by: interruption))
+        return .failure(error.interrupted(by: interruption, in: context))
     }
 
     /// Returns the error of a failed stage, or the interruption if the call was interrupted.
     func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
         let failure = TargetKitError(error, at: stage, target: context.target, request: request)
-        return interruption.map { failure.interrupted(by: $0) } ?? failure
+        return interruption.map { failure.interrupted(by: $0, in: context) } ?? failure
     }
 }
 
@@ -71,7 +71,10 @@ extension Result<Response, TargetKitError> {
 
 extension TargetKitError {
     /// This error, with the stage and cause of the interruption.
-    fileprivate func interrupted(by interruption: RequestHandle.Interruption) -> TargetKitError {
+    fileprivate func interrupted(
+        by interruption: RequestHandle.Interruption,
+        in context: RequestContext
+    ) -> TargetKitError {
         var error = self
         switch interruption {
         case .cancelled:
@@ -82,7 +85,7 @@ extension TargetKitError {
         case .timedOut:
             error.stage = .transport
             if (underlying as? URLError)?.code != .timedOut {
-                error.underlying = URLError(.timedOut, userInfo: [FailureMark.wholeCall: true])
+                error.underlying = ExceededLimit.wholeCall(context.options.timeout.wholeCall).error
                 error.appError = nil
             }
         }

@@ -46,6 +46,7 @@ extension Call {
         do {
             result = .success(try await validatedResponse(to: request, of: target, reception))
         } catch {
+            let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
             result = .failure(failure(error, at: .transport, request: request.urlRequest))
         }
         plugins.didReceive(result, context: context)

@@ -15,7 +15,7 @@ package struct ErrorDescription: CustomStringConvertible {
             // Errors of the package. The `errorDescription` of some of them is for the user.
             case let error as any ReflectsDescription: error.description
             case let error as URLError: Self.text(of: error)
-            case let error as DecodingError: Self.text(of: error)
+            case let error as DecodingError: DecodingDescription(error).description
             case let error as EncodingError: Self.text(of: error)
             case is CancellationError: "cancelled"
             case let error as any LocalizedError: error.errorDescription ?? Self.name(of: error)
@@ -59,27 +59,12 @@ package struct ErrorDescription: CustomStringConvertible {
         return "\(words) (URLError \(error.code.rawValue))"
     }
 
-    private static func text(of error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, let context): "no value at \(path(context.codingPath + [key]))"
-        case .valueNotFound(let type, let context): "null instead of \(type) at \(path(context.codingPath))"
-        case .typeMismatch(let type, let context): "no \(type) at \(path(context.codingPath))"
-        case .dataCorrupted(let context): "unreadable value at \(path(context.codingPath))"
-        @unknown default: "not readable"
-        }
-    }
-
     private static func text(of error: EncodingError) -> String {
         switch error {
         case .invalidValue(let value, let context):
-            "a \((value as? HiddenValue)?.type ?? type(of: value)) that can't be encoded at \(path(context.codingPath))"
+            "a \((value as? HiddenValue)?.type ?? type(of: value)) that can't be encoded at \(CodingKeyPath(context.codingPath))"
         @unknown default: "not encodable"
         }
-    }
-
-    private static func path(_ keys: [any CodingKey]) -> String {
-        guard !keys.isEmpty else { return "the top" }
-        return keys.map { key in key.intValue.map { "[\($0)]" } ?? key.stringValue }.joined(separator: ".")
     }
 
     /// The type and, for an enum, the case, without associated values, which may be secrets.

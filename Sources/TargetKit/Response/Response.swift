@@ -131,6 +131,9 @@ public struct Response: Sendable {
     /// aren't included.
     public var request: URLRequest? { fields.request }
 
+    /// The URL of ``request``: after redirects, the URL that sent the response. `nil` without a request.
+    public var url: URL? { fields.request?.url }
+
     /// The redirects that were followed.
     public var redirects: [Redirect] { fields.redirects }
 

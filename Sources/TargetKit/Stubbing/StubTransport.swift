@@ -124,7 +124,7 @@ public struct StubTransport: Transport {
         if let limit = timeout {
             if limit < delay {
                 try await clock.wait(for: limit)
-                throw URLError(.timedOut)
+                throw ExceededLimit.stub(delay: delay, limit: limit).error
             }
             timeout = limit - delay
         }

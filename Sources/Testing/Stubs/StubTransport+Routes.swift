@@ -2,6 +2,14 @@
 import Foundation
 import TargetKit
 
+/// The routes of a stub transport: patterns and their responses, in the order in which they are compared.
+///
+/// ```swift
+/// let routes: StubRoutes = [.get("/cart"): .json("[]"), .any: .status(404)]
+/// let transport = StubTransport(routes: routes)
+/// ```
+public typealias StubRoutes = KeyValuePairs<RequestPattern, StubResponse>
+
 extension StubTransport {
     /// Creates a transport that responds to each request with the first route that matches it.
     ///
@@ -25,7 +33,7 @@ extension StubTransport {
     ///   - log: Receives every request, also those without a matching route; default: none.
     ///   - clock: The clock that measures the delays; default: the continuous clock.
     public init(
-        routes: KeyValuePairs<RequestPattern, StubResponse>,
+        routes: StubRoutes,
         log: RequestLog? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -39,19 +47,19 @@ extension StubTransport {
         log: RequestLog? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        let routes = StubRoutes(routes, log: log)
+        let routes = RouteResponder(routes, log: log)
         self.init(clock: clock, owner: routes) { try await routes.response(to: $0) }
     }
 
     /// The patterns of the routes that have not responded to a request yet, in order; empty for a transport without
     /// routes.
     public var unusedRoutes: [RequestPattern] {
-        (owner as? StubRoutes)?.unused ?? []
+        (owner as? RouteResponder)?.unused ?? []
     }
 }
 
 /// The routes of a stub transport, and its log.
-private final class StubRoutes: Sendable {
+private final class RouteResponder: Sendable {
     private let table: RouteTable<StubResponse.Element>
     private let log: RequestLog?
 

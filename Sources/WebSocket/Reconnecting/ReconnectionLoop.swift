@@ -114,7 +114,7 @@ extension ReconnectionLoop {
             group.addTask {
                 // Without a `Reachability`, there are no changes.
                 for await _ in networkChanges.changes() {
-                    if networkChanges.value != changes, reachability?.isReachable == true { return }
+                    if networkChanges.value != changes, reachability?.isOnline == true { return }
                 }
             }
             await group.next()

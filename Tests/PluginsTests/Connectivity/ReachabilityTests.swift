@@ -31,13 +31,13 @@ struct ReachabilityTests {
     func unknownUnlessRunning() {
         let reachability = Reachability(source: source)
         #expect(reachability.status == .unknown)
-        #expect(reachability.isReachable)
+        #expect(reachability.isOnline)
         reachability.start()
         #expect(reachability.status == .offline)
-        #expect(!reachability.isReachable)
+        #expect(!reachability.isOnline)
         reachability.stop()
         #expect(reachability.status == .unknown)
-        #expect(reachability.isReachable)
+        #expect(reachability.isOnline)
     }
 
     @Test("The status is the last one that the source has reported", arguments: statuses)
@@ -46,7 +46,7 @@ struct ReachabilityTests {
         reachability.start()
         source.set(status)
         #expect(reachability.status == status)
-        #expect(reachability.isReachable == status.isReachable)
+        #expect(reachability.isOnline == status.isReachable)
     }
 
     @Test("A status that is set replaces the source's until the stop", arguments: [false, true])

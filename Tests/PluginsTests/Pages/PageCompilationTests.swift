@@ -52,6 +52,24 @@ struct PageCompilationTests {
         #expect(try await errors(Self.strict + flags + kind + files.sorted()) == "")
     }
 
+    @Test("A name of Moya is an error that states its replacement")
+    func moyaNames() async throws {
+        let folder = try TemporaryFolder()
+        let names = DocumentationPage.moyaNames()
+        let lines = names.map { $0.code }
+        let source = "import Foundation\nimport TargetKit\n" + lines.joined(separator: "\n")
+        let file = try folder.file("Moya.swift", Data(source.utf8))
+        let searched = [BuiltModules.folder] + DocumentationPage.moduleMapFolders
+        let flags = searched.flatMap { ["-I", $0.path] }
+        let style = ["-parse-as-library", "-diagnostic-style", "llvm"]
+        let text = try await errors(Self.strict + flags + style + [file.path])
+        for (number, name) in names.enumerated() {
+            let place = "Moya.swift:\(number + 3):"
+            let errors = text.split(separator: "\n").filter { $0.contains(place) && $0.contains("error:") }
+            #expect(errors.contains { $0.contains(name.replacement) }, "\(name.code): \(errors)")
+        }
+    }
+
     @Test("The manifest for a new package compiles")
     func manifest() async throws {
         let manifests = try DocumentationPage("Sources/TargetKit/TargetKit.docc/GettingStarted.md").manifests()
@@ -75,6 +93,7 @@ struct PageCompilationTests {
             "Sources/Plugins/TargetKitPlugins.docc",
             "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc", "Sources/WebSocket/TargetKitWebSocket.docc",
+            "Sources/WebSocketTesting/TargetKitWebSocketTesting.docc",
             "Sources/Testing/TargetKitTesting.docc",
             "Sources/TransportConformance/TargetKitTransportConformance.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }

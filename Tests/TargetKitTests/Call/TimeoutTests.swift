@@ -44,6 +44,8 @@ struct TimeoutTests {
         #expect(error?.stage == .transport)
         #expect(error?.kind == .timedOut)
         #expect((error?.underlying as? URLError)?.code == .timedOut)
+        let words = "the whole call, with its retries and waits, took longer than 1.5 seconds; set \\.timeout"
+        #expect(error?.description.contains(words) == true)
         #expect(plugin.events.last == .process(.failure(.transport)))
         #expect(clock.sleeperCount == 0)
     }
@@ -59,6 +61,39 @@ struct TimeoutTests {
         #expect(response.statusCode == 200)
         // The clock's sleeper goes when its task has seen the cancel.
         while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
+    }
+
+    @Test("The error of an exchange that timed out states its limit and the option, whoever found out")
+    func exchangeWords() async throws {
+        let transport = SlowTransport()
+        let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(800)))
+        let limited = await #expect(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: transport).request(TestTarget(.example), options: options)
+        }
+        let words = "the exchange took longer than 0.8 seconds; set \\.timeout to a longer .exchange(…)"
+        #expect(limited?.description.contains(words) == true, "\(limited as Any)")
+        #expect((limited?.underlying as? URLError)?.code == .timedOut)
+        let unlimited = await #expect(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: transport).request(TestTarget(.example))
+        }
+        #expect(unlimited?.description.contains("took longer") == false)
+    }
+
+    @Test("A stub's delay that exceeds the exchange's limit is stated with it")
+    func stubWords() async throws {
+        let clock = ManualClock()
+        let provider = Provider<TestTarget>(stubClosure: { _ in .delayed(.seconds(5)) }, clock: clock)
+        let call = Task {
+            try await provider.request(
+                TestTarget(.example),
+                options: .setting(\.timeout, .exchange(.seconds(2)))
+            )
+        }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(2))
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        let words = "the stub's delay of 5.0 seconds exceeds the exchange's limit of 2.0 seconds; shorten the delay"
+        #expect(error?.description.contains(words) == true, "\(error as Any)")
     }
 
     @Test("An exchange is timed by an injected clock, at each attempt anew")
@@ -261,4 +296,9 @@ private struct HastyClock: Clock {
     var minimumResolution: Duration { .zero }
 
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
+}
+
+/// A transport with a limit of its own, which it doesn't state.
+private struct SlowTransport: Transport {
+    func send(_ request: TransportRequest) async throws -> TransportResponse { throw URLError(.timedOut) }
 }

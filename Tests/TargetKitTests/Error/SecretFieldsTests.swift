@@ -133,6 +133,6 @@ struct SecretFieldsTests {
         struct Order: Decodable { var items: [Int] }
         let response = Response(statusCode: 200, data: Data(#"{"items":["hunter2"]}"#.utf8))
         let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self) }
-        #expect(error.description.hasSuffix("no Int at items.[0]"))
+        #expect(error.description.contains(": expected Int at items[0], found a string; "))
     }
 }

@@ -67,7 +67,7 @@ struct ContractTests {
         }
         let text = "\(try #require(error))"
         #expect(text.hasPrefix("2 problems:\n  Typed: the sample: the body couldn't be decoded"))
-        #expect(text.contains("no Int at data.id"))
+        #expect(text.contains("expected Int at data.id, found a string"))
         await #expect(throws: (any Error).self) {
             try await Provider<Target>().checkContracts(of: [Target(sample: #"{"id":1}"#)], as: { _ in Product.self })
         }

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct StubRoutesTests {
     private let log = RequestLog()
 
-    private func provider(_ routes: KeyValuePairs<RequestPattern, StubResponse>) -> Provider<TeaShop> {
+    private func provider(_ routes: StubRoutes) -> Provider<TeaShop> {
         Provider(transport: StubTransport(routes: routes, log: log))
     }
 
@@ -78,8 +78,8 @@ struct StubRoutesTests {
 
     @Test("Routes of two places are put together")
     func combined() async throws {
-        let common: KeyValuePairs<RequestPattern, StubResponse> = [.any: .status(404), .get("/never"): .status(500)]
-        let special: KeyValuePairs<RequestPattern, StubResponse> = [.get("/products/:id"): .status(204)]
+        let common: StubRoutes = [.any: .status(404), .get("/never"): .status(500)]
+        let special: StubRoutes = [.get("/products/:id"): .status(204)]
         let transport = StubTransport(routes: Array(special) + Array(common))
         #expect(try await Provider<TeaShop>(transport: transport).request(.product(id: 1)).statusCode == 204)
         #expect(transport.unusedRoutes.map(\.description) == ["any request", "GET /never"])
@@ -178,7 +178,7 @@ struct StubRoutesTests {
     @Test("Answers have header fields and delays, which the transport's clock measures")
     func modifiers() async throws {
         let clock = ManualClock()
-        let routes: KeyValuePairs<RequestPattern, StubResponse> = [
+        let routes: StubRoutes = [
             .any: .sequence(.json("{}"), .respond { _, _ in .delayed(.seconds(1), .status(204)) })
                 .header(.eTag, "\"1\"").after(.seconds(2)).after(.seconds(3))
         ]

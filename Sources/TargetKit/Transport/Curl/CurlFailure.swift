@@ -49,7 +49,6 @@ struct CurlFailure: Error {
     static let cancelled = Self(.cancelled, message: "the call was cancelled")
     static let shutDown = Self(.cancelled, message: "the transport was shut down")
     static let timedOut = Self(.timedOut, message: "the request timed out")
-    static let idle = quotable(.timedOut, message: "no data was sent or received for too long")
     static let unavailable = quotable(
         .resourceUnavailable,
         message: "the system has no file descriptors for a CurlTransport"
@@ -69,6 +68,24 @@ struct CurlFailure: Error {
         .resourceUnavailable,
         message: "the system has no file descriptor for a connection; raise the limit, or close unused files"
     )
+
+    /// No byte was sent or received within the limit.
+    static func idle(_ limit: Duration) -> Self {
+        quotable(
+            .timedOut,
+            message: "the request timed out: no data was sent or received for \(limit); "
+                + #"set \.timeout, or a longer idleTimeout of CurlTransport"#
+        )
+    }
+
+    /// No connection was opened within the limit.
+    static func unconnected(_ limit: Duration) -> Self {
+        quotable(
+            .timedOut,
+            message: "the request timed out: no connection was opened within \(limit); check the host and the port, or "
+                + "set a longer connectTimeout of CurlTransport"
+        )
+    }
 
     /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
     static func headTooLarge(_ limit: Int?) -> Self {

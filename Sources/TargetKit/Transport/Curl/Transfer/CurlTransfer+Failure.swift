@@ -47,6 +47,8 @@ extension CurlTransfer {
             return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
         case CURLE_WRITE_ERROR:
             return .bytesAfterCoding
+        // The loop ends exchanges that exceed another limit.
+        case CURLE_OPERATION_TIMEDOUT: return .unconnected(settings.configuration.connectTimeout)
         case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy didn't open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = current?.call.url.port ?? 443

@@ -102,7 +102,9 @@ final class CurlTransfer {
     }
 
     /// The failure to report when the transfer times out.
-    var timeoutFailure: CurlFailure { current?.deadline == nil ? .idle : .timedOut }
+    var timeoutFailure: CurlFailure {
+        current?.deadline == nil ? .idle(settings.configuration.idleTimeout) : .timedOut
+    }
 
     /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It isn't idle
     /// while the body's reader or source is slow. Over HTTP/2, data may arrive at any time.
