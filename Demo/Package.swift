@@ -1,0 +1,43 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+let package = Package(
+    name: "Demo",
+    // What swift-argument-parser's `AsyncParsableCommand` and TargetKit need; the screens say themselves what they need.
+    platforms: [.iOS(.v16), .macOS(.v13)],
+    products: [
+        .executable(name: "shop", targets: ["shop"])
+    ],
+    dependencies: [
+        .package(name: "TargetKit", path: ".."),
+        .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "shop",
+            dependencies: [
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitTransfers", package: "TargetKit"),
+                .product(name: "TargetKitOffline", package: "TargetKit"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "ShopServer",
+            ]
+        ),
+        // The other end of the wire: it knows nothing of TargetKit.
+        .target(name: "ShopServer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
+        .testTarget(
+            name: "ShopTests",
+            dependencies: [
+                "shop",
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitTesting", package: "TargetKit"),
+            ],
+            // Read from the source folder.
+            exclude: ["Fixtures"]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
