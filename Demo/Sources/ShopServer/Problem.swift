@@ -2,7 +2,7 @@
 import FlyingFox
 import Foundation
 
-/// An answer that is no success: a status and a sentence.
+/// A response that is no success: a status and a sentence.
 struct Problem: Error {
     let status: HTTPStatusCode
     let message: String
@@ -19,7 +19,7 @@ struct Problem: Error {
 }
 
 extension HTTPResponse {
-    /// An answer whose body is the value in JSON.
+    /// A response whose body is the value in JSON.
     static func json(_ value: some Encodable, status: HTTPStatusCode = .ok) throws -> HTTPResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -5,36 +5,45 @@ import Foundation
 
 /// The shop's server, on a port of this machine that nobody else can reach.
 ///
-/// | call | answer |
+/// | call | response |
 /// |---|---|
-/// | `POST /session` | 201 and a token, or 403 |
-/// | `POST /session/revoke` | 204; the token is worth nothing from now on |
+/// | `POST /session` | 201 and tokens, or 403 |
+/// | `POST /session/refresh` | 200 and new tokens, once for each refresh token, or 401 |
+/// | `POST /session/expire` | 204; the access token is invalid from now on |
+/// | `POST /session/revoke` | 204; the session has ended |
 /// | `GET /products?q=…&tags[]=…&limit=…` | 200 |
 /// | `GET /products/{id}` | 200 or 404 |
+/// | `GET /products/{id}/stock` | 200 at every third request, else 503 |
 /// | `POST /orders`, `GET /orders` | 201, 200; 401 without a session |
 /// | `GET /orders/report` | 200 after half a minute |
 /// | `GET /legacy/orders` | always 200; without a session its body says `"status": 401` |
+/// | `GET /member`, `POST /vouchers` | 200 with `{"code", "message", "data"}`; no voucher is valid |
 /// | `POST /media/pictures` | 201 and what was understood of the form |
+/// | `GET /media/film` | 6 MB in about two seconds |
+/// | `GET /feed` | a WebSocket with what is left of the products |
+///
+/// The same again below `/staging`, for requests with the field `X-Tester`.
 public struct ShopServer: Sendable {
     /// Where the server listens.
     public let baseURL: URL
     private let server: HTTPServer
-    private let shop: ShopRoutes
+    private let shops: [ShopRoutes]
     private let running: Task<Void, any Error>
 
     /// Starts a server and waits until it listens.
     ///
     /// - Parameter port: default 0: a free one, which the system chooses.
     public static func start(port: UInt16 = 0) async throws -> ShopServer {
-        try await start(ShopRoutes(), port: port)
+        try await start(ShopRoutes.Environment.allCases.map(ShopRoutes.init), port: port)
     }
 
-    private static func start(_ shop: ShopRoutes, port: UInt16) async throws -> ShopServer {
+    private static func start(_ shops: [ShopRoutes], port: UInt16) async throws -> ShopServer {
         let logger: some Logging = .disabled
-        let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: port), timeout: 60, logger: logger)
-        for route in shop.routes {
+        let address = try sockaddr_in.inet(ip4: "127.0.0.1", port: port)
+        let server = HTTPServer(address: address, timeout: 60, pool: PromptPool(), logger: logger)
+        for route in shops.flatMap(\.routes) {
             await server.appendRoute(HTTPRoute(method: route.method, path: route.path)) { request in
-                await route.answer(to: request)
+                await route.response(to: request)
             }
         }
         let running = Task { try await server.run() }
@@ -47,7 +56,7 @@ public struct ShopServer: Sendable {
         guard case .ip4(let host, let port) = await server.listeningAddress,
             let baseURL = URL(string: "http://\(host):\(port)")
         else { throw ShopServerError.cannotListen(port: port) }
-        return ShopServer(baseURL: baseURL, server: server, shop: shop, running: running)
+        return ShopServer(baseURL: baseURL, server: server, shops: shops, running: running)
     }
 
     /// Waits until the server has ended.
@@ -57,10 +66,10 @@ public struct ShopServer: Sendable {
 
     /// Starts a server that was stopped again, at the same address, with its sessions and orders.
     public func startAgain() async throws -> ShopServer {
-        try await Self.start(shop, port: UInt16(baseURL.port ?? 0))
+        try await Self.start(shops, port: UInt16(baseURL.port ?? 0))
     }
 
-    /// Ends the server, and every answer that is still being made.
+    /// Ends the server, and every response in progress.
     public func stop() async {
         await server.stop()
         running.cancel()

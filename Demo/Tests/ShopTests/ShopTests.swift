@@ -3,17 +3,13 @@ import TargetKitPlugins
 import TargetKitTesting
 import Testing
 
-@testable import shop
+@testable import ShopAPI
 
 /// What TargetKitTesting offers, on the demo's calls.
 @Suite("Shop", .timeLimit(.minutes(1)))
 struct ShopTests {
     private let calls = RequestLog()
     private let order = NewOrder(lines: [NewOrder.Line(product: "sencha", count: 2)], note: nil)
-
-    init() throws {
-        ShopAddress.current = try #require(URL(string: "https://shop.example"))
-    }
 
     @Test("A search is sent as a query, and its items are decoded")
     func routes() async throws {
@@ -95,8 +91,13 @@ struct ShopTests {
 
     @Test("The samples of all modules fit what the app decodes")
     func contracts() async throws {
-        try await Provider<Catalog>().checkContracts(of: [.products, .product(id: "1"), .search(Search())]) { target in
-            if case .product = target { Product.self } else { nil }
+        try await Provider<Catalog>().checkContracts(of: [.products, .product(id: "1"), .search(Search()), .availability(id: "1")]) {
+            target in
+            switch target {
+            case .product: Product.self
+            case .availability: Availability.self
+            default: nil
+            }
         }
         try await Provider<Orders>().checkContracts(of: [.all, .place(order), .report, .legacy]) { target in
             switch target {

@@ -12,10 +12,20 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port on 127.0.0.1; 0 for a free one.")
     var port: UInt16 = 0
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
-        let console = Console()
+        let console = output.console
         let server = try await ShopServer.start(port: port)
-        console.line("The tea shop's server listens at \(server.baseURL.absoluteString); Ctrl-C ends it.")
+        let address = server.baseURL.absoluteString
+        console.record(
+            "begin",
+            ["url": .string(address)],
+            Phrase(
+                "The tea shop's server listens at \(address); Ctrl-C ends it.",
+                "茶叶店的服务器在 \(address)；按 Ctrl-C 结束。"
+            )
+        )
         let interruption = Interruption { Task { await server.stop() } }
         await server.waitUntilStopped()
         throw ExitCode(interruption.exitStatus ?? ExitCode.failure.rawValue)

@@ -7,8 +7,8 @@ struct Shop: AsyncParsableCommand {
         commandName: "shop",
         abstract: "A tea shop's client: what an app does with TargetKit, in a terminal.",
         subcommands: [
-            TourCommand.self, DownloadCommand.self, UploadCommand.self, OfflineCommand.self, ServeCommand.self,
-            HTTPBinCommand.self,
+            TourCommand.self, WatchCommand.self, DownloadCommand.self, UploadCommand.self, OfflineCommand.self,
+            ServeCommand.self, HTTPBinCommand.self,
         ],
         defaultSubcommand: TourCommand.self
     )

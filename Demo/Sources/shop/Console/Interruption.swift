@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
 import Foundation
-import Synchronization
+import ShopAPI
 
 /// Ctrl-C and a polite kill, as something the program can answer.
 ///
-/// The first signal calls the handler, which cancels what runs; the program then ends by its own way. Should that take
-/// longer than ``patience``, or a second signal arrive, it ends at once.
+/// The first signal calls the handler, which shuts down what runs; the program then ends by its own way. If that takes
+/// longer than ``patience``, or a second signal arrives, it ends at once.
 final class Interruption {
+    /// How long calls in flight may continue.
+    static let grace = Duration.seconds(2)
     /// How long the program may take to end by itself.
-    static let patience = DispatchTimeInterval.milliseconds(800)
+    private static let patience = DispatchTimeInterval.seconds(4)
 
     private let sources: [any DispatchSourceSignal]
-    private let received: Received
-
-    private final class Received: Sendable {
-        let signal = Mutex<Int32?>(nil)
-    }
+    private let received: Guarded<Int32?>
 
     /// The exit status of a program that this signal ended: 130 for Ctrl-C, 143 for a kill; `nil` when there was none.
-    var exitStatus: Int32? { received.signal.withLock { $0 }.map { 128 + $0 } }
+    var exitStatus: Int32? { received.value.map { 128 + $0 } }
 
-    /// - Parameter handler: is called once, on a queue of its own.
+    /// - Parameter handler: Called once, on a queue of its own.
     init(handler: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "shop.signals")
-        let received = Received()
+        let received = Guarded<Int32?>(nil)
         self.received = received
         sources = [SIGINT, SIGTERM].map { number in
             // The source sees the signal only if its usual effect, which is to end the program, is turned off.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
-                let isFirst = received.signal.withLock { signal in
+                let isFirst = received.withLock { signal in
                     defer { signal = signal ?? number }
                     return signal == nil
                 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import ShopAPI
 import TargetKit
 import TargetKitPlugins
 
@@ -11,7 +12,8 @@ enum HTTPBin: String, CaseIterable {
 }
 
 extension HTTPBin: RoutedTarget {
-    var baseURL: URL { ShopAddress.current }
+    /// The command sends the calls to the server that it was given.
+    var baseURL: URL { ShopServers.production }
 
     var route: Route {
         switch self {

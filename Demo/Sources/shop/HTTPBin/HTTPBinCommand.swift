@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ArgumentParser
 import Foundation
+import ShopAPI
 import TargetKit
 import TargetKitPlugins
 
@@ -15,7 +16,6 @@ struct HTTPBinCommand: AsyncParsableCommand {
     var baseURL: URL
 
     func run() async throws {
-        ShopAddress.current = baseURL
         let console = Console()
         let scope = RequestScope()
         let interruption = Interruption { scope.cancelAll() }
@@ -23,17 +23,21 @@ struct HTTPBinCommand: AsyncParsableCommand {
         defer { Samples.removeFile() }
 
         let token = AccessTokenPlugin { target in (target as? HTTPBin) == .basic ? "ada:love:lace" : "lovelace" }
-        let provider = Provider<HTTPBin>(plugins: [token], scope: scope)
+        let provider = Provider<HTTPBin>(
+            endpointClosure: { [baseURL] in try Endpoint($0, at: baseURL) },
+            plugins: [token],
+            scope: scope
+        )
         var table = Table(columns: ["#", "call", "method", "declared", "received", "status", ""])
         var differing: [HTTPBin] = []
         for (index, call) in HTTPBin.allCases.enumerated() {
             let result = await result(of: call, from: provider)
             if let status = interruption.exitStatus {
-                console.line("Interrupted at call \(index + 1) of \(HTTPBin.allCases.count), which was cancelled.")
+                console.say(Phrase(same: "Interrupted at call \(index + 1) of \(HTTPBin.allCases.count), which was cancelled."))
                 throw ExitCode(status)
             }
             if index == 0, case .failure(let error) = result, error.response == nil {
-                console.line("No httpbin at \(baseURL.absoluteString): \(error)")
+                console.say(Phrase(same: "No httpbin at \(baseURL.absoluteString): \(error)"))
                 throw ExitCode.failure
             }
             let received = Account(result)
@@ -44,7 +48,7 @@ struct HTTPBinCommand: AsyncParsableCommand {
                 [received.status], [isSame ? "ok" : "differs"],
             ])
         }
-        console.line(table.text)
+        console.say(Phrase(same: table.text))
         try finish(differing, console)
     }
 
@@ -68,11 +72,11 @@ struct HTTPBinCommand: AsyncParsableCommand {
 
     private func finish(_ differing: [HTTPBin], _ console: Console) throws {
         guard !differing.isEmpty else {
-            return console.line("All \(HTTPBin.allCases.count) calls: the server received what was declared.")
+            return console.say(Phrase(same: "All \(HTTPBin.allCases.count) calls: the server received what was declared."))
         }
         let names = differing.map { "\($0.rawValue) (status \($0.declared.status) was declared)" }
-        console.line("\(differing.count) of \(HTTPBin.allCases.count) calls differ:")
-        names.forEach { console.line("  " + $0) }
+        console.say(Phrase(same: "\(differing.count) of \(HTTPBin.allCases.count) calls differ:"))
+        names.forEach { console.say(Phrase(same: "  " + $0)) }
         throw ExitCode.failure
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import ShopAPI
 import TargetKit
 
 /// The values that the calls send: none of them easy.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import ArgumentParser
 import Foundation
+import ShopAPI
 import TargetKit
 import TargetKitPlugins
 import TargetKitTransfers
@@ -72,7 +73,7 @@ struct TransferOptions: ParsableArguments {
         await scope.shutdown(grace: .seconds(1))
         screen.end(queue.transfers)
         if let status = interruption.exitStatus {
-            console.line("Interrupted. The same command goes on from here.")
+            console.say(Phrase("Interrupted. The same command continues from here.", "已中断。再次运行同一命令即可继续。"))
             throw ExitCode(status)
         }
         let isFailed = queue.transfers.contains { if case .failed = $0.state { true } else { false } }
