@@ -11,6 +11,7 @@ import TargetKitOffline
 public final class OfflineModel {
     /// An order in the outbox.
     public struct Row: Identifiable, Equatable, Sendable {
+        /// The identifier of the entry.
         public let id: UUID
         /// The product's identifier and the count.
         public let title: String

@@ -14,6 +14,7 @@ public struct ShopView: View {
         _model = State(initialValue: model)
     }
 
+    /// The screen to sign in, or the tabs.
     public var body: some View {
         if model.login.isSignedIn {
             TabView {

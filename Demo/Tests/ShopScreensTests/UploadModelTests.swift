@@ -14,7 +14,11 @@ struct UploadModelTests {
     private func wait(for model: UploadModel, until isReached: (UploadModel.State) -> Bool) async {
         while !isReached(model.state) {
             await withCheckedContinuation { continuation in
-                withObservationTracking { _ = model.state } onChange: { continuation.resume() }
+                withObservationTracking {
+                    _ = model.state
+                } onChange: {
+                    continuation.resume()
+                }
             }
             await Task.yield()
         }

@@ -91,8 +91,8 @@ struct ShopTests {
 
     @Test("The samples of all modules fit what the app decodes")
     func contracts() async throws {
-        try await Provider<Catalog>().checkContracts(of: [.products, .product(id: "1"), .search(Search()), .availability(id: "1")]) {
-            target in
+        let targets: [Catalog] = [.products, .product(id: "1"), .search(Search()), .availability(id: "1")]
+        try await Provider<Catalog>().checkContracts(of: targets) { target in
             switch target {
             case .product: Product.self
             case .availability: Availability.self

@@ -43,7 +43,8 @@ extension Endpoint {
         parts.scheme = baseURL.scheme
         parts.host = baseURL.host()
         parts.port = baseURL.port
-        parts.percentEncodedPath = (prefix.hasSuffix("/") ? String(prefix.dropLast()) : prefix) + parts.percentEncodedPath
+        parts.percentEncodedPath =
+            (prefix.hasSuffix("/") ? String(prefix.dropLast()) : prefix) + parts.percentEncodedPath
         url = parts.url ?? url
     }
 }

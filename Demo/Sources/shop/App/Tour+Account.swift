@@ -19,7 +19,10 @@ extension Tour {
         let placed = try await client.orders.request(.place(order), as: Order.self, options: options)
         try check(placed.cents == 2 * 650 + 1150, "the server should add up the same amount")
         console.got(
-            Phrase("order \(placed.number), \(euros(placed.cents)) in all", "订单 \(placed.number)，共 \(euros(placed.cents))")
+            Phrase(
+                "order \(placed.number), \(euros(placed.cents)) in all",
+                "订单 \(placed.number)，共 \(euros(placed.cents))"
+            )
         )
     }
 

@@ -10,7 +10,10 @@ extension Tour {
     func preview() async throws {
         console.step(
             Phrase("Without a network", "不用网络"),
-            asks: Phrase("Catalog.products, stubbed: its sampleData is the response", "Catalog.products，用 sampleData 作响应")
+            asks: Phrase(
+                "Catalog.products, stubbed: its sampleData is the response",
+                "Catalog.products，用 sampleData 作响应"
+            )
         )
         let stubbed = Provider<Catalog>(stubClosure: { _ in .immediate })
         let products = try await stubbed.request(.products, as: [Product].self, atKeyPath: "items")
@@ -19,7 +22,10 @@ extension Tour {
     }
 
     func signIn() async throws {
-        console.step(Phrase("Sign in", "登录"), asks: Phrase("POST /session with a user and a password", "POST /session，用户名和密码"))
+        console.step(
+            Phrase("Sign in", "登录"),
+            asks: Phrase("POST /session with a user and a password", "POST /session，用户名和密码")
+        )
         try await beginSession()
         console.got(
             Phrase(
@@ -44,7 +50,10 @@ extension Tour {
     func search() async throws {
         console.step(
             Phrase("Search", "搜索"),
-            asks: Phrase(#"GET /products for "s & v" and for one green tea, at once"#, "GET /products，同时搜索 “s & v” 和一种绿茶")
+            asks: Phrase(
+                #"GET /products for "s & v" and for one green tea, at once"#,
+                "GET /products，同时搜索 “s & v” 和一种绿茶"
+            )
         )
         async let named = client.catalog.request(.search(Search(q: "s & v")), as: [Product].self, atKeyPath: "items")
         async let green = client.catalog.request(

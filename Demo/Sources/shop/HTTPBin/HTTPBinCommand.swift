@@ -33,7 +33,9 @@ struct HTTPBinCommand: AsyncParsableCommand {
         for (index, call) in HTTPBin.allCases.enumerated() {
             let result = await result(of: call, from: provider)
             if let status = interruption.exitStatus {
-                console.say(Phrase(same: "Interrupted at call \(index + 1) of \(HTTPBin.allCases.count), which was cancelled."))
+                console.say(
+                    Phrase(same: "Interrupted at call \(index + 1) of \(HTTPBin.allCases.count), which was cancelled.")
+                )
                 throw ExitCode(status)
             }
             if index == 0, case .failure(let error) = result, error.response == nil {
@@ -72,7 +74,9 @@ struct HTTPBinCommand: AsyncParsableCommand {
 
     private func finish(_ differing: [HTTPBin], _ console: Console) throws {
         guard !differing.isEmpty else {
-            return console.say(Phrase(same: "All \(HTTPBin.allCases.count) calls: the server received what was declared."))
+            return console.say(
+                Phrase(same: "All \(HTTPBin.allCases.count) calls: the server received what was declared.")
+            )
         }
         let names = differing.map { "\($0.rawValue) (status \($0.declared.status) was declared)" }
         console.say(Phrase(same: "\(differing.count) of \(HTTPBin.allCases.count) calls differ:"))
