@@ -4,7 +4,7 @@ import PackageDescription
 
 let package = Package(
     name: "Examples",
-    // `Mutex`, which guards the demo's few shared values, exists from this version on.
+    // `Mutex`, which guards values that tests share, exists from this version on.
     platforms: [.macOS(.v15)],
     products: [
         // Benchmarks measures it beside TargetKit's own.
@@ -13,25 +13,11 @@ let package = Package(
     dependencies: [
         .package(name: "TargetKit", path: ".."),
         .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
     ],
     targets: [
-        .executableTarget(
-            name: "shop",
-            dependencies: [
-                .product(name: "TargetKit", package: "TargetKit"),
-                .product(name: "TargetKitPlugins", package: "TargetKit"),
-                .product(name: "TargetKitTransfers", package: "TargetKit"),
-                .product(name: "TargetKitOffline", package: "TargetKit"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                "ShopServer",
-            ]
-        ),
-        // The other end of the wire: it knows nothing of TargetKit.
-        .target(name: "ShopServer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
         .target(
             name: "AsyncHTTPClientTransport",
             dependencies: [
@@ -55,16 +41,6 @@ let package = Package(
         .target(name: "SmallPlugins", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
         // A driver for S3's multipart upload, with the public API only.
         .target(name: "S3Upload", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
-        .testTarget(
-            name: "ShopTests",
-            dependencies: [
-                "shop",
-                .product(name: "TargetKitPlugins", package: "TargetKit"),
-                .product(name: "TargetKitTesting", package: "TargetKit"),
-            ],
-            // Read from the source folder.
-            exclude: ["Fixtures"]
-        ),
         // Generated from its document: `.ci/run` checks that the files are what the generator writes.
         .target(
             name: "GeneratedAPI",

@@ -45,7 +45,8 @@ struct JSONLinesTests {
     @Test(
         "A line that cannot be decoded is an error that says which, after the values before it",
         arguments: [
-            ("{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}", 3, "expected Int at id, found a string"), ("{\"id\":1}\n{}", 2, "no value at id"),
+            ("{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}", 3, "expected Int at id, found a string"),
+            ("{\"id\":1}\n{}", 2, "no value at id"),
             ("{\"id\":1}\n{\"id\":2", 2, "unreadable value at the top"),
             ("{\"id\":1}\n{\"id\":2} x\n", 2, "unreadable value"),
         ]

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// An order that can wait for the network: it is stored, so it is `Codable`.
+package struct WaitingOrder: Codable {
+    package let order: NewOrder
+
+    package init(order: NewOrder) { self.order = order }
+}
+
+extension WaitingOrder: ShopTarget {
+    package var route: Route { .post("/orders", .json(order)) }
+}
