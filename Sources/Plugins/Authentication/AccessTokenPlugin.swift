@@ -13,7 +13,7 @@ import FoundationNetworking
 /// ```
 ///
 /// - The token is sent by the scheme of the call (`CallOptions.authorization`), by default as a bearer token. A call
-///   whose scheme is `.none` is sent without a token, and the closure is not called.
+///   whose scheme is `.none` is sent without a token, and the closure isn't called.
 /// - An `Authorization` field among the target's headers is replaced.
 /// - The closure is called for each attempt, so a call that is retried has the current token.
 public struct AccessTokenPlugin: Plugin {

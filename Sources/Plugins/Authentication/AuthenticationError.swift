@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Why an ``AuthenticationPlugin`` has ended a call, if not by the error of the refresh itself.
 package enum AuthenticationError: Error, Sendable, Hashable {
-    /// The limit of refreshes is reached: the server rejects new credentials, or issues credentials that expire at
+    /// The refresh limit is reached because the server rejects new credentials, or issues credentials that expire at
     /// once.
     case tooManyRefreshes(RefreshLimit)
     /// The refresh was cancelled with all calls of its provider.
@@ -22,7 +22,7 @@ package enum AuthenticationError: Error, Sendable, Hashable {
 }
 
 extension AuthenticationError: DescribedError, ErrorWithKind {
-    /// The kind of error of the call that waited. A cancelled refresh does not mean that the call was cancelled.
+    /// The kind of error of the call that waited. A cancelled refresh doesn't mean that the call was cancelled.
     package var kind: TargetKitError.Kind? {
         switch self {
         case .tooManyRefreshes, .signedOutElsewhere: .unauthorized
@@ -55,14 +55,14 @@ enum RefreshFailure: Error, Sendable {
     ///
     /// - Parameter isEarly: Whether the refresh began before the server rejected the credential.
     case passing(any Error, isEarly: Bool)
-    /// The session of the call has ended: the user has signed out, or signed in again.
+    /// The call's session ended because the user signed out or signed in again.
     case signedOut
 }
 
 extension RefreshFailure {
     /// The error that the caller gets.
     ///
-    /// - Parameter response: The response that rejected the call; `nil` if it was not sent.
+    /// - Parameter response: The response that rejected the call; `nil` if it wasn't sent.
     func error(request: URLRequest?, rejected response: Response? = nil) -> TargetKitError {
         switch self {
         case .signedOut:
@@ -94,7 +94,7 @@ extension RefreshFailure {
 
 extension Error {
     /// The error without what the refresh has sent and received, which contains secrets: only the status of the
-    /// response is kept.
+    /// response remains.
     var withoutExchange: any Error {
         guard var error = self as? TargetKitError else { return self }
         error.target = nil

@@ -23,14 +23,14 @@ import FoundationNetworking
 /// - Calls whose scheme (`CallOptions.authorization`) is `.automatic`, the default, or `.bearer` carry the credential.
 ///   Set `.none` for calls that must not, such as the sign-in. Without a credential, calls are sent unchanged.
 /// - **One refresh at a time.** Calls that are rejected during a refresh, and calls that begin, wait for it. A call
-///   that was sent with an older credential is retried without a refresh. A call is not retried if the server rejects a
+///   that was sent with an older credential is retried without a refresh. A call isn't retried if the server rejects a
 ///   credential newer than the one with which the call began; its caller gets the server's response. Cancelling a call
-///   does not cancel the refresh.
+///   doesn't cancel the refresh.
 /// - **Several processes** can use one store, which is read before and after each refresh. A credential that another
 ///   process has refreshed is used instead of a refresh. If another process has signed out, so does this one. If
 ///   another user has signed in there, the session of this process ends as by ``signIn(_:)``, and later calls belong to
 ///   that user.
-/// - **An endpoint that rejects every credential** does not affect the others: after a call was rejected with a new
+/// - **An endpoint that rejects every credential** doesn't affect the others: after a call was rejected with a new
 ///   credential, further calls to its URL get the server's response, without a refresh, for 30 seconds.
 /// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared,
 ///   the sign-out handler is called once, and then every waiting call fails, as does each later call until
@@ -41,7 +41,7 @@ import FoundationNetworking
 ///   signed in, and the next call tries another refresh. When the refreshes exceed the limit, calls fail with the error
 ///   of the latest refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
 /// - Apart from its status, no error contains what the refresh sent or received.
-/// - A call belongs to the session in which it began: it is never sent with the credential of another session.
+/// - A call belongs to the session in which it began, and is never sent with the credential of another session.
 ///
 /// A plugin can be used by several providers. Its copies share their state.
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
@@ -60,15 +60,15 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ///
     /// - Parameters:
     ///   - authenticator: How calls carry the credential, and how it is refreshed.
-    ///   - store: Where the credential is kept between launches of the app; default `nil`: it is kept in memory only.
+    ///   - store: Stores the credential between launches of the app; default `nil`, which stores it in memory only.
     ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones. Refreshes without a
-    ///     response, and those whose credential the server accepts, do not count. Default: 5.
+    ///     response, and those whose credential the server accepts, don't count. Default: 5.
     ///   - refreshTimeout: The longest time that calls wait for a refresh. When it has passed, they fail with the kind
     ///     `.timedOut`, and the user stays signed in. Default: a minute.
     ///   - clock: Measures these times; default: the continuous clock.
     ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to
     ///     several servers or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
-    ///   - onStoreFailure: Called when a refreshed credential could not be stored, or an invalid one not removed. The
+    ///   - onStoreFailure: Called when a refreshed credential couldn't be stored, or an invalid one not removed. The
     ///     session continues with the credential in memory, and the next call tries to store it again. Default: does
     ///     nothing.
     ///   - signOut: Called once with the error of a refresh that has failed permanently, before the waiting calls fail.
@@ -195,7 +195,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             return .fail(RefreshFailure.signedOut.error(request: response.request))
         }
         let request = response.refusalKey
-        // Newer than the call, and the newest: the server would reject another one, too.
+        // Newer than the call, and the newest, so the server would reject another one, too.
         if applied == now.generation, applied > call.first {
             currentCredential.noteRefusal(of: request, with: applied)
             return .doNotRetry
@@ -218,7 +218,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 extension AuthenticationPlugin {
     /// The current credential, or `nil` if there is none.
     ///
-    /// - Throws: The store's error, if the store has not been read before.
+    /// - Throws: The store's error, if the store hasn't been read before.
     public var credential: A.Credential? {
         get async throws {
             _ = try await currentCredential.position()
@@ -237,19 +237,19 @@ extension AuthenticationPlugin {
         _ = try await currentCredential.replace(with: credential)
     }
 
-    /// Ends the session, and clears the store; the sign-out handler is not called. The calls of the session end as
+    /// Ends the session, and clears the store; the sign-out handler isn't called. The calls of the session end as
     /// described for ``signIn(_:)``, and the store is cleared after a refresh in progress in another process.
     ///
     /// - Returns: The credential that was in use, for its revocation (RFC 7009).
     /// - Throws: The store's error. The session has ended nevertheless.
     @discardableResult
     public func signOut() async throws -> A.Credential? {
-        // A credential that cannot be read is removed nevertheless.
+        // A credential that can't be read is removed nevertheless.
         _ = try? await currentCredential.position()
         return try await currentCredential.replace(with: nil)
     }
 
-    /// Whether this plugin refreshes the credential when the call is rejected, so that the rejection does not end the
+    /// Whether this plugin refreshes the credential when the call is rejected, so that the rejection doesn't end the
     /// session.
     func refreshesCredential(of context: RequestContext) -> Bool {
         currentCredential.lease != nil && authorizes(context)
@@ -290,7 +290,7 @@ extension AuthenticationPlugin {
         }
     }
 
-    /// The credential of the call's session, which may have to be refreshed; `nil` if there is none.
+    /// The credential of the call's session, which may need a refresh; `nil` if there is none.
     private func knownLease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
         // A call that is part of the refresh would wait for itself.
         if currentCredential.isRefreshingHere { return currentCredential.lease }
@@ -314,8 +314,8 @@ extension AuthenticationPlugin {
         context[calls] = call
     }
 
-    /// The response by which the server has rejected the call's credential. A redirect to another origin is followed
-    /// without the credential, so a response from there does not count.
+    /// The response that rejected the call's credential. A redirect to another origin is followed
+    /// without the credential, so a response from there doesn't count.
     private func rejected(_ result: Result<Response, TargetKitError>) -> Response? {
         let response: Response
         switch result {

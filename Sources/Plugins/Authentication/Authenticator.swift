@@ -28,7 +28,7 @@ public protocol Authenticator<Credential>: Sendable {
     /// What identifies the user, for example an access token with its refresh token.
     associatedtype Credential: Sendable & Equatable
 
-    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins do not carry them. Default:
+    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins don't carry them. Default:
     /// `Authorization`.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
@@ -41,23 +41,23 @@ public protocol Authenticator<Credential>: Sendable {
     /// `false`; the credential is refreshed when the server rejects it.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether a call may be sent with a credential whose refresh has failed transiently, because it has not expired
+    /// Whether a call may be sent with a credential whose refresh has failed transiently, because it hasn't expired
     /// yet. Default: `false`; the call fails with the error of the refresh.
     func canStillUse(_ credential: Credential) -> Bool
 
     /// Refreshes a credential.
     ///
-    /// It needs a timeout: it is not cancelled with the calls that wait for it, because the server may already have
+    /// It needs a timeout: it isn't cancelled with the calls that wait for it, because the server may already have
     /// revoked the old credential, and the new one must not be lost.
     ///
-    /// A call that it makes through a provider with the same plugin does not wait for the refresh: it is sent with the
+    /// A call that it makes through a provider with the same plugin doesn't wait for the refresh: it is sent with the
     /// old credential, unless its `CallOptions.authorization` is `.none`.
     ///
     /// - Returns: The new credential, which replaces the old one.
     func refresh(_ credential: Credential) async throws -> Credential
 
-    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2), unless the challenge in
-    /// `WWW-Authenticate` has an error that a new credential does not solve, such as `insufficient_scope` (RFC 6750
+    /// Whether the server rejected the credential. Default: status 401 (RFC 9110 §15.5.2), unless the challenge in
+    /// `WWW-Authenticate` has an error that a new credential doesn't solve, such as `insufficient_scope` (RFC 6750
     /// §3.1). Use ``BodyCode`` for a server that reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
@@ -65,7 +65,7 @@ public protocol Authenticator<Credential>: Sendable {
     ///
     /// Default: all errors except transient ones, after which a later refresh may succeed: nothing was sent (for
     /// example, a ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out,
-    /// cancelled), it could not be read, it is an HTML page, or its status is 407, 408, 413, 421, 425, 429, 431, 451 or
+    /// cancelled), it couldn't be read, it is an HTML page, or its status is 407, 408, 413, 421, 425, 429, 431, 451 or
     /// not between 400 and 499. For ``OAuthError``, only an error response of the token endpoint (RFC 6749 §5.2) is
     /// permanent. So are errors of the app's own types, because the code that throws them has understood the server's
     /// response.
@@ -82,7 +82,7 @@ extension Authenticator {
     /// `false`.
     public func canStillUse(_ credential: Credential) -> Bool { false }
 
-    /// Status 401, unless the challenge has an error that a new credential does not solve.
+    /// Status 401, unless the challenge has an error that a new credential doesn't solve.
     public func wasRejected(_ response: Response) -> Bool { response.rejectsCredential(scheme: nil) }
 
     /// All errors except transient ones.
@@ -101,7 +101,7 @@ extension Authenticator {
 
     private static func isTransient(_ error: TargetKitError) -> Bool {
         switch error.stage {
-        // There was no response, or it was not the one that was expected.
+        // There was no response, or an unexpected one.
         case .endpoint, .request, .transport, .cancelled, .decoding, .shutDown: true
         case .envelope: false
         case .status: error.response?.isTransientFailure ?? true
@@ -110,7 +110,7 @@ extension Authenticator {
 }
 
 extension Response {
-    /// Whether its status is not about the credential.
+    /// Whether its status isn't about the credential.
     var isTransientFailure: Bool {
         guard (400...499).contains(statusCode) else { return true }
         return [407, 408, 413, 421, 425, 429, 431, 451].contains(statusCode) || isPage
@@ -123,7 +123,7 @@ extension Response {
 
     /// Whether the server has rejected the call's credential.
     ///
-    /// - Parameter scheme: The scheme of the credential; a 401 whose challenges are all of other schemes does not
+    /// - Parameter scheme: The scheme of the credential; a 401 whose challenges are all of other schemes doesn't
     ///   reject it. `nil`: unknown.
     func rejectsCredential(scheme: String?) -> Bool {
         guard statusCode == 401 else { return false }
@@ -135,7 +135,7 @@ extension Response {
         return own.contains { challenge in challenge["error"].map { !Self.otherErrors.contains($0) } ?? true }
     }
 
-    /// The errors of a challenge that a new token does not solve (RFC 6750 §3.1, RFC 9449 §7.1 and §8, RFC 9470 §3).
+    /// The errors of a challenge that a new token doesn't solve (RFC 6750 §3.1, RFC 9449 §7.1 and §8, RFC 9470 §3).
     /// Servers use many names for `invalid_token`.
     private static let otherErrors: Set = [
         "insufficient_scope", "invalid_request", "insufficient_user_authentication", "invalid_dpop_proof",
@@ -148,7 +148,7 @@ extension UInt8 {
 }
 
 extension TargetKitError.Kind {
-    /// Whether the server got no request, or could not answer it.
+    /// Whether the server got no request, or couldn't answer it.
     fileprivate var isTransientFailure: Bool {
         switch self {
         case .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .cancelled, .rateLimited,

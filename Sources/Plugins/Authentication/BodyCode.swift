@@ -10,7 +10,7 @@ import TargetKit
 /// ```
 ///
 /// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. A body that is not JSON, has no such
-/// value, or was downloaded to a file does not match.
+/// value, or was downloaded to a file doesn't match.
 public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath
     private let codes: Set<String>

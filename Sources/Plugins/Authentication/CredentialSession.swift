@@ -30,7 +30,7 @@ package final class CredentialSession: Sendable {
     /// Creates a session that a sign-in begins.
     package static func new() -> CredentialSession { CredentialSession(id: UUID().uuidString) }
 
-    /// The identifier; `nil` if the session was read from a store without one, and its credential was not refreshed.
+    /// The identifier; `nil` if the session was read from a store without one, and its credential wasn't refreshed.
     package var id: String? { state.withLock(\.id) }
 
     package var isEnded: Bool { state.withLock(\.isEnded) }
@@ -82,7 +82,7 @@ package struct AppliedCredential: Sendable {
     package let session: CredentialSession
     /// The header fields that the credential has set, with the values before and after.
     package let fields: [HTTPHeaderName: Change]
-    /// The URLs before and after; `nil` if the credential has not changed it.
+    /// The URLs before and after; `nil` if the credential hasn't changed it.
     private let urls: (old: URL, new: URL)?
 
     package struct Change: Sendable {

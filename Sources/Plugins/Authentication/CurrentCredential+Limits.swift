@@ -3,7 +3,7 @@ import TargetKit
 
 /// The limits of refreshes: of their number, for a server that rejects every new credential, and of their duration.
 package struct RefreshLimit: Sendable, Hashable {
-    /// The number of refreshes, including failed ones; refreshes without a response do not count.
+    /// The number of refreshes, including failed ones; refreshes without a response don't count.
     let count: Int
     /// The interval, by the plugin's clock.
     let interval: Duration
@@ -19,7 +19,7 @@ package struct RefreshLimit: Sendable, Hashable {
 }
 
 extension CurrentCredential {
-    /// Records that a call was accepted: refreshes whose credential is accepted do not count towards the limit.
+    /// Records that a call was accepted: refreshes whose credential is accepted don't count towards the limit.
     func noteAcceptance(of generation: Int) {
         state.withLock { state in
             guard let start = state.untestedStart, generation == state.generation else { return }

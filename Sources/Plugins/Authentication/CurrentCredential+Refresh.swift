@@ -2,10 +2,10 @@
 import TargetKit
 
 extension CurrentCredential {
-    /// How a refresh has ended.
+    /// How a refresh ended.
     private enum Conclusion: Sendable {
         case settled(Result<Lease, RefreshFailure>)
-        /// The session has ended; the sign-out handler has not been called yet.
+        /// The session ended; the sign-out handler isn't called yet.
         case ended(any Error)
     }
 
@@ -64,7 +64,7 @@ extension CurrentCredential {
         .failure(.passing(error, isEarly: refresh.isEarly))
     }
 
-    /// The result of a refresh after which the credential has changed in another way.
+    /// The result of a refresh after which the credential changed in another way.
     private func superseded(_ refresh: Refresh) -> Result<Lease, RefreshFailure> {
         state.withLock { state in
             guard state.session == refresh.session else { return .failure(.signedOut) }
@@ -104,7 +104,7 @@ extension CurrentCredential {
         return .settled(.success(kept.lease))
     }
 
-    /// Uses a credential that another process has stored. This does not count towards the limit of refreshes.
+    /// Uses a credential that another process stored. This doesn't count towards the limit of refreshes.
     private func adopt(
         _ other: IdentifiedCredential<Credential>,
         refresh: Refresh
@@ -127,7 +127,7 @@ extension CurrentCredential {
         return lease.map { .success($0) } ?? superseded(refresh)
     }
 
-    /// Continues with the session that another process has begun. The calls of this one end.
+    /// Continues with the session that another process began. The calls of this one end.
     private func enter(
         _ other: IdentifiedCredential<Credential>,
         after refresh: Refresh
@@ -144,13 +144,13 @@ extension CurrentCredential {
         return old == nil ? superseded(refresh) : .failure(.signedOut)
     }
 
-    /// Ends the session, because another process has signed out.
+    /// Ends the session, because another process signed out.
     private func cleared(_ refresh: Refresh) -> Conclusion {
         let error = AuthenticationError.signedOutElsewhere
         return end(refresh, error: error) == nil ? .settled(superseded(refresh)) : .ended(error)
     }
 
-    /// Ends the session and clears the store, unless another process has stored a credential that differs.
+    /// Ends the session and clears the store, unless another process stored a different credential.
     private func end(_ refresh: Refresh, of credential: Credential, _ error: any Error) async -> Conclusion {
         let isCleared: Bool
         do {
@@ -161,7 +161,7 @@ extension CurrentCredential {
             case .cleared: isCleared = true
             }
         } catch {
-            // A credential that cannot be read must not be removed: it may be a newer one.
+            // A credential that can't be read must not be removed, because it may be a newer one.
             return .settled(passing(error, refresh: refresh))
         }
         guard let change = end(refresh, error: error) else { return .settled(superseded(refresh)) }
@@ -182,7 +182,7 @@ extension CurrentCredential {
         return ended?.change
     }
 
-    /// Ends the wait for a refresh that takes too long. If the refresh succeeds later, its credential is kept.
+    /// Ends the wait for a refresh that takes too long. If the refresh succeeds later, its credential is stored.
     private func expire(_ refresh: Refresh) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard let running = state.running, running.refresh.number == refresh.number else { return nil }
@@ -201,7 +201,7 @@ extension CurrentCredential {
         refresh.outcome.settle(isUnchanged ? failure : superseded(refresh))
     }
 
-    /// Keeps the error of a transient failure. A refresh without a response does not count towards the limit.
+    /// Keeps the error of a transient failure. A refresh without a response doesn't count towards the limit.
     private func note(_ error: any Error, of refresh: Refresh) {
         state.withLock { state in
             guard state.running?.refresh.number == refresh.number else { return }

@@ -26,7 +26,7 @@ extension CurrentCredential {
     /// - Throws: The store's error. The session has begun nevertheless.
     func replace(with credential: Credential?) async throws -> Credential? {
         let (old, change) = enter(credential)
-        // A separate task: the change is stored although its caller is cancelled while it waits for another process.
+        // A separate task, so the change is stored even if its caller is cancelled while it waits for another process.
         try await Task {
             do {
                 try await changingStore { try await self.write(change) }

@@ -2,17 +2,17 @@
 import TargetKit
 
 extension CurrentCredential {
-    /// What the store contains, compared with a credential that this process has used.
+    /// What the store contains, compared with a credential that this process used.
     enum Comparison: Sendable {
         case same
-        /// Another process has stored this one.
+        /// Another process stored this one.
         ///
         /// - Parameter isSameSession: Whether it is known to be of the same session. It is unknown if the store keeps
         ///   no identifiers.
         case refreshed(IdentifiedCredential<Credential>, isSameSession: Bool)
-        /// Another process has begun this session.
+        /// Another process began this session.
         case replaced(IdentifiedCredential<Credential>)
-        /// Another process has cleared the store.
+        /// Another process cleared the store.
         case cleared
     }
 
@@ -23,13 +23,13 @@ extension CurrentCredential {
         let contents: IdentifiedCredential<Credential>?
     }
 
-    /// Compares the stored credential with one that this process has used. A store that cannot be read may still
+    /// Compares the stored credential with one that this process used. A store that can't be read may still
     /// contain it.
     func comparison(with credential: Credential, of refresh: Refresh) async -> Comparison {
         (try? await stored(comparedTo: credential, of: refresh)) ?? .same
     }
 
-    /// Compares the stored credential with one that this process has used.
+    /// Compares the stored credential with one that this process used.
     func stored(comparedTo credential: Credential, of refresh: Refresh) async throws -> Comparison {
         // Without the latest change the store says nothing about other processes.
         guard let change = storedChange else { return .same }
@@ -48,7 +48,7 @@ extension CurrentCredential {
         }
     }
 
-    /// The number of the latest change; `nil` while it is not in the store.
+    /// The number of the latest change; `nil` while it isn't in the store.
     private var storedChange: Int? {
         state.withLock { $0.storedChange == $0.changeCount ? $0.changeCount : nil }
     }
@@ -99,15 +99,15 @@ extension CurrentCredential {
         }
     }
 
-    /// Notes that a change could not be stored: ``storeUnsaved()`` tries again, unless there is another change before.
+    /// Notes that a change couldn't be stored: ``storeUnsaved()`` tries again, unless there is another change before.
     func noteUnsaved(_ change: Change) {
         state.withLock { state in
             if state.changeCount == change.number, state.storedChange != change.number { state.isUnsaved = true }
         }
     }
 
-    /// Tries again to store a credential that could not be stored: the server may have revoked the one in the store. A
-    /// further failure is not reported.
+    /// Tries again to store a credential that couldn't be stored: the server may have revoked the one in the store. A
+    /// further failure isn't reported.
     ///
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
     func storeUnsaved() async throws {
@@ -131,7 +131,7 @@ extension CurrentCredential {
         try await outcome.value()
     }
 
-    /// Stores a change, unless another process has changed the store since it was to be stored.
+    /// Stores a change, unless another process changed the store since it was to be stored.
     private func writeUnlessReplaced(_ change: Change) async throws {
         let stored = try? await credentialStore.load()
         let isReplaced = state.withLock { state in

@@ -14,7 +14,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         let credential: Credential
         let generation: Int
         let owner: CredentialSession
-        /// Whether another process has stored it. Such a credential is not necessarily a new one.
+        /// Whether another process stored it. Such a credential is not necessarily a new one.
         var isAdopted = false
     }
 
@@ -25,12 +25,12 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     }
 
     enum Status: Sendable {
-        /// The store has not been read.
+        /// The store hasn't been read.
         case unread
         /// There is no credential.
         case none
         case held(Credential)
-        /// The refresh has failed permanently.
+        /// The refresh failed permanently.
         case ended(any Error)
     }
 
@@ -63,7 +63,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var signInCount = 0
         var owner = CredentialSession(id: nil)
         var generation = 0
-        /// The generation that another process has stored, if it is the current one.
+        /// The generation that another process stored, if it is the current one.
         var adoptedGeneration: Int?
         var running: RunningRefresh?
         var refreshCount = 0
@@ -71,18 +71,18 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var keptRefresh = 0
         /// When the refreshes within the limit's interval began.
         var starts: [Duration] = []
-        /// When the refresh that returned the credential began; `nil` once the server has accepted the credential.
+        /// When the refresh that returned the credential began; `nil` once the server accepts the credential.
         var untestedStart: Duration?
-        /// The requests that a server has rejected with a credential that was refreshed for them.
+        /// The requests that a server rejected with a credential that was refreshed for them.
         var refusals: [String: Refusal] = [:]
         /// The transient failure of the latest refresh.
         var lastFailure: (any Error)?
         var changeCount = 0
         /// The latest change that is in the store.
         var storedChange = 0
-        /// Whether the latest change could not be stored.
+        /// Whether the latest change couldn't be stored.
         var isUnsaved = false
-        /// Whether the store has contained a credential of the session. Some stores keep none, for users who do not
+        /// Whether the store contained a credential of the session. Some stores keep none, for users who don't
         /// want to stay signed in.
         var wasInStore = false
         /// The session that the store contained when it was last read or written.
@@ -150,7 +150,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     /// The number of callers that wait for a refresh.
     var waiterCount: Int { state.withLock(\.running)?.refresh.outcome.waiterCount ?? 0 }
 
-    /// The current credential; `nil` if there is none, or the store has not been read.
+    /// The current credential; `nil` if there is none, or the store hasn't been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
 
     static func lease(in state: State) -> Lease? {
@@ -167,7 +167,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 // MARK: - Leases
 
 extension CurrentCredential {
-    /// The current session and generation. A credential that could not be stored before is stored first.
+    /// The current session and generation. A credential that couldn't be stored before is stored first.
     ///
     /// - Throws: The store's error.
     func position() async throws -> Position {
@@ -187,7 +187,7 @@ extension CurrentCredential {
             if let loading = state.loading { return loading }
             let loading = SharedOutcome<Result<Void, any Error>>()
             state.loading = loading
-            // A separate task: the other calls still need it when the first one is cancelled.
+            // A separate task, because the other calls still need it when the first one is cancelled.
             Task { loading.settle(await self.load()) }
             return loading
         }
@@ -226,7 +226,7 @@ extension CurrentCredential {
     /// - Throws: ``RefreshFailure`` if the session has ended.
     func knownLease(in session: Int) throws -> Lease? { try standing(in: session)?.lease }
 
-    /// A credential newer than one that the server has rejected.
+    /// A credential newer than one that the server rejected.
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
     func lease(after generation: Int, in session: Int) async throws -> Lease {
@@ -276,7 +276,7 @@ extension CurrentCredential {
                 credential: lease.credential,
                 isEarly: isEarly
             )
-            // A separate task, which is not cancelled with a caller: the server may already have revoked the old
+            // A separate task, which isn't cancelled with a caller: the server may already have revoked the old
             // credential.
             state.running = RunningRefresh(refresh: refresh, task: Task { await self.run(refresh) })
             return .wait(refresh.outcome)

@@ -2,20 +2,20 @@
 import Foundation
 import TargetKit
 
-/// Why a token endpoint has returned no token. It contains neither tokens nor secrets.
+/// Why a token endpoint returned no token. It contains neither tokens nor secrets.
 public enum OAuthError: Error, Sendable, Hashable {
-    /// The server has refused, with an error response (RFC 6749 §5.2).
+    /// The server refused, with an error response (RFC 6749 §5.2).
     ///
     /// - Parameters:
     ///   - code: For example `invalid_grant`: the refresh token has expired, was revoked or was used before.
-    ///   - message: The server's description for developers, without what it repeats of the request.
+    ///   - message: The server's description for developers, without quotations from the request.
     ///   - statusCode: The status of the response.
     case refused(code: String, message: String?, statusCode: Int)
-    /// The server, or a proxy, has answered with that status, without such an error.
+    /// The server or a proxy responded with that status, without such an error.
     case unexpectedStatus(Int)
     /// The response is successful but contains no token; the text describes the problem.
     case unreadable(String)
-    /// The token is not of the type `bearer` (RFC 6749 §7.1), so it cannot be used as one.
+    /// The token isn't of the type `bearer` (RFC 6749 §7.1), so it can't be used as one.
     case unsupportedTokenType
     /// The access token has expired, and there is no refresh token.
     case noRefreshToken
@@ -58,7 +58,7 @@ extension OAuthError {
 
     /// The error of a response without a token.
     ///
-    /// - Parameter secrets: The secrets of the request, which the description may repeat.
+    /// - Parameter secrets: The secrets of the request, which the description may quote.
     init(_ response: Response, leavingOut secrets: [String] = []) {
         guard let json = try? response.json(), let code = json["error"].string, !code.isEmpty, !code.contains(" "),
             !Self.reasonPhrases.contains(code.lowercased())
@@ -108,7 +108,7 @@ struct OAuthText: Sendable {
     private let secrets: [String]
 
     init(leavingOut secrets: [String]) {
-        // Longest first: one may contain another. Short texts are no secrets, and would match parts of words.
+        // Longest first, because one may contain another. Short texts are no secrets, and would match parts of words.
         self.secrets = secrets.filter { $0.count > 5 }.sorted { $0.count > $1.count }
     }
 

@@ -18,17 +18,17 @@ import FoundationNetworking
 /// ```
 ///
 /// Only a call that carried the credential to the server that has rejected it ends the session: its request has one of
-/// the `credentialHeaders`, and no redirect led to another origin, where the credential is not sent. A wrong password
-/// in a sign-in call, for example, does not end the session.
+/// the `credentialHeaders`, and no redirect led to another origin, where the credential isn't sent. A wrong password
+/// in a sign-in call, for example, doesn't end the session.
 ///
 /// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
 /// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
-/// calls that the handler makes are not cancelled, and the handler may shut down the scope. Further results of this
+/// calls that the handler makes aren't cancelled, and the handler may shut down the scope. Further results of this
 /// kind are passed on without effect until ``reset()``. A plugin that was created with `after` needs no reset: a
 /// sign-in by the ``AuthenticationPlugin`` rearms it.
 ///
 /// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
-/// prepared before ``reset()`` does not count afterwards, so a late response to the previous session does not end the
+/// prepared before ``reset()`` doesn't count afterwards, so a late response to the previous session doesn't end the
 /// new one. Set `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are cancelled,
 /// such as the sign-in.
 ///
@@ -48,7 +48,7 @@ public struct UnauthorizedPlugin: Plugin {
 
     private struct State: Sendable {
         var resetCount = 0
-        /// The session that has ended: further rejections do not sign out.
+        /// The session that has ended: further rejections don't sign out.
         var ended: Session?
     }
 
@@ -75,7 +75,7 @@ public struct UnauthorizedPlugin: Plugin {
     ///     cookie. Default `nil`: `Authorization`, the fields in which the provider's plugins put secrets, and fields
     ///     whose names say that they contain a token or a session, such as `token` and `X-Session-Key`.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once until ``reset()``, with the call whose result it was. It is not cancelled with that
+    ///   - signOut: Called once until ``reset()``, with the call whose result it was. It isn't cancelled with that
     ///     call.
     public init(
         bodyCodes: [BodyCode] = [],
@@ -105,7 +105,7 @@ public struct UnauthorizedPlugin: Plugin {
         self.signOut = signOut
     }
 
-    /// Rearms the plugin for a new session. Call this method when the user has signed in.
+    /// Rearms the plugin for a new session. Call this method when the user signs in.
     public func reset() {
         state.withLock { $0.resetCount += 1 }
     }
@@ -120,7 +120,7 @@ public struct UnauthorizedPlugin: Plugin {
         return request
     }
 
-    /// Signs out if the result means that the session has ended, and returns the result unchanged.
+    /// Signs out if the result means that the session ended, and returns the result unchanged.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
@@ -143,7 +143,7 @@ public struct UnauthorizedPlugin: Plugin {
     /// Calls the handler, and waits for it unless the call is cancelled.
     private func handle(_ context: RequestContext) async {
         let (signOut, outcome) = (signOut, SharedOutcome<Void>())
-        // A separate task: cancelling this call does not cancel the handler.
+        // A separate task, so that cancelling this call doesn't cancel the handler.
         Task {
             let calls = RequestScope.callsOfHandler.union([context.id])
             await RequestScope.$callsOfHandler.withValue(calls) { await signOut(context) }
@@ -161,7 +161,7 @@ public struct UnauthorizedPlugin: Plugin {
         }
     }
 
-    /// Whether the call carried the session's credential to the server that has rejected it.
+    /// Whether the call carried the session's credential to the server that rejected it.
     private func endsSession(_ rejection: Response, context: RequestContext) -> Bool {
         if context[EndedSessionKey.self] == true { return true }
         guard let request = rejection.request, !rejection.redirects.contains(where: \.isCrossOrigin) else {
@@ -213,7 +213,7 @@ extension UnauthorizedPlugin {
     /// let provider = Provider<Orders>(plugins: [authentication, unauthorized])
     /// ```
     ///
-    /// While the other plugin holds a credential, a rejected call that carries it does not count: neither a call that
+    /// While the other plugin holds a credential, a rejected call that carries it doesn't count: neither a call that
     /// was rejected with a new credential, nor one whose refresh failed transiently. After a permanent failure the
     /// first call that fails by it signs out, and the others are cancelled. The next sign-in rearms the plugin.
     ///
@@ -223,7 +223,7 @@ extension UnauthorizedPlugin {
     ///   - credentialHeaders: The header fields that carry a credential of the session other than that of the
     ///     authentication plugin; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once for each session, with the call whose result it was. It is not cancelled with that
+    ///   - signOut: Called once for each session, with the call whose result it was. It isn't cancelled with that
     ///     call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
@@ -242,7 +242,7 @@ extension UnauthorizedPlugin {
     }
 }
 
-/// Whether the call has failed because an ``AuthenticationPlugin`` has ended the session.
+/// Whether the call failed because an ``AuthenticationPlugin`` ended the session.
 enum EndedSessionKey: RequestContextKey { typealias Value = Bool }
 
 extension CallOptions {

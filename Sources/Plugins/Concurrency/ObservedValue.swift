@@ -46,7 +46,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     }
 
     /// One element at once, and one whenever the value has changed since the last one was taken. Readers read the value
-    /// itself, so that they do not see changes out of order.
+    /// itself, so that they don't see changes out of order.
     package func changes() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = content.withLock { content -> Int? in

@@ -4,7 +4,7 @@ import TargetKit
 /// A state whose changes are reported to a callback in the order in which they happened, one at a time, with no lock
 /// held.
 ///
-/// The thread that changes the state first delivers; it also delivers changes that happen meanwhile, on other threads
+/// The thread that changes the state first delivers; it also delivers changes made at the same time on other threads
 /// or within the callback. So the callback may lag behind the state, but is never out of order.
 package final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private struct Content: Sendable {

@@ -5,7 +5,7 @@ import TargetKit
 package enum Verdict: Sendable {
     case worked
     case failed
-    /// Nothing: the attempt was cancelled, was not sent, or failed for a reason of its own.
+    /// Nothing: the attempt was cancelled, wasn't sent, or failed for a reason of its own.
     case nothing
 }
 
@@ -31,13 +31,13 @@ package final class Permit<Value: Sendable>: Sendable {
         end(.nothing)
     }
 
-    /// When the attempt was sent; `nil` if it was not.
+    /// When the attempt was sent; `nil` if it wasn't.
     package var sentAt: Duration? {
         get { state.withLock(\.sentAt) }
         set { state.withLock { $0.sentAt = newValue } }
     }
 
-    /// Ends the permit, unless it has ended.
+    /// Ends the permit unless it already ended.
     package func end(_ verdict: Verdict) {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }

@@ -64,13 +64,13 @@ package struct RetryDelays<Key: Hashable & Sendable>: Sendable {
         groups[group] = nil
     }
 
-    /// The server has answered.
+    /// The server responded.
     package mutating func remove(_ group: Key) {
         all = Delay()
         groups[group] = nil
     }
 
-    /// Ends the delays that are not the server's.
+    /// Ends the delays that aren't the server's.
     package mutating func endNoResponse() {
         all = Delay()
     }

@@ -7,7 +7,7 @@ package protocol ConnectivitySource: Sendable {
     /// can be started several times; each start is independent.
     ///
     /// - Parameter report: Takes a status, on any thread, one call at a time; ``Reachability/Status/unknown`` if the
-    ///   status cannot be determined. The same status may be reported twice.
+    ///   status can't be determined. The same status may be reported twice.
     /// - Returns: A closure that stops the reports. It is called at most once, on any thread, and returns soon; later
     ///   reports are ignored. If it is released without being called, the source should stop too.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void

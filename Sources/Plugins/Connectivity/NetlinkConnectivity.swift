@@ -3,7 +3,7 @@
 import Foundation
 import TargetKit
 
-/// The statuses of Linux: its links, addresses and default routes, by rtnetlink (RFC 3549).
+/// The statuses on Linux, from its links, addresses and default routes, by rtnetlink (RFC 3549).
 ///
 /// The device is online when a default route of IPv4 or IPv6 uses a link that is up, running and not the loopback, and
 /// the device has an address of that family with more than link scope. The kind is that of the link whose route has the
@@ -17,7 +17,7 @@ package struct NetlinkConnectivity: ConnectivitySource {
     package enum Requirement: Sendable, Hashable {
         /// A default route, which leads to the internet, and an address of its family.
         case defaultRoute
-        /// An address is enough: for a closed network without a default route.
+        /// An address is enough, for a closed network without a default route.
         case address
     }
 

@@ -12,19 +12,19 @@ package struct NetlinkMessage: Sendable, Hashable {
         case removal
         /// The end of a dump; the number is zero, or the negative of an `errno`.
         case done(Int32)
-        /// The kernel has refused; the number is the negative of an `errno`.
+        /// The kernel refused the request; the number is the negative of an `errno`.
         case failure(Int32)
-        /// Messages have been lost.
+        /// Messages were lost.
         case overrun
-        /// Another message: a route to a single network, another type, or one that cannot be read.
+        /// Another message: a route to a single network, another type, or one that can't be read.
         case other
     }
 
     /// The content.
     package var content: Content
-    /// The number of the request that it answers.
+    /// The number of the request that it responds to.
     package var sequence: UInt32
-    /// Whether a change has interrupted the dump that it belongs to.
+    /// Whether a change interrupted the dump that it belongs to.
     package var isInterrupted: Bool
 
     /// The messages in the bytes that one call has read, up to the first with an invalid length.

@@ -12,7 +12,7 @@ struct NetlinkSocket: Sendable {
         case messages([NetlinkMessage])
         /// There is nothing to read.
         case nothing
-        /// Messages have been lost: the socket's buffer was full.
+        /// Messages were lost because the socket's buffer was full.
         case lost
         /// The socket can no longer be used.
         case broken
@@ -26,7 +26,7 @@ struct NetlinkSocket: Sendable {
     private static let bufferSize = 1 << 16
 
     let descriptor: NetlinkDescriptor
-    /// The number of the last request. Each request of a socket has its own, so that answers are not mixed up.
+    /// The number of the last request. Each request of a socket has its own, so that responses aren't mixed up.
     private let number = Locked<UInt32>(0)
 
     /// Creates a socket that gets the changes of those groups; `nil` if the system refuses.
@@ -44,7 +44,7 @@ struct NetlinkSocket: Sendable {
         if status != 0 { return nil }
     }
 
-    /// The kernel's current table; `nil` if it refuses. The kernel answers within the calls, so this does not wait.
+    /// The kernel's current table; `nil` if it refuses. The kernel responds within the calls, so this doesn't wait.
     func table() -> NetlinkTable? {
         // A change that interrupts the dump also reaches the socket of the changes, so a few attempts are enough.
         var newest: NetlinkTable?
@@ -114,7 +114,7 @@ struct NetlinkSocket: Sendable {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var sender = [UInt32](repeating: 0, count: 4)
         var senderSize = socklen_t(16)
-        // With the flag, the length is that of the whole message, even if it does not fit.
+        // With the flag, the length is that of the whole message, even if it doesn't fit.
         let flags = Int32(MSG_TRUNC)
         let count = sender.withUnsafeMutableBytes { bytes in
             bytes.withMemoryRebound(to: sockaddr.self) {

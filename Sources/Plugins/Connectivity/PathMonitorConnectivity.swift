@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Network)
 import Dispatch
-// Some versions of the SDK do not declare that a monitor may be used from any thread, which its documentation allows.
+// Some versions of the SDK don't declare that a monitor may be used from any thread, which its documentation allows.
 @preconcurrency import Network
 
 /// The statuses of Network's path monitor.

@@ -12,7 +12,7 @@ import TargetKit
 /// ```
 ///
 /// The status is that of the device, not of a server, and may change at any time. Show it and wait for it
-/// (``WaitsForConnectivityPlugin``), but do not refuse a call because of it.
+/// (``WaitsForConnectivityPlugin``), but don't refuse a call because of it.
 ///
 /// Statuses come from the system: from Network's path monitor on Apple platforms, and from rtnetlink on Linux. On
 /// watchOS and on other systems the status is unknown. In tests and previews, ``set(_:)`` sets it.
@@ -25,14 +25,14 @@ public final class Reachability: Sendable {
         var end: (@Sendable () -> Void)?
     }
 
-    /// The reachability of the process, with the system's source. It is not started: call ``start()``, or use it in a
+    /// The reachability of the process, with the system's source. It isn't started: call ``start()``, or use it in a
     /// ``WaitsForConnectivityPlugin``, which starts it.
     public static let shared = Reachability()
 
     private let source: any ConnectivitySource
     private let state = ObservedValue(State())
 
-    /// Creates a reachability with the system's statuses, which is not started.
+    /// Creates a reachability with the system's statuses. It isn't started.
     ///
     /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the
     ///   internet; default `true`. With `false` an address with more than link scope is enough: for a closed network.
@@ -50,7 +50,7 @@ public final class Reachability: Sendable {
         state.value.end?()
     }
 
-    /// The current status; ``Status/unknown`` before it is started, and until the source has reported one.
+    /// The current status; ``Status/unknown`` before it is started, and until the source reports one.
     public var status: Status { state.value.status }
 
     /// Whether the device has a connection: `false` only for ``Status/offline``. An unknown status is `true`, because it
@@ -101,7 +101,7 @@ public final class Reachability: Sendable {
         end?()
     }
 
-    /// Stops observing the network; the status is then unknown. Does nothing if it is not started.
+    /// Stops observing the network; the status is then unknown. Does nothing if it isn't started.
     public func stop() {
         let end = state.update { state -> (@Sendable () -> Void)? in
             guard state.isRunning else { return nil }
@@ -118,7 +118,7 @@ public final class Reachability: Sendable {
 extension Reachability {
     /// Whether there is a connection to a network, and of which kind.
     public enum Status: Sendable, Hashable {
-        /// The status is not known, or not known yet.
+        /// The status isn't known, or not known yet.
         case unknown
         /// There is no connection.
         case offline
@@ -126,7 +126,7 @@ extension Reachability {
         ///
         /// - `isExpensive`: Whether data costs money or counts towards a limit, as on a mobile network or a phone's
         ///   hotspot. On Linux only mobile networks are reported as expensive.
-        /// - `isConstrained`: Whether the user has turned on Low Data Mode for the network; `false` on Linux.
+        /// - `isConstrained`: Whether the user turned on Low Data Mode for the network; `false` on Linux.
         case online(Link, isExpensive: Bool, isConstrained: Bool = false)
     }
 
@@ -144,7 +144,7 @@ extension Reachability {
 }
 
 extension Reachability.Status {
-    /// `false` only for ``offline``: an unknown status does not delay calls.
+    /// `false` only for ``offline``: an unknown status doesn't delay calls.
     public var isReachable: Bool { self != .offline }
 
     /// The kind of the connection; `nil` if there is none, or the status is unknown.
@@ -170,7 +170,7 @@ extension Reachability? {
 
     /// Starts, and calls a closure with each status in a task, until the closure returns `false`.
     ///
-    /// - Parameter receive: Receives whether the status is a change: the first one is not.
+    /// - Parameter receive: Receives whether the status is a change: the first one isn't.
     package func observe(_ receive: @escaping @Sendable (_ isChange: Bool) -> Bool) -> Task<Void, Never>? {
         guard let self else { return nil }
         self.start()

@@ -15,16 +15,16 @@ import FoundationNetworking
 /// A request waits until the device is online or its status is unknown; a stored response is used without a wait. After
 /// the timeout the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent
 /// anyway (`failsAfterTimeout: false`). A waiting call is in flight and can be cancelled; a limit of
-/// `CallTimeout.wholeCall` includes the wait, one for the exchange does not. Calls to this machine (`localhost`,
-/// `127.…`, `::1`) do not wait, nor do calls that opt out by `CallOptions.waitsForConnectivity` or by a closure.
+/// `CallTimeout.wholeCall` includes the wait, one for the exchange doesn't. Calls to this machine (`localhost`,
+/// `127.…`, `::1`) don't wait, nor do calls that opt out by `CallOptions.waitsForConnectivity` or by a closure.
 ///
 /// The device's network must also be one that the call may use (`CallOptions.allowsCellular`, `.allowsExpensive`,
 /// `.allowsConstrained`). A call waits for such a network, and fails with `URLError(.dataNotAllowed)` if there is none;
-/// a call that does not wait fails at once.
+/// a call that doesn't wait fails at once.
 ///
 /// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat:
 /// its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's
-/// kind is `.offline`, or if the server was not found, did not answer or was lost, and the device is offline by then.
+/// kind is `.offline`, or if the server wasn't found, didn't respond or was lost, and the device is offline by then.
 public struct WaitsForConnectivityPlugin: Plugin {
     private let reachability: Reachability
     private let timeout: Duration
@@ -32,19 +32,19 @@ public struct WaitsForConnectivityPlugin: Plugin {
     private let failsAfterTimeout: Bool
     private let repetitions: Int
     private let isHeld: @Sendable (any TargetType) -> Bool
-    /// How often this plugin has repeated the call.
+    /// How often this plugin retried the call.
     private let counts = PluginStorage<Int>()
 
-    /// Creates a plugin that uses a reachability, which it starts.
+    /// Creates a plugin that starts and uses a reachability.
     ///
     /// - Parameters:
     ///   - reachability: Says whether the device is online; default: ``Reachability/shared``.
     ///   - timeout: How long a call waits at each attempt; default: one minute, at most a year. With zero or less,
-    ///     calls do not wait.
+    ///     calls don't wait.
     ///   - failsAfterTimeout: Whether the call then fails with `URLError(.notConnectedToInternet)`; default: `true`.
     ///     With `false` it is sent: for servers that are reachable without a default route.
     ///   - repetitions: How often a call is sent again that failed because there is no network; default: once.
-    ///     Repetitions that other plugins ask for do not count.
+    ///     Repetitions that other plugins ask for don't count.
     ///   - clock: Measures the timeout; default: the continuous clock.
     ///   - isHeld: Whether a target's calls wait and are sent again, unless they opt out by
     ///     `CallOptions.waitsForConnectivity`; default: `true`.
@@ -89,7 +89,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         return try await next(request)
     }
 
-    /// Waits until there is a network for the request. Returns why it is not sent; `nil` if it is.
+    /// Waits until there is a network for the request. Returns why it isn't sent; `nil` if it is.
     private func failure(of request: URLRequest, context: RequestContext) async throws -> URLError? {
         let refused = context.options.refusedNetworks
         guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }

@@ -4,7 +4,7 @@ import TargetKit
 
 /// A cookie, as a ``CookieStore`` keeps it (RFC 6265 §5.3).
 ///
-/// Its values are not checked until it is passed to ``CookieStore/set(_:)``.
+/// Its values aren't checked until it is passed to ``CookieStore/set(_:)``.
 public struct Cookie: Sendable, Hashable, Codable {
     /// The name, which is case-sensitive.
     public var name: String
@@ -16,7 +16,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var isHostOnly: Bool
     /// The path, starting with `/`; the cookie is sent for it and for the paths below it.
     public var path: String
-    /// The expiry date; `nil` for a session cookie, which is kept as long as its store and never written to a file.
+    /// The expiry date; `nil` for a session cookie, which lasts as long as its store and is never written to a file.
     public var expires: Date?
     /// Whether the cookie is sent over https only.
     public var isSecure: Bool
@@ -110,7 +110,7 @@ extension Cookie {
     var checked: Cookie? {
         let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
         guard let host = CookieHost(bare), isHostOnly || !host.isSingleLabel && !host.isAddress else { return nil }
-        // JSON cannot represent a date that is not finite.
+        // JSON can't represent a date that isn't finite.
         guard created.timeIntervalSince1970.isFinite, expires?.timeIntervalSince1970.isFinite ?? true else {
             return nil
         }

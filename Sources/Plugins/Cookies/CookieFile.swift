@@ -22,7 +22,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// The cookies in the file; empty when the file does not exist.
+    /// The cookies in the file; empty when the file doesn't exist.
     func read() throws(CookieFileError) -> [Cookie] {
         let stored: Data?
         do { stored = try AtomicFile(url).read() } catch { throw failure(.unreadable) }
@@ -67,23 +67,23 @@ struct CookieFile: Sendable {
     }
 }
 
-/// The reason the file of a ``CookieStore`` cannot be used.
+/// The reason the file of a ``CookieStore`` can't be used.
 package struct CookieFileError: Error, Sendable, Hashable {
     /// The reason.
     package enum Reason: Sendable, Hashable {
-        /// The URL is not a file URL.
+        /// The URL isn't a file URL.
         case notAFile
-        /// The file's folder does not exist.
+        /// The file's folder doesn't exist.
         case noFolder
-        /// The file exists, but cannot be read.
+        /// The file exists, but can't be read.
         case unreadable
         /// The file's content is invalid; the text describes where, without cookie values.
         case broken(String)
-        /// The file could not be written; the text is the system's message.
+        /// The file couldn't be written; the text is the system's message.
         case unwritable(String)
     }
 
-    /// The file's path, or the URL if it is not a file URL.
+    /// The file's path, or the URL if it isn't a file URL.
     package let path: String
     /// The reason.
     package let reason: Reason

@@ -23,7 +23,7 @@ struct CookieJar: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The cookies that have not expired, oldest first.
+    /// The cookies that haven't expired, oldest first.
     func cookies(at now: Date) -> [Cookie] {
         entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.number < $1.number }.map(\.cookie)
     }
@@ -80,7 +80,7 @@ struct CookieJar: Sendable {
         keepTotal(at: now)
     }
 
-    /// Removes the cookies that have not changed since.
+    /// Removes the cookies that haven't changed since.
     mutating func remove(_ cookies: [Cookie]) {
         let gone = Set(cookies)
         for domain in Set(cookies.map(\.domain)) {
@@ -123,7 +123,7 @@ extension CookieJar {
         if isUnsaved { hasUnsavedChanges = true }
     }
 
-    /// Removes the least recently used cookie, preferring those that are not Secure (RFC 6265 §5.3, RFC 6265bis).
+    /// Removes the least recently used cookie, preferring those that aren't Secure (RFC 6265 §5.3, RFC 6265bis).
     /// Returns whether it was written to the file.
     private static func evict(from list: inout [Entry]) -> Bool {
         let oldest = list.indices.min {

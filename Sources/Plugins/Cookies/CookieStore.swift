@@ -10,16 +10,16 @@ import TargetKit
 /// cookies.cookies(for: accountURL).map(\.name)  // ["sid"]
 /// ```
 ///
-/// A store is kept in memory, or also in a file: ``init(file:onWriteFailure:now:)``.
+/// A store is in memory, or also in a file: ``init(file:onWriteFailure:now:)``.
 ///
 /// - Limits: 4,096 bytes for the name and value of a cookie, 50 cookies for a domain, 3,000 in total. Beyond them,
-///   expired cookies are removed first, then within a domain those that are not Secure, then the least recently used.
-/// - As in browsers (RFC 6265bis), an http response cannot set a Secure cookie or one that would hide it, and the
+///   expired cookies are removed first, then within a domain those that aren't Secure, then the least recently used.
+/// - As in browsers (RFC 6265bis), an http response can't set a Secure cookie or one that would hide it, and the
 ///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced.
 /// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is refused unless
 ///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only
 ///   between hosts that trust each other.
-/// - `SameSite` has no effect, because requests do not come from a site.
+/// - `SameSite` has no effect, because requests don't come from a site.
 /// - Every method can be called on any thread, and is atomic.
 public final class CookieStore: Sendable {
     struct State: Sendable {
@@ -58,7 +58,7 @@ public final class CookieStore: Sendable {
         self.now = now
     }
 
-    /// All cookies that have not expired, in the order in which they were first stored.
+    /// All cookies that haven't expired, in the order in which they were first stored.
     public var cookies: [Cookie] {
         let time = now()
         return state.withLock { $0.jar.cookies(at: time) }
@@ -66,7 +66,7 @@ public final class CookieStore: Sendable {
 
     /// The cookies for a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older cookies.
     ///
-    /// Marks them as used. Returns none for a URL that is not http or https.
+    /// Marks them as used. Returns none for a URL that isn't http or https.
     public func cookies(for url: URL) -> [Cookie] {
         // Most stores are empty; neither the clock nor the URL is read then.
         guard state.withLock({ !$0.jar.isEmpty }), let origin = CookieOrigin(url) else { return [] }
@@ -101,10 +101,10 @@ public final class CookieStore: Sendable {
 
     /// Stores a cookie, replacing one with the same name, domain and path.
     ///
-    /// - Returns: Whether the cookie is valid and has been stored. It is invalid when the domain is not a host, or is a
-    ///   single label or an address without ``Cookie/isHostOnly``; when the path does not start with `/`; when the name
+    /// - Returns: Whether the cookie is valid and was stored. It is invalid when the domain isn't a host, or is a
+    ///   single label or an address without ``Cookie/isHostOnly``; when the path doesn't start with `/`; when the name
     ///   or value contains `;`, control characters, or whitespace at an end; when the name is empty or contains `=`;
-    ///   when it is too long; or when it does not meet the requirements of its name's prefix.
+    ///   when it is too long; or when it doesn't meet the requirements of its name's prefix.
     @discardableResult
     public func set(_ cookie: Cookie) -> Bool {
         guard let cookie = cookie.checked else { return false }
@@ -136,14 +136,14 @@ extension CookieStore {
     /// not written. The file is replaced atomically before the method that changes a cookie returns, or by another
     /// thread that is writing at that time.
     ///
-    /// A file must be used by one store only, in one process: otherwise the last one to write wins.
+    /// A file must be used by one store only, in one process. Otherwise, the last one to write wins.
     ///
     /// - Parameters:
     ///   - file: The file, which need not exist, in an existing folder.
-    ///   - onWriteFailure: Called when the file cannot be written, on the thread that made the change. The cookies in
+    ///   - onWriteFailure: Called when the file can't be written, on the thread that made the change. The cookies in
     ///     memory stay correct, and the next change writes all of them. Default: does nothing.
     ///   - now: Returns the current time. Default: the system's clock.
-    /// - Throws: An error that names the file and the problem if the file cannot be read, or could never be written.
+    /// - Throws: An error that names the file and the problem if the file can't be read, or could never be written.
     public convenience init(
         file: URL,
         onWriteFailure: @escaping @Sendable (any Error) -> Void = { _ in },

@@ -7,7 +7,7 @@ struct SetCookieField {
     let name: String
     let value: String
     private(set) var domain: String?
-    /// The last `Path`; `nil` when there is none or it is not absolute.
+    /// The last `Path`; `nil` when there is none or it isn't absolute.
     private(set) var path: String?
     private(set) var maxAge: Int64?
     private(set) var expires: Date?

@@ -9,7 +9,7 @@ struct EnvironmentBaseURL: Sendable, Hashable {
     /// Without the slash at the end.
     private let path: String
 
-    /// `nil` for a URL that cannot be called.
+    /// `nil` for a URL that can't be called.
     init?(_ url: URL) {
         guard let origin = ServerOrigin(url) else { return nil }
         self.origin = origin

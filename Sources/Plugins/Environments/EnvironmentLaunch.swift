@@ -7,7 +7,7 @@ extension EnvironmentStore {
     package struct Launch: Sendable, Hashable {
         /// The argument before the name, `-TargetKitEnvironment`. The last one counts.
         package static let argument = "-TargetKitEnvironment"
-        /// The environment variable with the name, `TARGETKIT_ENVIRONMENT`. An empty one does not count.
+        /// The environment variable with the name, `TARGETKIT_ENVIRONMENT`. An empty one doesn't count.
         package static let variable = "TARGETKIT_ENVIRONMENT"
 
         /// The program's arguments.
@@ -48,7 +48,7 @@ extension EnvironmentStore.Launch: RedactedDescription {
     package var redactedDescription: String { "\(arguments.count) arguments, \(variables.count) variables" }
 }
 
-/// Why an ``EnvironmentStore`` cannot use an environment.
+/// Why an ``EnvironmentStore`` can't use an environment.
 package enum EnvironmentError: Error, Sendable, Hashable {
     /// Where the name comes from.
     package enum Source: Sendable, Hashable {

@@ -9,7 +9,7 @@ import FoundationNetworking
 /// Adds the header fields of an environment to the requests to its servers.
 ///
 /// The environment is found by the scheme, host, port and path of the request's URL, so a call keeps its environment at
-/// each attempt, also when another one has been selected meanwhile. Requests to other servers are not changed, nor are
+/// each attempt, even if another one is selected in between. Requests to other servers aren't changed, nor are
 /// fields that the request has already. A redirect to another origin is followed without the fields, which may be
 /// secrets.
 ///

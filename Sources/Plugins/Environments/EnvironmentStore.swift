@@ -17,7 +17,7 @@ import TargetKit
 ///
 /// 1. ``select(_:)``, while the app runs. The selection is saved.
 /// 2. the launch argument `-TargetKitEnvironment test`,
-/// 3. the environment variable `TARGETKIT_ENVIRONMENT=test`; the launch's selection is not saved,
+/// 3. the environment variable `TARGETKIT_ENVIRONMENT=test`; the launch's selection isn't saved,
 /// 4. the saved selection,
 /// 5. the default.
 ///
@@ -101,7 +101,7 @@ public final class EnvironmentStore: Sendable {
         state.finish()
     }
 
-    /// The current environment. While there is a ``problem``, an environment whose URLs cannot be called.
+    /// The current environment. While there is a ``problem``, an environment whose URLs can't be called.
     public var current: ServerEnvironment { state.value.current }
 
     /// The problem with the environments or with the launch, to show to the app's developers; `nil` if there is none.
@@ -115,7 +115,7 @@ public final class EnvironmentStore: Sendable {
         state.latestValues(\.current)
     }
 
-    /// Calls a closure once, and after each selection, also when the selection has been reverted meanwhile. The closure
+    /// Calls a closure once, and after each selection, even if the selection was reverted in between. The closure
     /// gets a function that returns the current environment.
     func onEachChange(_ body: @escaping @Sendable (() -> ServerEnvironment) -> Void) -> Task<Void, Never> {
         let (state, changes) = (state, state.changes())

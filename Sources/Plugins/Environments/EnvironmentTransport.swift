@@ -17,7 +17,7 @@ import FoundationNetworking
 ///
 /// The transport is found by the scheme, host, port and path of the request's URL; requests to other servers are sent
 /// by the current environment's transport. A transport is made when it is first needed, and released when its
-/// environment is not the current one and its last call has ended: `CurlTransport` and `URLSessionTransport` then
+/// environment isn't the current one and its last call has ended: `CurlTransport` and `URLSessionTransport` then
 /// finish bodies that are still being read, and close their connections.
 ///
 /// For development servers with certificates of their own, an environment can trust any certificate of any host. A line
@@ -72,7 +72,7 @@ public final class EnvironmentTransport: Transport {
         switches = store.onEachChange { [entries] current in
             // Released outside the lock.
             _ = entries.withLock { entries in
-                // Read with the lock held, or the transport of the environment that is selected meanwhile would be
+                // Read with the lock held, or the transport of the environment that is selected in between would be
                 // released.
                 let current = current().name
                 let unused = entries.filter { $0.key != current && $0.value.calls == 0 }
@@ -126,7 +126,7 @@ public final class EnvironmentTransport: Transport {
 
     private func begin(_ environment: ServerEnvironment) -> any Transport {
         if let transport = entries.withLock({ Self.join(&$0, name: environment.name, made: nil) }) { return transport }
-        // Made without the lock; if another call has made one meanwhile, this call uses that one.
+        // Made without the lock; if another call made one at the same time, this call uses that one.
         let made = make(developmentTrust.applied(to: environment))
         return entries.withLock { Self.join(&$0, name: environment.name, made: made) } ?? made
     }
@@ -144,7 +144,7 @@ public final class EnvironmentTransport: Transport {
     private func end(_ environment: ServerEnvironment) {
         _ = entries.withLock { entries -> Entry? in
             entries[environment.name]?.calls -= 1
-            // Read with the lock held: a selection after this finds that the call has ended.
+            // Read with the lock held, so that a later selection finds that the call ended.
             guard entries[environment.name]?.calls == 0, store.current.name != environment.name else { return nil }
             return entries.removeValue(forKey: environment.name)
         }

@@ -33,7 +33,7 @@ public struct ServerEnvironment: Sendable, Hashable {
 
     /// Creates an environment.
     ///
-    /// A text that is not a URL becomes a URL with the scheme `invalid`: each call to it fails with
+    /// A text that isn't a URL becomes a URL with the scheme `invalid`: each call to it fails with
     /// `InvalidRequest.unsupportedURL(_:)`, which contains the text.
     ///
     /// - Parameters:
@@ -61,7 +61,7 @@ public struct ServerEnvironment: Sendable, Hashable {
         module.flatMap { modules[$0] } ?? baseURL
     }
 
-    /// The same environment over HTTP without TLS, with a name of its own. An explicit port is not changed.
+    /// The same environment over HTTP without TLS, with a name of its own. An explicit port isn't changed.
     ///
     /// ```swift
     /// let plain = ServerEnvironment.test.overHTTP(as: "test-http")
@@ -76,12 +76,12 @@ public struct ServerEnvironment: Sendable, Hashable {
 }
 
 extension URL {
-    /// The URL of a text, or a URL that cannot be called and contains the text.
+    /// The URL of a text, or a URL that can't be called and contains the text.
     init(ofServer text: String) {
         self = URL(escaped: text) ?? URL(uncallable: "invalid", text: text)
     }
 
-    /// Creates a URL with a scheme that cannot be called, so that calls fail with an error that contains the text.
+    /// Creates a URL with a scheme that can't be called, so that calls fail with an error that contains the text.
     init(uncallable scheme: String, text: String) {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         self = URL(string: "\(scheme):\(escaped)") ?? URL(filePath: "/")

@@ -26,7 +26,7 @@ public struct CallEvent: Sendable {
         case finished
     }
 
-    /// The result of an attempt that was repeated.
+    /// The result of an attempt that was retried.
     enum Reason: Sendable {
         case status(Int)
         case failure(TargetKitError.Kind)
@@ -39,14 +39,14 @@ public struct CallEvent: Sendable {
     /// The time since the attempt was sent; for ``Step/retry``, since the last attempt ended; for ``Step/finished``,
     /// since the call started. `nil` for the other steps before the response.
     public internal(set) var duration: Duration?
-    /// The number of bytes of the response's body, for ``Step/body``; `nil` if it is not known.
+    /// The number of bytes of the response's body, for ``Step/body``; `nil` if it isn't known.
     public internal(set) var byteCount: Int64?
     let context: RequestContext
     var request: URLRequest?
     var response: Response?
     /// Whether the response is a stream.
     var isStream = false
-    /// Whether the target does not accept the response.
+    /// Whether the target doesn't accept the response.
     var isRefused = false
     var error: TargetKitError?
     /// What the error adds to that of the last attempt; `nil` if they are unrelated.
@@ -100,7 +100,7 @@ extension CallEvent {
     /// The failure in one line; `nil` if there is none.
     public var message: String? { error?.description }
 
-    /// Why the last attempt was repeated, for ``Step/retry``: its kind of failure, or its status code. Otherwise `nil`.
+    /// Why the last attempt was retried, for ``Step/retry``: its kind of failure, or its status code. Otherwise `nil`.
     public var reason: String? {
         switch result {
         case .status(let status): "status \(status)"

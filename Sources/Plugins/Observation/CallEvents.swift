@@ -165,7 +165,7 @@ extension TargetKitError {
         return error.description
     }
 
-    /// What the error adds to a failure that was reported before, for example why a rejected call was not repeated.
+    /// What the error adds to a failure that was reported before, for example why a rejected call wasn't repeated.
     fileprivate func addition(to failure: String?) -> String? {
         let text = identity
         guard let failure, text.hasPrefix(failure + ": ") else { return nil }

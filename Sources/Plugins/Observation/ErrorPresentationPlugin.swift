@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Shows failed calls to the person, for example in a toast.
+/// Shows failed calls to the user, for example in a toast.
 ///
 /// ```swift
 /// ErrorPresentationPlugin { message, error in toast.show(message) }
@@ -10,8 +10,8 @@ import TargetKit
 /// ```
 ///
 /// A call is shown at most once, at its end, after all attempts; a stream at the end of its body. Cancelled calls, and
-/// calls that a scope has rejected because it was shut down, are not shown. Set `CallOptions.showsErrors` to `false`
-/// for calls whose failures are not to be shown.
+/// calls that a scope has rejected because it was shut down, aren't shown. Set `CallOptions.showsErrors` to `false`
+/// for calls whose failures aren't to be shown.
 public struct ErrorPresentationPlugin: Plugin {
     private let present: @MainActor @Sendable (String, TargetKitError) -> Void
 

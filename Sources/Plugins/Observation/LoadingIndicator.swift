@@ -9,7 +9,7 @@ final class LoadingIndicator: Sendable {
         var callCount = 0
         /// Since when calls run.
         var busySince = Duration.zero
-        /// Since when loading is shown; `nil` when it is not.
+        /// Since when loading is shown; `nil` when it isn't.
         var shownSince: Duration?
         var timer: Timer?
         var lastTimer = 0
@@ -81,7 +81,7 @@ final class LoadingIndicator: Sendable {
 
     /// Starts the timer that is needed.
     ///
-    /// - Returns: The timer that is not needed any more, for the caller to cancel without the lock.
+    /// - Returns: The timer that isn't needed any more, for the caller to cancel without the lock.
     private func keepTime(_ state: inout State, wait: Duration?) -> Task<Void, Never>? {
         guard let wait else {
             defer { state.timer = nil }

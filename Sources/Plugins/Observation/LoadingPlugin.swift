@@ -18,7 +18,7 @@ import FoundationNetworking
 /// can run after the call has ended.
 ///
 /// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end
-/// of its body. A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One
+/// of its body. A call that fails before `prepare` doesn't count. A call opts out by `CallOptions.showsLoading`. One
 /// plugin may serve any number of providers; it then shows their calls together.
 public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
@@ -34,8 +34,8 @@ public struct LoadingPlugin: Plugin {
     /// Creates a plugin that shows a loading indicator.
     ///
     /// - Parameters:
-    ///   - delay: How long calls run before they are shown, so that short calls do not flicker; calls that end before
-    ///     are not shown. Default zero: at once.
+    ///   - delay: How long calls run before they are shown, so that short calls don't flicker; calls that end before
+    ///     aren't shown. Default zero: at once.
     ///   - shortest: How long loading is shown at least; default zero: until the last call ends.
     ///   - clock: Measures both; default: the continuous clock.
     ///   - onChange: Shows (`true`) and hides (`false`), on the main actor.

@@ -17,7 +17,7 @@ struct LogBody {
         case whole(String)
         /// The beginning of the text.
         case cut(String)
-        /// A summary of bytes that are not text.
+        /// A summary of bytes that aren't text.
         case summary(String)
     }
 
@@ -84,7 +84,7 @@ struct LogBody {
 struct CurlCommand {
     let request: URLRequest
     let body: LogBody
-    /// Whether the body is not in the `URLRequest`.
+    /// Whether the body isn't in the `URLRequest`.
     let isBodyElsewhere: Bool
 
     init(_ request: URLRequest, body: LogBody, context: RequestContext) {

@@ -72,7 +72,7 @@ struct LogLines {
 extension LogLines {
     private var body: LogBody { LogBody(redaction: event.secrets, limit: bodyLimit) }
 
-    /// Whether the response is one that the target does not accept, or a status of 400 or more.
+    /// Whether the response is one that the target doesn't accept, or a status of 400 or more.
     private var isRefused: Bool { event.isRefused || (event.statusCode ?? 0) >= 400 }
 
     private var time: String { event.duration.map { ", " + Self.milliseconds($0) } ?? "" }

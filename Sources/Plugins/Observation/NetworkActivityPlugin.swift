@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Reports when calls use the network, for a meter or for keeping an app awake. To show activity to a person, use a
+/// Reports when calls use the network, for a meter or for keeping an app awake. To show activity to the user, use a
 /// ``LoadingPlugin``, which reports all calls together.
 ///
 /// ```swift
@@ -15,7 +15,7 @@ import FoundationNetworking
 ///
 /// A call is reported as ``Change/began`` once, when it is first sent, and as ``Change/ended`` once, at its end: later
 /// attempts belong to the same call, and so do the delays between them and the body of a stream. A call that fails
-/// before it is sent is not reported. Calls that share an exchange are reported as one, while the exchange runs.
+/// before it is sent isn't reported. Calls that share an exchange are reported as one, while the exchange runs.
 ///
 /// One plugin may serve any number of providers. The closure runs on the main actor; a call doesn't wait for it.
 public struct NetworkActivityPlugin: Plugin {

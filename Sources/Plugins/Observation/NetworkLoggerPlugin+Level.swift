@@ -43,7 +43,7 @@ extension NetworkLoggerPlugin {
         package static let responseBody = Level(rawValue: 1 << 5)
         /// Why a call failed, in one line; and the ``response`` line of a status of 400 or more.
         package static let failure = Level(rawValue: 1 << 6)
-        /// The body of a response that the target does not accept, or whose status is 400 or more.
+        /// The body of a response that the target doesn't accept, or whose status is 400 or more.
         package static let errorBody = Level(rawValue: 1 << 7)
     }
 }

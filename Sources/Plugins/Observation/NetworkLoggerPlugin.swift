@@ -23,9 +23,9 @@ import FoundationNetworking
 ///
 /// Each line starts with the number of the call in the process and the number of its attempt, from 0; `→` was sent, `←`
 /// was received, `✗` failed. The time is from `willSend` to `didReceive` or, of a stream, to the end of its body. A
-/// body is shown up to a limit; binary and multipart bodies are described in one line. A failure that was not logged
-/// with an attempt is logged at the end of the call, for example a body that could not be decoded, a stream that was
-/// interrupted, or a call that was not sent. An exchange that calls share has a number of its own. The target is named
+/// body is shown up to a limit; binary and multipart bodies are described in one line. A failure that wasn't logged
+/// with an attempt is logged at the end of the call, for example a body that couldn't be decoded, a stream that was
+/// interrupted, or a call that wasn't sent. An exchange that calls share has a number of its own. The target is named
 /// without its associated values.
 ///
 /// Secrets are found by the names of their fields (`Redaction`) in header fields, also those of plugins
@@ -98,7 +98,7 @@ public struct NetworkLoggerPlugin: Plugin {
         if isListening { events.received(result, context, log) }
     }
 
-    /// Logs the end of a stream, and a failure that was not logged with an attempt.
+    /// Logs the end of a stream, and a failure that wasn't logged with an attempt.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard isListening else { return }
         events.finished(call, context: context) { event, isKnown in if !isKnown { log(event) } }

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request: the app, the person's languages, and the media
-/// types that the app understands. A field that the request has already is not changed.
+/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request: the app, the user's languages, and the media
+/// types that the app understands. A field that the request has already isn't changed.
 ///
 /// ```swift
 /// Provider<Shop>(plugins: [DefaultHeadersPlugin()])
@@ -27,12 +27,12 @@ public struct DefaultHeadersPlugin: Plugin {
     /// Creates a plugin that sets these fields if they are missing.
     ///
     /// - Parameters:
-    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil`: the field is not set.
+    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil`: the field isn't set.
     ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is
     ///     not set.
     ///   - languages: Language tags or locale identifiers, the preferred one first, evaluated at each request; default:
-    ///     the person's languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the
-    ///     field is not set.
+    ///     the user's languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the
+    ///     field isn't set.
     ///   - others: More fields for every request, for example the app's version or platform; default: none.
     public init(
         accept: String? = "application/json, */*;q=0.8",
@@ -59,7 +59,7 @@ public struct DefaultHeadersPlugin: Plugin {
     }
 
     /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with
-    /// 0.1 less, down to 0.1; `nil` without languages. Texts that are not language tags, and languages after the tenth,
+    /// 0.1 less, down to 0.1; `nil` without languages. Texts that aren't language tags, and languages after the tenth,
     /// are omitted.
     package static func acceptLanguage(_ languages: [String]) -> String? {
         let tags = languages.compactMap(PreferredLanguages.tag).reduce(into: [String]()) { tags, tag in
@@ -84,7 +84,7 @@ extension DefaultHeadersPlugin {
         )
     }
 
-    /// The value of `User-Agent` for an app, without characters that are not allowed in a product's name or version.
+    /// The value of `User-Agent` for an app, without characters that aren't allowed in a product's name or version.
     ///
     /// - Parameters:
     ///   - app: The product's name (RFC 9110 §10.1.5).

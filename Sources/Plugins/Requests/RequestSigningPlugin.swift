@@ -18,10 +18,10 @@ import FoundationNetworking
 /// ```
 ///
 /// - The closure gets the request after the other plugins, with a body of any kind: bytes, a file, a form with files.
-///   ``SignableRequest/readBody(_:)`` reads it in pieces.
-/// - Each request that is sent is signed: a call that is repeated has a new date and a new signature, and a redirect
+///   ``SignableRequest/readBody(_:)`` reads it in chunks.
+/// - Each request that is sent is signed. A retried call has a new date and a new signature, and a redirect
 ///   within the origin is followed with a signature of its own. A redirect to another origin is followed without one.
-/// - Other plugins and loggers do not see the signature, and stored responses need none.
+/// - Other plugins and loggers don't see the signature, and stored responses need none.
 ///
 /// Several of these plugins sign in the order of the provider's array, and a later one gets the fields of the earlier
 /// ones.
@@ -41,7 +41,7 @@ public struct RequestSigningPlugin: Plugin {
     /// Creates a plugin that signs with a closure.
     ///
     /// - Parameters:
-    ///   - fields: The fields that the closure may set; any other one is an error. They are not sent to another origin.
+    ///   - fields: The fields that the closure may set; any other one is an error. They aren't sent to another origin.
     ///   - signature: Returns the fields to set, which replace fields of the same name. An error that it throws ends
     ///     the call, with stage `.request`.
     public init(
@@ -55,7 +55,7 @@ public struct RequestSigningPlugin: Plugin {
     /// Sets the fields of the signature.
     ///
     /// - Throws: `TargetKitError` of stage `.request`, with the closure's error, that of a value with a line break, or
-    ///   that of a field that was not named.
+    ///   that of a field that wasn't named.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -82,14 +82,14 @@ public struct RequestSigningPlugin: Plugin {
     }
 }
 
-/// Whether this code runs for a signature. A call that it makes does not wait for the slot of the call that is signed.
+/// Whether this code runs for a signature. A call that it makes doesn't wait for the slot of the call that is signed.
 enum SigningTask {
     @TaskLocal static var isRunning = false
 }
 
-/// Why a request could not be signed.
+/// Why a request couldn't be signed.
 package enum RequestSigningError: Error, Sendable, Hashable {
-    /// The signature has a header field that the plugin does not know as secret: a redirect would send it to another
+    /// The signature has a header field that the plugin doesn't know as secret: a redirect would send it to another
     /// origin.
     case undeclaredField(name: String)
 }

@@ -19,7 +19,7 @@ import FoundationNetworking
 /// difference of the clocks, which is as long as the exchange and one second. Several responses narrow the range,
 /// usually to some tenths of a second.
 ///
-/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect do not count. One
+/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect don't count. One
 /// response whose `Date` contradicts the others is ignored; when the next one agrees with it, one of the clocks has
 /// been set, and both count.
 ///
@@ -66,7 +66,7 @@ public struct ServerClockPlugin: Plugin {
         context[sent] = Sent(date: date(), host: request.url?.host())
     }
 
-    /// Reads the response's `Date`, whatever its status is.
+    /// Reads the response's `Date`, regardless of its status.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let received = date()
         guard let sent = context[sent] else { return }

@@ -26,10 +26,10 @@ public struct SignableRequest: Sendable {
         self.body = body
     }
 
-    /// Reads the body from its start, in pieces, so that a large file costs no memory. It can be read any number of
+    /// Reads the body from its start, in chunks, so that a large file costs no memory. It can be read any number of
     /// times; it is opened again when it is sent.
     ///
-    /// - Parameter take: Receives up to 64 KiB at a time, which are valid until it returns. It is not called for an
+    /// - Parameter take: Receives up to 64 KiB at a time, which are valid until it returns. It isn't called for an
     ///   empty body.
     /// - Throws: What opening or reading the body throws, and what the closure throws.
     public func readBody(_ take: (UnsafeRawBufferPointer) throws -> Void) throws {

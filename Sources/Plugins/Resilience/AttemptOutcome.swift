@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// The end of an attempt, for plugins that judge servers. A status counts whether the target accepts it or not.
 package struct AttemptOutcome {
-    /// The status code, if a response has arrived.
+    /// The status code, if a response arrived.
     package let status: Int?
     /// Why the exchange failed, if it did.
     package let code: URLError.Code?
@@ -17,7 +17,7 @@ package struct AttemptOutcome {
     package let isInterrupted: Bool
     /// The request, if it is known; after redirects the last one.
     let request: URLRequest?
-    /// The URL that answered, or at which the exchange failed; `nil` if the transport does not report it.
+    /// The URL that responded, or at which the exchange failed; `nil` if the transport doesn't report it.
     let url: URL?
     /// Whether redirects had been followed when the exchange failed.
     private let wasRedirected: Bool
@@ -38,7 +38,7 @@ package struct AttemptOutcome {
         wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
     }
 
-    /// Whether the exchange failed after the requested URL had answered with a redirect. If the URL of the failure is
+    /// Whether the exchange failed after the requested URL responded with a redirect. If the URL of the failure is
     /// another one, the transport has followed a redirect itself.
     package var isBehindRedirect: Bool {
         if wasRedirected { return true }
@@ -47,7 +47,7 @@ package struct AttemptOutcome {
         return url.redacted.absoluteString != asked.redacted.absoluteString
     }
 
-    /// Whether a redirect has led to another server than the requested one, which has therefore answered.
+    /// Whether a redirect led to another server than the requested one, so the requested one responded.
     func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
@@ -93,7 +93,7 @@ extension ServerFailures {
 }
 
 extension FinishedCall {
-    /// The error of a stream whose body failed after its head had arrived; `nil` if it did not.
+    /// The error of a stream whose body failed after its head had arrived; `nil` if it didn't.
     fileprivate var bodyFailure: URLError.Code? {
         guard streamedByteCount != nil, case .failure(let error) = result, error.stage == .transport,
             error.response != nil
@@ -104,8 +104,8 @@ extension FinishedCall {
 
 /// What `URLError` codes mean for the server and the request.
 package enum ConnectionFailure {
-    /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing
-    /// of the request was sent, so no server has processed it.
+    /// No connection was made: the name wasn't found, the connection was refused, or the TLS handshake failed. Nothing
+    /// of the request was sent, so no server processed it.
     package static let beforeSending: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
@@ -114,10 +114,10 @@ package enum ConnectionFailure {
     /// The connection was lost, or the request timed out. The server may have processed the request.
     static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
 
-    /// Failures of the server: ``beforeSending`` and ``whileExchanging``. An offline device is not one of them.
+    /// Failures of the server: ``beforeSending`` and ``whileExchanging``. An offline device isn't one of them.
     static let ofServer = beforeSending.union(whileExchanging)
 
-    /// Failures that are often temporary. A failed TLS handshake is not.
+    /// Failures that are often temporary. A failed TLS handshake isn't.
     static let transient: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
         .notConnectedToInternet,

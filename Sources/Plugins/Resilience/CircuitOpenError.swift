@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A call was not sent because the calls before it have failed: the `underlying` error, with stage `.request` and kind
+/// A call wasn't sent because the calls before it have failed: the `underlying` error, with stage `.request` and kind
 /// `.server`, of a call that a ``CircuitBreakerPlugin`` refuses.
 ///
 /// ```swift
@@ -15,7 +15,7 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
     public let key: String
     /// How long calls are still refused; zero while a probe is in flight, and for an isolated circuit.
     public let remaining: Duration
-    /// Whether the app has isolated the circuit, which refuses calls until it is reset.
+    /// Whether the app isolated the circuit. It then refuses calls until it is reset.
     public let isIsolated: Bool
 
     package init(key: String, remaining: Duration, isIsolated: Bool = false) {

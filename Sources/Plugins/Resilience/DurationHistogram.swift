@@ -50,7 +50,7 @@ package struct DurationHistogram: Sendable, Hashable {
         total += other.total
     }
 
-    /// The duration that this share of the durations does not exceed: `percentile(0.9)` is p90. It is always between
+    /// The duration that this share of the durations doesn't exceed: `percentile(0.9)` is p90. It is always between
     /// ``shortest`` and ``longest``.
     ///
     /// - Parameter share: From 0 to 1; other numbers count as 0 or 1.

@@ -10,17 +10,17 @@ import TargetKit
 /// )
 /// ```
 ///
-/// - The handlers are asked in order after each attempt that failed, also if its response could not be decoded. The
-///   first that returns another decision than `.doNotRetry` decides: `.retry` repeats the call after a delay, on the
+/// - The handlers are asked in order after each attempt that failed, also if its response couldn't be decoded. The
+///   first that returns another decision than `.doNotRetry` decides: `.retry` retries the call after a delay, on the
 ///   provider's clock; `.fail` ends it with that error. If none decides, the call ends with its error.
 /// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a
-///   URL, a token that could not be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a
-///   response. Such a call cannot be repeated; `.retry` then counts as `.doNotRetry`.
-/// - They are not asked about cancelled calls, nor about an error that a handler of this or another plugin has created.
+///   URL, a token that couldn't be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a
+///   response. Such a call can't be retried; `.retry` then counts as `.doNotRetry`.
+/// - They aren't asked about cancelled calls, nor about an error that a handler of this or another plugin has created.
 /// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these
-///   calls, which cannot be repeated then.
-/// - `.retry` counts as `.doNotRetry` for a call that is not safe to repeat: it has neither an idempotent method (RFC
-///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself shows that the server has not processed the request,
+///   calls, which can't be repeated then.
+/// - `.retry` counts as `.doNotRetry` for a call that isn't safe to retry: it has neither an idempotent method (RFC
+///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself shows that the server hasn't processed the request,
 ///   as a code in the body may, pass `retriesNonIdempotentCalls: true`.
 ///
 /// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
@@ -35,7 +35,7 @@ public struct ErrorHandlingPlugin: Plugin {
     /// Creates a plugin with handlers.
     ///
     /// - Parameters:
-    ///   - retriesNonIdempotentCalls: Whether the handlers may also repeat calls that are not safe to repeat, such as a
+    ///   - retriesNonIdempotentCalls: Whether the handlers may also retry calls that aren't safe to retry, such as a
     ///     POST without an `Idempotency-Key`; default: `false`.
     ///   - handlers: Each gets the failure and the call, with the number of the failed attempt.
     public init(
@@ -70,7 +70,7 @@ public struct ErrorHandlingPlugin: Plugin {
         return .doNotRetry
     }
 
-    /// Asks the handlers about a failure that they have not been asked about.
+    /// Asks the handlers about a failure that they haven't been asked about.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext

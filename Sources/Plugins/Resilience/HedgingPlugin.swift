@@ -22,7 +22,7 @@ import FoundationNetworking
 ///   are sent once.
 /// - Second requests are limited by a ``RetryBudget``: that of a ``RetryPlugin``, together with its repetitions, or one
 ///   of its own.
-/// - Plugins see one exchange: a second request has the same header fields and signature, and does not count in a
+/// - Plugins see one exchange: a second request has the same header fields and signature, and doesn't count in a
 ///   ``ConcurrencyLimitPlugin`` or ``RateLimitPlugin``.
 public struct HedgingPlugin: Plugin {
     /// The durations of an endpoint's exchanges.
@@ -53,7 +53,7 @@ public struct HedgingPlugin: Plugin {
         case delayCancelled
     }
 
-    /// More endpoints than this are not hedged, so that names with identifiers do not fill the memory.
+    /// More endpoints than this aren't hedged, so that names with identifiers don't fill the memory.
     private static let endpointLimit = 200
     private let fixedDelay: Duration?
     private let clock: any Clock<Duration>

@@ -6,36 +6,36 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends calls to another host when the current one does not serve them.
+/// Sends calls to another host when the current one doesn't serve them.
 ///
 /// ```swift
 /// HostFailoverPlugin(hosts: [main, reserve]) { host in log.note("orders now at \(host)") }
 /// ```
 ///
 /// The plugin replaces scheme, host and port of each request by those of ``currentHost``, which is at first the first
-/// of the list; path and query are not changed. When a host fails by the ``HostFailoverPolicy``, all calls use the next
+/// of the list; path and query aren't changed. When a host fails by the ``HostFailoverPolicy``, all calls use the next
 /// one; after the last comes the first. Calls that fail on one host at the same time leave it only once.
 ///
-/// - A call that has failed on a host is sent at once to one that it has not tried; when it has tried all, it ends with
+/// - A call that has failed on a host is sent at once to one that it hasn't tried; when it has tried all, it ends with
 ///   its last result.
-/// - If no connection was made (the name was not found, the connection was refused, the TLS handshake failed), any call
+/// - If no connection was made (the name wasn't found, the connection was refused, the TLS handshake failed), any call
 ///   is sent to the next host. Otherwise the server may have processed the request, and only those calls are sent again
 ///   for which that is safe: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. Other calls end with
 ///   the failure; later ones use the next host.
-/// - Some time after its failure the first host is tried again, by one call that is safe to repeat, and used again if
+/// - Some time after its failure the first host is tried again, by one call that is safe to retry, and used again if
 ///   it works.
 /// - A stream whose body fails moves later calls.
-/// - A failure after a redirect to another server does not count.
+/// - A failure after a redirect to another server doesn't count.
 ///
 /// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only
-/// hosts that may see them. A server cannot add a host.
+/// hosts that may see them. A server can't add a host.
 ///
 /// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One
 /// plugin can be used by any number of providers; its copies share their current host.
 public struct HostFailoverPlugin: Plugin {
-    /// Why a call could not be given a host.
+    /// Why a call couldn't be given a host.
     package enum Problem: Error, Sendable, Hashable {
-        /// That URL of the list is not http or https, or has no host.
+        /// That URL of the list isn't http or https, or has no host.
         case unusableHost(URL)
         /// The request's URL has no host that could be replaced.
         case unusableRequest
@@ -115,7 +115,7 @@ public struct HostFailoverPlugin: Plugin {
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
-        // An error of another plugin means that it was not sent.
+        // An error of another plugin means that it wasn't sent.
         var isSent = true
         defer { if isSent, context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current } }
         do {
@@ -139,7 +139,7 @@ public struct HostFailoverPlugin: Plugin {
         guard let call = context[calls] else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: call), elapsedTime.current)
         context[calls] = change { $0.ended(call, verdict: verdict, at: time) }
-        // The pool has counted the failure. One that was not sent ends with the call.
+        // The pool has counted the failure. One that wasn't sent ends with the call.
         if call.isProbe, context[probes]?.sentAt != nil { context[probes]?.end(.nothing) }
     }
 
@@ -165,7 +165,7 @@ public struct HostFailoverPlugin: Plugin {
     }
 
     /// Leaves a host at which the body of a stream has failed, and lets another call try the first host again if this
-    /// one was not sent.
+    /// one wasn't sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let attempt = context[calls], policy.countsBodyFailure(of: call, from: hosts[attempt.host].url) {
             let time = elapsedTime.current
@@ -197,7 +197,7 @@ public struct HostFailoverPlugin: Plugin {
 }
 
 extension Result<Response, TargetKitError> {
-    /// Whether a circuit breaker has refused the call.
+    /// Whether a circuit breaker refused the call.
     fileprivate var isRefused: Bool {
         if case .failure(let error) = self { error.underlying is CircuitOpenError } else { false }
     }

@@ -19,11 +19,11 @@ public struct HostFailoverPolicy: Sendable, ServerFailures {
     /// - Parameters:
     ///   - statuses: The status codes that are failures of the host; default: 502, 503, 504. Add 403 only if a gateway
     ///     in front of the host sends it, since one forbidden call would move all calls.
-    ///   - errorCodes: The `URLError` codes that are failures of the host. Default `nil`: the host was not found,
-    ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
-    ///     device is not a failure of a host. If calls have timeouts that a healthy host can exceed, pass codes without
+    ///   - errorCodes: The `URLError` codes that are failures of the host. Default `nil`: the host wasn't found,
+    ///     refused the connection, failed the TLS handshake, lost the connection or didn't respond in time. An offline
+    ///     device isn't a failure of a host. If calls have timeouts that a healthy host can exceed, pass codes without
     ///     `.timedOut`: otherwise one slow call moves all calls.
-    ///   - movesNonIdempotentCallsOnStatus: Whether one of the statuses also moves a call that is not safe to repeat,
+    ///   - movesNonIdempotentCallsOnStatus: Whether one of the statuses also moves a call that isn't safe to repeat,
     ///     such as a POST without an `Idempotency-Key`. Default: `false`, since a server that answers may have
     ///     processed the request. Pass `true` if only a gateway sends these statuses, before it forwards a request.
     ///   - probeAfter: How long after its failure the first host is tried again; default: 60 seconds.
@@ -52,7 +52,7 @@ struct HostAddress: Sendable {
     /// Scheme and authority, byte for byte: `https://b.example:8443`.
     private let start: String
 
-    /// `nil` for a URL that is not http or https, or has no host.
+    /// `nil` for a URL that isn't http or https, or has no host.
     init?(_ url: URL) {
         guard ServerOrigin(url) != nil else { return nil }
         self.url = url

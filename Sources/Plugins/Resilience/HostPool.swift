@@ -13,7 +13,7 @@ struct HostPool: Sendable {
         /// one.
         fileprivate var choice: Int?
         fileprivate var failed: Set<Int> = []
-        /// Whether a circuit breaker has refused an attempt.
+        /// Whether a circuit breaker refused an attempt.
         fileprivate var wasRefused = false
         /// The host of the next attempt, after a failed one.
         fileprivate var next: Int?
@@ -21,8 +21,8 @@ struct HostPool: Sendable {
         /// Whether the next attempt goes to another host.
         var isMoved: Bool { next != nil }
 
-        /// Notes that a circuit breaker has refused the current attempt. The call may go to another host; others may be
-        /// sent to this one again before that has answered.
+        /// Notes that a circuit breaker refused the current attempt. The call may go to another host; others may be
+        /// sent to this one again before that one responds.
         mutating func refused() {
             failed.insert(host)
             wasRefused = true
@@ -33,7 +33,7 @@ struct HostPool: Sendable {
     private let probeAfter: Duration
     /// The host that is used.
     private(set) var current = 0
-    /// Grows with each change of ``current``: the failure of an attempt that followed an earlier choice does not change
+    /// Grows with each change of ``current``: the failure of an attempt that followed an earlier choice doesn't change
     /// it again.
     private var choice = 0
     /// When the first host has last failed.
@@ -96,7 +96,7 @@ struct HostPool: Sendable {
         return call.next == nil ? nil : call
     }
 
-    /// The attempt that tries the first host again has ended, or is not sent.
+    /// The attempt that tries the first host again has ended, or isn't sent.
     ///
     /// - Parameter delaysNext: Whether the next such attempt is delayed, as after a failure.
     mutating func endProbe(delaysNext: Bool, at now: Duration) {

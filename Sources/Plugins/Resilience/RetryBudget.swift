@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// A limit for the retries of a ``RetryPlugin`` within a scope, so that retries do not prolong an outage.
+/// A limit for the retries of a ``RetryPlugin`` within a scope, so that retries don't prolong an outage.
 public struct RetryBudget: Sendable, Hashable {
     /// The repetitions per call. Default: 0.2, so at most 20 % more requests.
     let share: Double
-    /// The number of repetitions that is always allowed, so that a single call can be repeated. Default: 10.
+    /// The number of retries that is always allowed, so that a single call can be retried. Default: 10.
     let minimum: Int
     /// How long calls and repetitions count, to a tenth. Default: 60 seconds.
     let window: Duration

@@ -6,30 +6,30 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Repeats calls after transient failures.
+/// Retries calls after transient failures.
 ///
 /// ```swift
 /// let provider = Provider<Orders>(plugins: [RetryPlugin()])
 /// ```
 ///
-/// - The ``RetryPolicy`` says which failures are repeated, and how often; `CallOptions.retryPolicy` sets another one
+/// - The ``RetryPolicy`` defines which failures are retried, and how often; `CallOptions.retryPolicy` sets another one
 ///   for a target or a call. A status counts whether the target accepts it or not.
-/// - Only calls that are safe to repeat are repeated, those with an idempotent method (RFC 9110 §9.2.2) or an
+/// - Only calls that are safe to retry are retried, those with an idempotent method (RFC 9110 §9.2.2) or an
 ///   `Idempotency-Key`, from their header fields or from `CallOptions.idempotencyKey`. That is also so after a failure
 ///   in which nothing was sent.
 /// - The delay is a random time between zero and a bound that doubles with each repetition, so that calls which failed
-///   together are not repeated together. A server's `Retry-After` replaces it; if that is longer than the policy's
-///   `retryAfterLimit`, the call ends with the server's answer. So does a call whose `CallTimeout.wholeCall` would
+///   together aren't retried together. A server's `Retry-After` replaces it; if that is longer than the policy's
+///   `retryAfterLimit`, the call ends with the server's response. So does a call whose `CallTimeout.wholeCall` would
 ///   expire during the delay.
 /// - The repetitions of a scope are limited by a ``RetryBudget``.
 /// - A download or upload that can be continued may be repeated as often again after each attempt that has advanced it
 ///   by 64 KiB. An upload is also repeated after the status 423, with which a server says that it still processes the
 ///   interrupted request.
 /// - The error of a call has its earlier attempts (`TargetKitError.previousAttempts`).
-/// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's
+/// - A call that was cancelled, or failed before it was sent, isn't repeated. The delay is measured by the provider's
 ///   clock and ends when the call is cancelled.
 /// - Calls that share an exchange are repeated together.
-/// - All bodies of TargetKit can be sent again; a body source that cannot be opened a second time ends the call with
+/// - All bodies of TargetKit can be sent again; a body source that can't be opened a second time ends the call with
 ///   its own error.
 ///
 /// One plugin can be used by any number of providers; its copies share their budget.
@@ -42,7 +42,7 @@ public struct RetryPlugin: Plugin {
         var byteCount: Int64 = 0
     }
 
-    /// The number of bytes that a transfer has to advance so that its earlier repetitions do not count.
+    /// The number of bytes that a transfer has to advance so that its earlier repetitions don't count.
     fileprivate static let progress: Int64 = 64 << 10
 
     private let policy: RetryPolicy
@@ -64,7 +64,7 @@ public struct RetryPlugin: Plugin {
     ///     time, with a lock held: its `next()` should not wait.
     ///   - now: The time of day, for a `Retry-After` with a date in a response without a `Date`.
     ///   - shouldRetry: Whether the result of an attempt is repeated; `nil`: by the policy's statuses and codes. The
-    ///     other conditions stay: the call is safe to repeat, and its attempts, its time and the budget are not used
+    ///     other conditions stay: the call is safe to repeat, and its attempts, its time and the budget aren't used
     ///     up. Default: the policy decides.
     ///   - onRetry: Called before each delay with the failed attempt and its context; default: does nothing.
     public init(
@@ -183,7 +183,7 @@ extension CallOptions {
     ///
     /// It must differ for different operations, and be the same when a person starts one again: use a property of what
     /// is sent, not a random value. It is sent as it is (draft-ietf-httpapi-idempotency-key-header requires quotation
-    /// marks, many servers do not). An empty key is not sent; one with CR, LF or NUL ends the call with stage
+    /// marks, many servers do not). An empty key isn't sent; one with CR, LF or NUL ends the call with stage
     /// `.request`.
     public var idempotencyKey: String? {
         get { self[IdempotencyKey.self] }

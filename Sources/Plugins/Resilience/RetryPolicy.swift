@@ -20,17 +20,17 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - attempts: The largest number of times a call is sent, including the first; repetitions that other plugins
-    ///     ask for do not count. Default: 3. With 1 or less, calls are not repeated. A server can receive more requests:
+    ///     ask for don't count. Default: 3. With 1 or less, calls aren't repeated. A server can receive more requests:
     ///     when a kept connection is closed as a request arrives, HTTP clients send the request again on a new one (RFC
     ///     9110 §9.2.2), so that three attempts can be six requests.
     ///   - baseDelay: The longest delay before the first repetition; it doubles with each further one. Default: 0.2
     ///     seconds.
     ///   - maximumDelay: The longest delay before any repetition; at most a year. Default: 20 seconds.
     ///   - retryAfterLimit: The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks
-    ///     for more, the call is not repeated. No delay is longer than a year. Default: 60 seconds.
+    ///     for more, the call isn't repeated. No delay is longer than a year. Default: 60 seconds.
     ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default
     ///     `nil`: 408, 425, 429, 500, 502, 503, 504.
-    ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host was not found or
+    ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host wasn't found or
     ///     refused the connection, the device is offline, the connection was lost, the request timed out.
     ///   - methods: The methods that are repeated without an idempotency key. Default `nil`: the idempotent methods of
     ///     RFC 9110 §9.2.2, and QUERY.

@@ -17,7 +17,7 @@ final class RetryCounter: Sendable {
         tracker.withLock { $0.countCall(in: scope, at: time) }
     }
 
-    /// Counts a repetition; returns `false` if the budget does not allow it.
+    /// Counts a repetition; returns `false` if the budget doesn't allow it.
     func takeRepetition(in scope: RequestScope) -> Bool {
         let time = elapsedTime.current
         return tracker.withLock { $0.takeRepetition(in: scope, at: time) }
@@ -45,7 +45,7 @@ struct RetryTracker: Sendable {
         withCount(of: scope) { $0.add(at: now) }
     }
 
-    /// Counts a repetition; returns `false` if the budget does not allow it.
+    /// Counts a repetition; returns `false` if the budget doesn't allow it.
     mutating func takeRepetition(in scope: RequestScope, at now: Duration) -> Bool {
         let budget = budget
         return withCount(of: scope) { count in

@@ -2,7 +2,7 @@
 
 /// How many events there were within a window of time that ends now, and how many of them were marked.
 ///
-/// The window is counted in tenths, so that the memory does not grow with the number of events: an event counts for
+/// The window is counted in tenths, so that the memory doesn't grow with the number of events: an event counts for
 /// nine to ten tenths of the window.
 struct RollingCount: Sendable {
     private struct Slot: Sendable {

@@ -7,7 +7,7 @@ package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
     /// `https://shop.example`, in lower case, without the default port of the scheme.
     package let description: String
 
-    /// `nil` for a URL that is not http or https, or has no host.
+    /// `nil` for a URL that isn't http or https, or has no host.
     package init?(_ url: URL) {
         let text = url.absoluteString
         if let length = Self.lengthOfPlainOrigin(in: text), let origin = String(text.utf8.prefix(length)) {

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// What the failure of a call means for an outbox or a queue that sends it again.
 extension TargetKitError {
-    /// Whether the server responds that it is not available.
+    /// Whether the server responds that it isn't available.
     package var isUnavailable: Bool {
         guard stage == .status, let status = response?.statusCode else { return false }
         return RetryAfter.statuses.contains(status) || (500...599).contains(status)

@@ -22,7 +22,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
 
     /// The challenges in the values of `WWW-Authenticate` fields, each of which is a list (RFC 9110 §11.6.1).
     ///
-    /// Text that is not a challenge is ignored.
+    /// Text that isn't a challenge is ignored.
     package static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
         fields.flatMap { field in
             var parser = ChallengeParser(field)
@@ -105,7 +105,7 @@ private struct ChallengeParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// The text after a scheme that is not the beginning of a parameter; otherwise, the position does not change.
+    /// The text after a scheme that isn't the beginning of a parameter; otherwise, the position doesn't change.
     private mutating func token68() -> String? {
         let start = position
         skipSpace()

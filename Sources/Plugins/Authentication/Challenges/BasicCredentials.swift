@@ -13,7 +13,7 @@ package struct BasicCredentials: Sendable, Hashable {
 
     /// Credentials of that user.
     ///
-    /// - Throws: An error if the scheme does not allow them.
+    /// - Throws: An error if the scheme doesn't allow them.
     package init(user: String, password: String) throws {
         guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Problem.colonInUser }
         guard !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
@@ -25,7 +25,7 @@ package struct BasicCredentials: Sendable, Hashable {
 
     /// Credentials written as `user:password`, separated by the first colon.
     ///
-    /// - Throws: An error if the scheme does not allow them, or there is no colon.
+    /// - Throws: An error if the scheme doesn't allow them, or there is no colon.
     package init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":") else { throw Problem.noColon }
         try self.init(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
@@ -36,13 +36,13 @@ package struct BasicCredentials: Sendable, Hashable {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    /// Why user or password cannot be sent by the `Basic` scheme.
+    /// Why user or password can't be sent by the `Basic` scheme.
     package enum Problem: Error, Sendable, Hashable, CaseIterable {
         /// The server would read what follows the colon as part of the password (RFC 7617 §2).
         case colonInUser
-        /// Control characters are not allowed in either (RFC 7617 §2).
+        /// Control characters aren't allowed in either (RFC 7617 §2).
         case controlCharacter
-        /// The text is not of the form `user:password`.
+        /// The text isn't of the form `user:password`.
         case noColon
     }
 }

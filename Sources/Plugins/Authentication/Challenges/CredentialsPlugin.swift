@@ -23,8 +23,8 @@ import FoundationNetworking
 ///   needs an answer too, the caller gets its 401.
 /// - A call whose scheme (`CallOptions.authorization`) is `.basic` carries user and password from the start, for
 ///   servers that send no challenge. Anyone who can read the request can read them.
-/// - A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call
-///   whose scheme is neither `.automatic` nor `.basic`; the closure is not called for them.
+/// - A request that has an `Authorization` field, such as the token of another plugin, isn't changed, nor is a call
+///   whose scheme is neither `.automatic` nor `.basic`; the closure isn't called for them.
 /// - The credential's `persistence` is ignored; nothing is stored.
 ///
 /// A plugin can be used by several providers. Its copies share the servers' challenges.

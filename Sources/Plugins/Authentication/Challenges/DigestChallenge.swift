@@ -38,7 +38,7 @@ package struct DigestChallenge: Sendable, Hashable {
     /// Reads a challenge of the `Digest` scheme.
     ///
     /// - Parameter clientNonce: The `cnonce` of all answers; default: 128 random bits.
-    /// - Throws: ``Problem`` if it cannot be answered.
+    /// - Throws: ``Problem`` if it can't be answered.
     package init(_ challenge: AuthenticationChallenge, clientNonce: String? = nil) throws(Problem) {
         guard let realm = challenge["realm"], let nonce = challenge["nonce"] else { throw .incomplete }
         algorithm = challenge["algorithm"]
@@ -94,7 +94,7 @@ package struct DigestChallenge: Sendable, Hashable {
 
     private func userField(_ user: String) -> String {
         if hashesUser { return "username=\(digest.hexadecimal(of: "\(user):\(realm)").quoted)" }
-        // RFC 7616 §3.4.4: text that is not ASCII is encoded as in RFC 8187.
+        // RFC 7616 §3.4.4: text that isn't ASCII is encoded as in RFC 8187.
         if user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(user.quoted)" }
         return "username*=UTF-8''\(user.formEncoded)"
     }
@@ -109,7 +109,7 @@ package struct DigestChallenge: Sendable, Hashable {
 }
 
 extension DigestChallenge {
-    /// Why a challenge cannot be answered.
+    /// Why a challenge can't be answered.
     package enum Problem: Error, Sendable, Hashable, CaseIterable {
         /// The server requires `auth-int`, whose answers contain a digest of the body.
         case integrityProtection

@@ -16,7 +16,7 @@ import FoundationNetworking
 public struct OAuthAuthenticator: Authenticator {
     private let margin: TimeInterval
     private let bodyCodes: [BodyCode]
-    /// Whether tokens can be renewed without a refresh token.
+    /// Whether tokens can be refreshed without a refresh token.
     private let renewsByGrant: Bool
     private let now: @Sendable () -> Date
     private let renew: @Sendable (OAuthCredential) async throws -> OAuthCredential
@@ -24,8 +24,8 @@ public struct OAuthAuthenticator: Authenticator {
     /// Creates an authenticator that refreshes tokens with a client.
     ///
     /// - Parameters:
-    ///   - client: The client of the server that has issued the tokens.
-    ///   - renewal: The grant that renews a token without a refresh token, for example
+    ///   - client: The client of the server that issued the tokens.
+    ///   - renewal: The grant that refreshes a token without a refresh token, for example
     ///     ``OAuthGrant/clientCredentials(scope:)``. Default `nil`: such a token is used until it expires, and then the
     ///     session ends.
     ///   - margin: How long before its expiry a token is refreshed, at most half of its lifetime; default: 30 seconds.
@@ -81,7 +81,7 @@ public struct OAuthAuthenticator: Authenticator {
         credential.ends(within: credential.refreshToken == nil && !renewsByGrant ? 0 : margin, of: now())
     }
 
-    /// Whether the token has not expired yet.
+    /// Whether the token hasn't expired yet.
     public func canStillUse(_ credential: OAuthCredential) -> Bool {
         !credential.ends(within: 0, of: now())
     }
@@ -92,7 +92,7 @@ public struct OAuthAuthenticator: Authenticator {
     }
 
     /// Whether the server has rejected the token: by one of the codes in the body, or by status 401, unless its
-    /// challenges are of other schemes, or have an error that a new token does not solve, such as `insufficient_scope`
+    /// challenges are of other schemes, or have an error that a new token doesn't solve, such as `insufficient_scope`
     /// (RFC 6750 §3.1).
     public func wasRejected(_ response: Response) -> Bool {
         response.rejectsCredential(scheme: "Bearer") || bodyCodes.contains { $0.matches(response) }

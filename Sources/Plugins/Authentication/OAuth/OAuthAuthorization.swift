@@ -11,7 +11,7 @@ import TargetKit
 /// ```
 ///
 /// Opening the browser, and receiving the URL to which the server redirects it, is up to the app. An authorization can
-/// be used once. Its JSON contains a secret; its descriptions do not.
+/// be used once. Its JSON contains a secret; its descriptions don't.
 public struct OAuthAuthorization: Sendable, Hashable, Codable {
     /// The URL to open in a browser.
     public let url: URL
@@ -68,10 +68,10 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
         self.verifier = verifier
     }
 
-    /// The grant in the URL to which the server has redirected the browser (RFC 6749 §4.1.2).
+    /// The grant in the URL to which the server redirected the browser (RFC 6749 §4.1.2).
     ///
-    /// - Throws: ``OAuthError`` if the user or the server has refused, or the URL is not the response to this
-    ///   authorization: it is not the redirect URI, its state differs, or it repeats a parameter.
+    /// - Throws: ``OAuthError`` if the user or the server refused, or the URL isn't the response to this
+    ///   authorization: it isn't the redirect URI, its state differs, or it repeats a parameter.
     public func grant(from callback: URL) throws(OAuthError) -> OAuthGrant {
         guard RedirectURI(callback).matches(RedirectURI(redirectURI)) else {
             throw .unreadable("the URL is not the response to this authorization: it is not the redirect URI")
@@ -161,7 +161,7 @@ extension OAuthClient {
     ///     `http://127.0.0.1` with a port for programs without one (RFC 8252 §7).
     ///   - scope: Names separated by spaces; default `nil`: the server's default.
     ///   - issuer: The server's identifier, which its response must contain (RFC 9207), for an app that signs in at
-    ///     several servers; default `nil`: it is not compared.
+    ///     several servers; default `nil`: it isn't compared.
     ///   - parameters: Further parameters of the URL, for example `prompt`; default: none.
     public func authorization(
         at url: URL,

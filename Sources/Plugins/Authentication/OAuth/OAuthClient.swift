@@ -26,7 +26,7 @@ public struct OAuthClient: Sendable {
         case none
         /// With a secret, by the `Basic` scheme (RFC 6749 §2.3.1).
         case basic(secret: String)
-        /// With a secret in the form, for servers that do not support the `Basic` scheme (RFC 6749 §2.3.1).
+        /// With a secret in the form, for servers that don't support the `Basic` scheme (RFC 6749 §2.3.1).
         case form(secret: String)
         /// With a JWT that the closure signs with the app's private key (RFC 7523 §2.2, `private_key_jwt`).
         ///
@@ -51,7 +51,7 @@ public struct OAuthClient: Sendable {
     ///   - authentication: How the app proves its identity; default: ``Authentication/none``.
     ///   - parameters: Further fields of all forms, for example `audience`; default: none.
     ///   - send: Sends a request: a form, by `POST`, without a credential. Any provider can send it, even the one whose
-    ///     calls wait for a refresh. Redirects are not followed, whatever the provider's policy is: the form contains
+    ///     calls wait for a refresh. Redirects aren't followed, regardless of the provider's policy: the form contains
     ///     secrets that only the server may get. Default `nil`: a provider with the system's transport, without plugins,
     ///     and with a timeout of 30 seconds.
     ///   - now: The current time, from which lifetimes count; default: the device's clock.
@@ -79,7 +79,7 @@ public struct OAuthClient: Sendable {
 
     /// Gets a credential from the token endpoint (RFC 6749 §3.2).
     ///
-    /// - Throws: ``OAuthError`` if the server has refused, or the error of the request.
+    /// - Throws: ``OAuthError`` if the server refused, or the error of the request.
     public func credential(_ grant: OAuthGrant) async throws -> OAuthCredential {
         try await credential(grant, renewing: nil)
     }
@@ -96,8 +96,8 @@ public struct OAuthClient: Sendable {
     /// - Parameters:
     ///   - credential: The credential, such as that which ``AuthenticationPlugin/signOut()`` returns.
     ///   - url: The revocation endpoint, with the scheme https.
-    /// - Throws: ``OAuthError`` if the server has refused, or the error of the request. A token that is already invalid
-    ///   is not an error.
+    /// - Throws: ``OAuthError`` if the server refused, or the error of the request. A token that is already invalid
+    ///   isn't an error.
     public func revoke(_ credential: OAuthCredential, at url: URL) async throws {
         let token = credential.refreshToken ?? credential.accessToken
         let hint = credential.refreshToken == nil ? "access_token" : "refresh_token"
@@ -169,7 +169,7 @@ extension OAuthClient {
 }
 
 extension String {
-    /// The text with all characters escaped but those of RFC 3986 §2.3, which are not encoded in forms either.
+    /// The text with all characters escaped but those of RFC 3986 §2.3, which aren't encoded in forms either.
     var formEncoded: String { addingPercentEncoding(withAllowedCharacters: .unreserved) ?? self }
 }
 
@@ -181,7 +181,7 @@ extension CharacterSet {
 
 /// A call of an OAuth server: a form, sent by POST.
 ///
-/// It is sent without the credential of a session, does not end the session for an ``UnauthorizedPlugin``, and accepts
+/// It is sent without the credential of a session, doesn't end the session for an ``UnauthorizedPlugin``, and accepts
 /// every status. So any provider can send it, including the one whose calls wait for it.
 package struct OAuthRequestTarget: TargetType {
     /// The endpoint.
@@ -191,7 +191,7 @@ package struct OAuthRequestTarget: TargetType {
     /// `Accept`, and `Authorization` if the client authenticates itself by the `Basic` scheme.
     package let headers: HTTPHeaders
 
-    /// Empty: the base URL is the whole URL.
+    /// Empty, because the base URL is the whole URL.
     package var path: RequestPath { "" }
     /// `POST`.
     package var method: HTTPMethod { .post }

@@ -40,9 +40,9 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - response: The response.
     ///   - now: The time from which `expires_in` counts; default: the current time.
-    ///   - old: The refreshed credential; its refresh token and scope are kept if the response has none (§6). Default:
+    ///   - old: The refreshed credential; its refresh token and scope stay if the response has none (§6). Default:
     ///     none.
-    /// - Throws: ``OAuthError`` if the server has refused, or the response contains no bearer token.
+    /// - Throws: ``OAuthError`` if the server refused, or the response contains no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
         try self.init(response, now: now, renewing: old, leavingOut: [])
     }
@@ -94,7 +94,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
 extension OAuthCredential {
     /// Whether two credentials have the same tokens, dates and scope.
     public static func == (first: OAuthCredential, second: OAuthCredential) -> Bool {
-        // The identifier of the session does not change how a credential is used.
+        // The identifier of the session doesn't change how a credential is used.
         first.accessToken == second.accessToken && first.refreshToken == second.refreshToken
             && first.expiresAt == second.expiresAt && first.issuedAt == second.issuedAt && first.scope == second.scope
     }

@@ -53,7 +53,7 @@ extension OAuthClient {
     /// - Parameters:
     ///   - url: The device authorization endpoint, with the scheme https.
     ///   - scope: Names separated by spaces; default `nil`: the server's default.
-    /// - Throws: ``OAuthError`` if the server has refused, or the error of the request.
+    /// - Throws: ``OAuthError`` if the server refused, or the error of the request.
     public func deviceAuthorization(at url: URL, scope: String? = nil) async throws -> OAuthDeviceAuthorization {
         var fields = ["client_id": id]
         fields["scope"] = scope
@@ -61,8 +61,8 @@ extension OAuthClient {
         return try OAuthDeviceAuthorization(response, now: now(), leavingOut: secrets)
     }
 
-    /// Waits until the user has signed in on the other device (RFC 8628 §3.4): asks the token endpoint as often as the
-    /// server allows, and less often while it cannot be reached.
+    /// Waits until the user signs in on the other device (RFC 8628 §3.4): asks the token endpoint as often as the
+    /// server allows, and less often while it can't be reached.
     ///
     /// - Parameters:
     ///   - device: The sign-in.

@@ -7,7 +7,7 @@ public struct OAuthGrant: Sendable, Hashable {
     /// The fields of the form, with `grant_type`.
     let fields: [String: String]
 
-    /// Creates a grant that is not among the others, for example a token exchange (RFC 8693).
+    /// Creates a grant that isn't among the others, for example a token exchange (RFC 8693).
     ///
     /// - Parameters:
     ///   - type: The `grant_type` (RFC 6749 §4.5).
@@ -18,7 +18,7 @@ public struct OAuthGrant: Sendable, Hashable {
 
     /// The app's own permission, without a user (RFC 6749 §4.4).
     ///
-    /// Servers return no refresh token for it. To renew the token, pass the grant to
+    /// Servers return no refresh token for it. To refresh the token, pass the grant to
     /// ``OAuthAuthenticator/init(client:renewal:margin:bodyCodes:)``.
     ///
     /// - Parameter scope: Names separated by spaces; default `nil`: the server's default.

@@ -29,7 +29,7 @@ public protocol CredentialStore<Credential>: Sendable {
 
     /// The stored credential; `nil` if there is none.
     ///
-    /// - Throws: An error if it cannot be read. The call that needs it fails with this error, the next call tries
+    /// - Throws: An error if it can't be read. The call that needs it fails with this error, the next call tries
     ///   again, and the user stays signed in.
     func load() async throws -> Credential?
 
@@ -54,7 +54,7 @@ public protocol CredentialStore<Credential>: Sendable {
     /// Runs a refresh, a sign-in or a sign-out while no other process that uses the store runs one.
     ///
     /// Without it, two processes may use one refresh token at the same time, which some servers treat as theft (RFC
-    /// 9700 §4.14.2). An implementation must run the refresh even if it cannot get the lock within a few seconds,
+    /// 9700 §4.14.2). An implementation must run the refresh even if it can't get the lock within a few seconds,
     /// because the process that has it may be suspended. Default: runs the refresh at once, for a store of one process.
     ///
     /// - Throws: Only what the refresh throws.

@@ -115,27 +115,27 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
     }
 }
 
-/// Why the file of a ``FileCredentialStore`` cannot be used.
+/// Why the file of a ``FileCredentialStore`` can't be used.
 package struct CredentialFileError: Error, Sendable, Hashable {
     /// The problem with the file.
     package enum Reason: Sendable, Hashable {
-        /// The URL is not a file URL.
+        /// The URL isn't a file URL.
         case notAFile
-        /// The folder of the file could not be created; the text is the system's.
+        /// The folder of the file couldn't be created; the text is the system's.
         case noFolder(String)
-        /// The file cannot be read; the text is the system's.
+        /// The file can't be read; the text is the system's.
         case unreadable(String)
-        /// The file does not contain such a credential.
+        /// The file doesn't contain such a credential.
         case broken
-        /// The credential cannot be encoded.
+        /// The credential can't be encoded.
         case unencodable
-        /// The file could not be written; the text is the system's.
+        /// The file couldn't be written; the text is the system's.
         case unwritable(String)
-        /// The file could not be removed; the text is the system's.
+        /// The file couldn't be removed; the text is the system's.
         case unremovable(String)
     }
 
-    /// The file's path, or the URL that is not a file URL.
+    /// The file's path, or the URL that isn't a file URL.
     package let path: String
     /// The problem.
     package let reason: Reason

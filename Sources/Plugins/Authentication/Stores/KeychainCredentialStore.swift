@@ -11,7 +11,7 @@ import TargetKit
 ///
 /// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, requires an
 /// entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
-/// keychain, which does not support this protection: the item is readable while that keychain is unlocked. A program
+/// keychain, which doesn't support this protection: the item is readable while that keychain is unlocked. A program
 /// that gains the entitlement later starts without a credential.
 ///
 /// An app and its extension can share the item: give both the same `accessGroup`. While one of them refreshes the
@@ -75,7 +75,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
 
     /// Changes the item, or adds it.
     ///
-    /// - Throws: An error with the status of the Security framework, `errSecParam` if the credential cannot be
+    /// - Throws: An error with the status of the Security framework, `errSecParam` if the credential can't be
     ///   encoded, `errSecMissingEntitlement` if the program may not use the access group.
     public func save(_ credential: Credential, session: String) async throws {
         try write(StoredSession(credential: credential, session: session))

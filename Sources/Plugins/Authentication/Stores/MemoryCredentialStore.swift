@@ -58,7 +58,7 @@ actor SerialCredentialStore<Credential: Sendable & Equatable> {
     /// it needs waits behind theirs.
     nonisolated let memory: MemoryCredentialStore<Credential>?
     private var lastChange = 0
-    /// The latest operation, which the next one waits for: an actor does not wait for what its methods await.
+    /// The latest operation, which the next one waits for: an actor doesn't wait for what its methods await.
     private var last: Task<Void, Never>?
 
     init(_ store: any CredentialStore<Credential>) {
@@ -96,7 +96,7 @@ actor SerialCredentialStore<Credential: Sendable & Equatable> {
         try await store.withRefreshLock(refresh)
     }
 
-    /// Performs an operation after those before it. It is not cancelled with the task that waits for it.
+    /// Performs an operation after those before it. It isn't cancelled with the task that waits for it.
     private func next<Value: Sendable>(
         _ operation: @escaping @Sendable (any CredentialStore<Credential>) async throws -> Value
     ) async throws -> Value {

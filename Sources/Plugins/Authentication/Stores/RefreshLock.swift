@@ -8,7 +8,7 @@ import Foundation
 struct RefreshLock: Sendable {
     /// A process that has shown no sign of life for so long may be suspended: the refresh runs without the lock.
     private static let patience = Duration.seconds(10)
-    /// The longest time, whatever the other process does.
+    /// The longest time, regardless of what the other process does.
     private static let limit = Duration.seconds(60)
     /// The time between two attempts to get the lock.
     private static let pause = Duration.milliseconds(20)
@@ -41,14 +41,14 @@ struct RefreshLock: Sendable {
         return nil
     }
 
-    /// Runs the refresh, and shows signs of life meanwhile. The last one is shown before this returns.
+    /// Runs the refresh, and shows signs of life until it ends. The last one is shown before this returns.
     ///
     /// - Parameter show: Stores a value that differs from those before.
     func showingSigns<Value: Sendable>(
         _ show: @escaping @Sendable (Data) -> Void,
         while refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        // It is cancelled, and waited for, when the refresh has ended.
+        // It is cancelled, and waited for, when the refresh ends.
         async let _ = showSigns(show)
         return try await refresh()
     }

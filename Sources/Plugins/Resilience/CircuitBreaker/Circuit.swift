@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The circuit of one server: closed until too many calls fail, then open for a time, then half-open until it is known
+/// One server's circuit. It is closed until too many calls fail, then open for a time, then half-open until it is known
 /// whether calls succeed again.
 struct Circuit: Sendable {
     /// Admits one attempt, whose end is reported once.
@@ -22,10 +22,10 @@ struct Circuit: Sendable {
     private var phase = Phase.closed
     private var halfOpenSince = Duration.zero
     private var count: RollingCount
-    /// Grows with each change of the phase: an attempt that was admitted before says nothing about the server now.
+    /// Grows with each phase change, because an attempt admitted earlier says nothing about the server now.
     private var turn = 0
     private var lastNumber = 0
-    /// The attempts that have been admitted in any phase and have not ended.
+    /// The attempts that have been admitted in any phase and haven't ended.
     private var unfinished = 0
 
     init(_ policy: CircuitBreakerPolicy) {
@@ -88,7 +88,7 @@ struct Circuit: Sendable {
         return Admission(turn: turn, number: lastNumber, isProbe: isProbe)
     }
 
-    /// An admitted attempt has ended.
+    /// An admitted attempt ended.
     mutating func ended(_ admission: Admission, verdict: Verdict, at now: Duration) {
         unfinished -= 1
         guard admission.turn == turn else { return }
@@ -140,7 +140,7 @@ struct Circuit: Sendable {
         case .closed: return count.totals(at: now).all == 0
         case .open(let since): return now - since >= policy.openFor + policy.window
         case .isolated: return false
-        // Its probe was cancelled, or was not enough.
+        // Its probe was cancelled, or wasn't enough.
         case .halfOpen: return now - halfOpenSince >= policy.openFor + policy.window
         }
     }

@@ -18,15 +18,15 @@ import FoundationNetworking
 /// refused. If the probes succeed, it closes; if one of them fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that
-///   takes longer than the policy's `slowCallThreshold`. A call does not count if it was cancelled, exceeded a
-///   `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is then admitted.
+///   takes longer than the policy's `slowCallThreshold`. A call doesn't count if it was cancelled, exceeded a
+///   `CallTimeout.wholeCall`, wasn't sent, or failed for a reason of its own; another probe is then admitted.
 /// - A request to which a redirect leads counts for its own server. Calls that share an exchange count once, when it
-///   ends, and stored responses do not count. A stream whose body fails counts as a failure when it ends.
-/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that
+///   ends, and stored responses don't count. A stream whose body fails counts as a failure when it ends.
+/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and doesn't count as a probe: the call that
 ///   waits for it may be the only one that is allowed.
-/// - Calls that were sent before the circuit last changed do not count when they end, except for a stream whose body
+/// - Calls that were sent before the circuit last changed don't count when they end, except for a stream whose body
 ///   fails.
-/// - A call that is refused ends, and is not retried: also one that a ``RetryPlugin`` repeats, if the circuit has
+/// - A call that is refused ends, and isn't retried: also one that a ``RetryPlugin`` repeats, if the circuit has
 ///   opened during its delay. A ``HostFailoverPlugin`` sends it to another host.
 ///
 /// You can also open a circuit yourself, for example while the server is being maintained, and close it again:
@@ -62,7 +62,7 @@ public struct CircuitBreakerPlugin: Plugin {
     ///   - onChange: Called with each change of a circuit and its new state, in order, on any thread. A change from
     ///     open to half-open is reported with the first call that is sent. An idle circuit may be reported as closed
     ///     when many other servers are called. Default: does nothing.
-    ///   - key: The circuit of a request; `nil`: the request is not counted and never refused. Default: its server, by
+    ///   - key: The circuit of a request; `nil`: the request isn't counted and never refused. Default: its server, by
     ///     scheme, host and port, for example `https://shop.example`.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
@@ -82,7 +82,7 @@ public struct CircuitBreakerPlugin: Plugin {
         }
     }
 
-    /// The state of a circuit; `.closed` if no call has asked for it yet.
+    /// The state of a circuit; `.closed` before its first call.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
     public func state(of key: String) -> CircuitState {
@@ -144,7 +144,7 @@ public struct CircuitBreakerPlugin: Plugin {
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
-        // The server of a redirect has answered.
+        // The server of a redirect responded.
         context[permits]?.end(.worked)
         guard let key = key(request.urlRequest, context.target) else { return try await next(request) }
         let (time, isRefresh) = (elapsedTime.current, !RefreshTask.current.isEmpty)
@@ -180,14 +180,14 @@ public struct CircuitBreakerPlugin: Plugin {
         permit.end(verdict == .worked && isSlow(permit, response: result.parts.response) ? .failed : verdict)
     }
 
-    /// Whether the server has taken too long. The time for which other plugins wait counts only if the transport does
+    /// Whether the server took too long. The time for which other plugins wait counts only if the transport does
     /// not measure its own.
     private func isSlow(_ permit: Permit<Admission>, response: Response?) -> Bool {
         guard let limit = policy.slowCallThreshold, let start = permit.sentAt else { return false }
         return response?.metrics?.total ?? (elapsedTime.current - start) > limit
     }
 
-    /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the
+    /// Counts a stream whose body has failed, and releases the permit of a call that wasn't sent. An exchange that the
     /// call shares keeps it until it ends.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let held = context[permits]?.value, policy.countsBodyFailure(of: call, from: held.url) {

@@ -33,9 +33,9 @@ public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {
     ///   - slowCallThreshold: A call that takes longer counts as a failure, whatever its result: from sending it to its
     ///     response with the whole body, of a stream to the head. Default `nil`: no call is too slow.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
-    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found,
-    ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
-    ///     device is not a failure of the server.
+    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host wasn't found,
+    ///     refused the connection, failed the TLS handshake, lost the connection or didn't respond in time. An offline
+    ///     device isn't a failure of the server.
     public init(
         failures: Int = 5,
         share: Double = 0.5,

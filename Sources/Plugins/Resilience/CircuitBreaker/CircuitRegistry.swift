@@ -8,7 +8,7 @@ struct CircuitRegistry: Sendable {
     enum Decision: Sendable {
         /// It is, and its end is reported.
         case admitted(Circuit.Admission)
-        /// It is, and does not count: a refresh in a half-open circuit. The call that waits for it may have the only
+        /// It is, and doesn't count: a refresh in a half-open circuit. The call that waits for it may have the only
         /// permit.
         case exempt
         /// Calls are refused for that time.
@@ -59,7 +59,7 @@ struct CircuitRegistry: Sendable {
         Self.change(&circuits[key, default: new], key: key, changes: &changes) { $0.isolate() }
     }
 
-    /// Changes a circuit in place: a copy would copy its counts, too.
+    /// Changes a circuit in place, because a copy would copy its counts, too.
     private static func change<Value>(
         _ circuit: inout Circuit,
         key: String,
@@ -87,7 +87,7 @@ struct CircuitChange: Sendable, Hashable {
     let state: CircuitState
 }
 
-/// The states of the circuits of a plugin that are not closed, for its readers.
+/// The states of the circuits of a plugin that aren't closed, for its readers.
 final class CircuitStates: Sendable {
     private let states = ObservedValue<[String: CircuitState]>([:])
     /// The open circuits whose time tasks wait for.

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// ```
 ///
 /// - A request counts from when it is about to be sent until its attempt has ended; a stream until the end of its body.
-///   A call that waits for the network, a token or a retry does not count, nor does one that shares an exchange or gets
+///   A call that waits for the network, a token or a retry doesn't count, nor does one that shares an exchange or gets
 ///   a stored response.
 /// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
 ///   waited longest. Every eighth turn goes to the call that has waited longest of all.
@@ -34,7 +34,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - limit: How many calls with the same key are in flight at most; at least 1.
-    ///   - key: Which calls are limited together; `nil`: the call is not limited. Default: those to one server, by
+    ///   - key: Which calls are limited together; `nil`: the call isn't limited. Default: those to one server, by
     ///     scheme, host and port.
     public init(_ limit: Int, key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil) {
         self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
@@ -60,7 +60,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
     ) async throws -> TransportResponse {
         let isLimited = RefreshTask.current.isEmpty && !SigningTask.isRunning
         let key = isLimited ? key(request.urlRequest, context.target) : nil
-        // The body of a stream may still be open when the call is repeated.
+        // The body of a stream may still be open when the call is retried.
         if key == nil || context[permits]?.value != key {
             context[permits] = nil
             if let key {
@@ -131,7 +131,7 @@ private final class ConcurrencyLimits: Sendable {
 }
 
 extension [String: ConcurrencyLimits.Entry] {
-    /// Servers that are not called take no memory.
+    /// Servers that aren't called take no memory.
     fileprivate mutating func removeIfUnused(_ key: String) {
         if let entry = self[key], entry.inFlight == 0, entry.waiting.isIdle { self[key] = nil }
     }

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// ```
 ///
 /// The requests are counted by a token bucket: up to `burst` are sent at once, and the others at equal intervals, in
-/// order of arrival. Each request counts, also one to which a redirect leads; a stored response does not.
+/// order of arrival. Each request counts, also one to which a redirect leads; a stored response doesn't.
 ///
 /// The plugin learns from responses: after `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), and when
 /// `RateLimit`, `RateLimit-Remaining` or `X-RateLimit-Remaining` says that no requests are left, the next one is sent
@@ -42,7 +42,7 @@ public struct RateLimitPlugin: Plugin {
     ///   - maximumWait: The longest wait of a call; default: one minute.
     ///   - clock: Measures the times; default: the continuous clock.
     ///   - now: The time of day, for dates in a response without a `Date`.
-    ///   - key: Which requests are limited together; `nil`: the request is not limited. Default: those to one server,
+    ///   - key: Which requests are limited together; `nil`: the request isn't limited. Default: those to one server,
     ///     by scheme, host and port.
     public init(
         _ requests: Int = .max,
@@ -89,7 +89,7 @@ public struct RateLimitPlugin: Plugin {
 
     /// Learns the server's limits.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        // The limit of another server is not that of the one with the key.
+        // The limit of another server isn't that of the one with the key.
         guard let response = result.parts.response, !response.redirects.contains(where: \.isCrossOrigin),
             let key = context[keys], let limit = ServerRateLimit(response, now: now)
         else { return }
@@ -97,7 +97,7 @@ public struct RateLimitPlugin: Plugin {
     }
 }
 
-/// A call was not sent because it would have to wait too long: the `underlying` error, with stage `.request` and kind
+/// A call wasn't sent because it would have to wait too long: the `underlying` error, with stage `.request` and kind
 /// `.rateLimited`, of a call that a ``RateLimitPlugin`` refuses.
 public struct RateLimitError: Error, Sendable, Hashable {
     /// The server, for example `https://shop.example`, or what the plugin's key closure returns.
@@ -129,7 +129,7 @@ private final class RateLimits: Sendable {
     private struct Entry: Sendable {
         var bucket: TokenBucket
         var waiting = WaitingCalls()
-        /// Whether a task sends the waiting calls when their time has come.
+        /// Whether a task sends the waiting calls when their time comes.
         var isServed = false
     }
 
@@ -193,7 +193,7 @@ private final class RateLimits: Sendable {
         for call in refused { call.begin() }
     }
 
-    /// Sends the waiting calls when their time has come, until none is left.
+    /// Sends the waiting calls when their time comes, until none is left.
     private func serve(_ key: String) async {
         while let delay = delay(key) {
             // The task is never cancelled; a clock that fails nevertheless must not end the calls' wait.

@@ -6,7 +6,7 @@ import TargetKit
 struct ServerRateLimit: Sendable, Hashable {
     /// The time until the next request is allowed; `nil`: now.
     var delay: Duration?
-    /// The number of requests that are left; `nil` if it is not known.
+    /// The number of requests that are left; `nil` if it isn't known.
     var remaining: Int?
 
     /// `nil` if the response says nothing.
@@ -58,7 +58,7 @@ struct ServerRateLimit: Sendable, Hashable {
         return .seconds(min(max(0, seconds - sent.timeIntervalSince1970), 1e9))
     }
 
-    /// A number that is not negative.
+    /// A number that isn't negative.
     private static func number(_ text: some StringProtocol) -> Double? {
         guard let number = Double(text.trimmingCharacters(in: .whitespaces)), number >= 0, number.isFinite else {
             return nil

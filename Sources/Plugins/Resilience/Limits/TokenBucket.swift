@@ -22,7 +22,7 @@ struct TokenBucket: Sendable {
 
     init(_ requests: Int, per period: Duration, burst: Int) {
         interval = max(.zero, min(period, LongestWait.year)) / max(requests, 1)
-        // Limited, so that the product cannot overflow.
+        // Limited, so that the product can't overflow.
         tolerance = interval * (max(1, min(burst, 1 << 20)) - 1)
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Calls that wait for their turn: the most urgent first, of these the one that has waited longest.
+/// Calls that wait for their turn, the most urgent first, and among these the longest waiting.
 ///
-/// Every eighth turn goes to the call that has waited longest of all, so that urgent calls do not keep the others
+/// Every eighth turn goes to the call that has waited longest of all, so that urgent calls don't keep the others
 /// waiting forever.
 struct WaitingCalls: Sendable {
     typealias ID = UInt64
@@ -10,7 +10,7 @@ struct WaitingCalls: Sendable {
     /// The end of a call's wait: its turn, or an error.
     typealias Outcome = Result<Void, any Error>
 
-    /// A call whose turn has come. Without a continuation it is not suspended yet, and will not be.
+    /// A call whose turn has come. Without a continuation it isn't suspended yet, and won't be.
     struct Turn: Sendable {
         fileprivate let continuation: Continuation?
         fileprivate var outcome = Outcome.success(())
