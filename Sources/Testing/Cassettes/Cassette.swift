@@ -2,9 +2,9 @@
 import Foundation
 import TargetKit
 
-/// The entries of a cassette's folder, and which of them have been used. The folder is read at the first use.
+/// The entries of a cassette's folder, and which of them are used. The folder is read at the first use.
 final class Cassette: Sendable {
-    /// An entry that a call has taken, which no other call gets. Unless the call uses it, it is returned with the last
+    /// An entry that a call took. No other call gets it. Unless the call uses it, it is returned with the last
     /// reference to the claim.
     final class Claim: Sendable {
         fileprivate let id: Int
@@ -31,7 +31,7 @@ final class Cassette: Sendable {
             owner.withLock { $0 = nil }
         }
 
-        /// Returns the entry to the cassette, unless it has been used.
+        /// Returns the entry to the cassette, unless it is used.
         func release() {
             let owner = owner.withLock { owner in
                 defer { owner = nil }
@@ -44,7 +44,7 @@ final class Cassette: Sendable {
     fileprivate struct State: Sendable {
         var isLoaded = false
         var items: [CassetteFolder.Item] = []
-        /// The entries of each key, in order, and how many of the first ones have been used.
+        /// The entries of each key, in order, and how many of the first ones are used.
         var index: [String: (ids: [Int], usedCount: Int)] = [:]
         var used: Set<Int> = []
         var rerecorded: Set<String> = []
@@ -166,7 +166,7 @@ extension Cassette.State {
     /// The first unused entry of a key after another one.
     fileprivate mutating func nextUnused(_ key: String, after last: Int) -> (Int, CassetteFolder.Item)? {
         guard let (ids, count) = index[key] else { return nil }
-        // Many calls can have one key, so the entries that were used first are not visited again.
+        // Many calls can have one key, so the entries that were used first aren't visited again.
         var usedCount = count
         while usedCount < ids.count, used.contains(ids[usedCount]) { usedCount += 1 }
         index[key]?.usedCount = usedCount

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A call that a cassette cannot answer or record. The text contains no secret.
+/// A call that a cassette can't replay or record. The text contains no secret.
 package struct CassetteError: Error, Sendable, LocalizedError, ReflectsDescription {
     /// The file, the problem and a remedy, on one or more lines.
     package let description: String

@@ -52,8 +52,8 @@ struct CassetteFolder: Sendable {
         }
     }
 
-    /// Calls a closure that reads the bodies of a document, and calls it again if another process has meanwhile
-    /// recorded the entry again, which removes the old bodies.
+    /// Calls a closure that reads the bodies of a document, and calls it again if another process recorded the
+    /// entry again in between and so removed the old bodies.
     private func reading<Value>(_ item: Item, read: (CassetteDocument) throws -> Value) throws -> Value {
         var document = item.document
         while true {
@@ -152,7 +152,7 @@ struct CassetteFolder: Sendable {
     private static let leftoverAge: TimeInterval = 3_600
 
     /// Removes the bodies that the entry named before, and what killed processes have left: bodies without a document,
-    /// and files that were not written to their end.
+    /// and files that weren't written to their end.
     private func removeLeftovers(among files: [String], of name: String, keeping bodies: [String]) {
         let documents = Set(files.filter { Self.number(ofDocument: $0) != nil })
         for file in files where !bodies.contains(file) {

@@ -14,24 +14,24 @@ import TargetKit
 /// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal. A
 /// cookie keeps its name and attributes, and a URL loses its user and password, so that both work when replayed.
 ///
-/// Documents are numbered in the order of the requests. Identical requests are answered in this order, each entry once.
+/// Documents are numbered in the order of the requests. Identical requests use them in this order, each once.
 /// A request without an entry fails with the closest entry and what differs. A call that is cancelled, and a stream
-/// that is not read to its end, records nothing and uses no entry. To record a call again, delete its document, or use
+/// that isn't read to its end, records nothing and uses no entry. To record a call again, delete its document, or use
 /// ``rerecord(_:)``.
 ///
 /// An entry is replaced as a whole: a process that replays it meanwhile, or after the recording process was killed,
 /// gets either the old or the new response.
 ///
-/// Bodies are read into memory. Durations are not recorded: combine the transport with ``NetworkConditions``.
+/// Bodies are read into memory. Durations aren't recorded: combine the transport with ``NetworkConditions``.
 public struct CassetteTransport: Transport {
-    /// How calls are answered.
+    /// Where responses come from.
     public enum Mode: Sendable, Hashable {
-        /// Calls are answered from the folder, whose files are not changed; those without an entry fail.
+        /// Responses come from the folder, whose files aren't changed; calls without an entry fail.
         case replay
         /// All calls are sent. They replace the entries that match, in order, and are added if none matches. Failures
         /// of the network, which have a `URLError`, are recorded, too.
         case record
-        /// Calls are answered from the folder; those without an entry are sent, and added unless they fail.
+        /// Responses come from the folder; calls without an entry are sent, and added unless they fail.
         case auto
     }
 
@@ -44,12 +44,12 @@ public struct CassetteTransport: Transport {
     /// Creates a transport for a folder, which is read at the first call.
     ///
     /// - Parameters:
-    ///   - mode: How calls are answered.
+    ///   - mode: Where responses come from.
     ///   - folder: The folder, which is created when a call is recorded.
     ///   - transport: Sends the calls that are recorded; default: the system's transport.
     ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.
     ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, a redacted value of JSON
-    ///     is the string `<redacted>`, whatever its type was; use `Redaction.visibleFields` for fields that are no
+    ///     is the string `<redacted>`, regardless of its type; use `Redaction.visibleFields` for fields that are no
     ///     secret.
     ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests;
     ///     default: no, they fail.
@@ -70,14 +70,14 @@ public struct CassetteTransport: Transport {
 
     /// The entries, in order.
     ///
-    /// - Throws: An error that names a file that cannot be read, and what is wrong with it.
+    /// - Throws: An error that names a file that can't be read, and what is wrong with it.
     public var entries: [CassetteEntry] {
         get throws { try cassette.entries }
     }
 
-    /// The entries that no call of this transport has used, in order.
+    /// The entries that no call of this transport used, in order.
     ///
-    /// - Throws: An error that names a file that cannot be read, and what is wrong with it.
+    /// - Throws: An error that names a file that can't be read, and what is wrong with it.
     public var unusedEntries: [CassetteEntry] {
         get throws { try cassette.unusedEntries }
     }
@@ -91,9 +91,9 @@ public struct CassetteTransport: Transport {
         cassette.rerecord(entry)
     }
 
-    /// Answers a request from the folder, or sends and records it, depending on the mode.
+    /// Returns a response from the folder, or sends and records it, depending on the mode.
     ///
-    /// - Throws: The recorded failure or that of the transport; an error that describes what is missing or cannot be
+    /// - Throws: The recorded failure or that of the transport; an error that describes what is missing or can't be
     ///   read or written.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
@@ -132,7 +132,7 @@ private func withFiles<Value: Sendable>(_ work: @escaping @Sendable () throws ->
 // MARK: - Replaying
 
 extension CassetteTransport {
-    /// Answers with an entry, which stays unused if the call is cancelled or the answer cannot be read or stored.
+    /// Returns an entry, which stays unused if the call is cancelled or the response can't be read or stored.
     private func replay(
         _ claim: Cassette.Claim,
         to request: TransportRequest,
@@ -141,7 +141,7 @@ extension CassetteTransport {
         let outcome = try await withFiles { [cassette] in try cassette.folder.outcome(of: claim.item) }
         try Task.checkCancellation()
         var request = request
-        // It has been read already.
+        // It was read already.
         if case .none = request.body {} else { request.body = .data(body) }
         guard let response = outcome.response, outcome.error == nil || request.isStreamed else {
             claim.use()
@@ -230,7 +230,7 @@ private final class Recording: Sendable {
         }
     }
 
-    /// Records a failure of the network. Other errors, such as that of a file on this device, are not recorded.
+    /// Records a failure of the network. Other errors, such as that of a file on this device, aren't recorded.
     func end(with error: any Error) async throws {
         guard includesFailures, let code = error.recordedCode else { return }
         isEnded.withLock { $0 = true }
@@ -239,7 +239,7 @@ private final class Recording: Sendable {
         }
     }
 
-    /// The same body, which is recorded when it has been read to its end.
+    /// The same body, recorded when it is read to its end.
     func recorded(_ body: ResponseBody, of head: ResponseHead) -> ResponseBody {
         let bytes = Locked(Data())
         return ResponseBody { [self] in

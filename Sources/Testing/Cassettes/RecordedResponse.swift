@@ -15,7 +15,7 @@ struct RecordedOutcome: Sendable, Hashable {
 
     var error: URLError? {
         guard let failure else { return nil }
-        // On Linux, a code that Foundation does not know is `nil`.
+        // On Linux, a code that Foundation doesn't know is `nil`.
         let code: URLError.Code? = URLError.Code(rawValue: failure)
         return URLError(code ?? .unknown)
     }
@@ -41,7 +41,7 @@ struct RecordedResponse: Sendable, Hashable {
     init(_ head: ResponseHead, body: Data, isComplete: Bool, by redaction: Redaction) {
         let redacted = redaction.body(body, contentType: head.headers[.contentType])
         var headers = redaction.replayable(head.headers)
-        // The length is that of the body that is replayed. The length of an incomplete one is not known.
+        // The length is that of the body that is replayed. The length of an incomplete one isn't known.
         if redacted != body, headers[.contentLength] != nil {
             headers[.contentLength] = isComplete ? "\(redacted.count)" : nil
         }

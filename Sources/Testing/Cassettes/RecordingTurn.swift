@@ -29,7 +29,7 @@ final class RecordingTurn: Sendable {
 final class RecordingTurns: Sendable {
     private struct State: Sendable {
         var last = 0
-        /// The turns that have not ended, each with the number that is reserved for its files.
+        /// The turns that haven't ended, each with the number that is reserved for its files.
         var reserved: [Int: Int?] = [:]
     }
 

@@ -17,7 +17,7 @@ public struct RequestPart: Sendable, Hashable {
     public static let url = RequestPart(kind: .url)
     /// The path of the URL, for servers whose host or port varies.
     public static let path = RequestPart(kind: .path)
-    /// The items of the query, decoded. The order of items with different names does not matter.
+    /// The items of the query, decoded. The order of items with different names doesn't matter.
     public static let query = RequestPart(kind: .query)
     /// The body: JSON, forms and multipart bodies by their values, other bodies byte for byte.
     public static let body = RequestPart(kind: .body)
@@ -40,7 +40,7 @@ struct RequestComparison: Sendable {
 
     var comparesBody: Bool { parts.contains(.body) }
 
-    /// The text of the parts that cost least to compare. Requests with different keys do not match.
+    /// The text of the parts that cost least to compare. Requests with different keys don't match.
     func key(_ request: RedactedRequest) -> String {
         var key = parts.contains(.method) ? request.method : ""
         if parts.contains(.url) {

@@ -18,7 +18,7 @@ struct CountedCalls: Sendable {
     private var timerCount = 0
     private var activities: [RequestContext.ID: Activity] = [:]
     private(set) var endedCount = 0
-    /// The number of calls that have begun or ended.
+    /// The number of calls that began or ended.
     private(set) var changeCount = 0
 
     /// Whether a call waits for something that the clock doesn't know.
@@ -78,7 +78,7 @@ struct CountedCalls: Sendable {
         for call in calls { activities[call]?.isBlocked = true }
     }
 
-    /// The calls that neither sleep nor wait. If only timers sleep, those that wait do not wait for this clock.
+    /// The calls that neither sleep nor wait. If only timers sleep, those that wait don't wait for this clock.
     func atWork(apartFrom sleeps: [ManualClock.Sleep]) -> Set<RequestContext.ID> {
         let sleeps = sleeps.filter { $0.owner.timer == nil }
         let asleep = Set(sleeps.flatMap(\.owner.calls))

@@ -5,11 +5,11 @@ extension ManualClock {
     /// Moves the time from deadline to deadline until no task sleeps on this clock, and no call is at work.
     ///
     /// The clock counts the calls of providers that have this clock. It moves the time only while each of them sleeps
-    /// on it, and returns after the last one has ended, no matter how busy the machine is. A call that neither sleeps
-    /// nor ends for 10 seconds in real time, because it waits for the test for example, is not waited for any longer.
+    /// on it, and returns after the last one ends, no matter how busy the machine is. A call that neither sleeps
+    /// nor ends for 10 seconds in real time, because it waits for the test for example, isn't waited for any longer.
     ///
     /// Of other tasks, and of a call whose plugin waits in an asynchronous hook before it sends the request, beside
-    /// sleeping tasks, a clock cannot know what they do between two sleeps. They count as finished if they have not
+    /// sleeping tasks, a clock can't know what they do between two sleeps. They count as finished if they haven't
     /// slept again after 20 milliseconds in real time. If they wait longer, use ``waitForSleepers(_:within:)`` and
     /// ``advanceToNextDeadline()``.
     ///

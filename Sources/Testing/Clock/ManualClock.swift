@@ -52,7 +52,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
         /// Returns the duration from this time to another.
         public func duration(to other: Instant) -> Duration { Self.limited(other.offset) - Self.limited(offset) }
 
-        /// The duration, limited so that the sum of two does not overflow.
+        /// The duration, limited so that the sum of two doesn't overflow.
         private static func limited(_ duration: Duration) -> Duration {
             max(.seconds(-Int64.max), min(duration, .seconds(Int64.max)))
         }
@@ -161,9 +161,9 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
 
     /// What moving the time to the earliest deadline has resumed.
     struct Step {
-        /// The number of sleeps that had begun before.
+        /// The number of sleeps that began before.
         let startedSleeps: Int
-        /// The number of calls that had ended before.
+        /// The number of calls that ended before.
         let endedCalls: Int
         /// The number of tasks that are resumed.
         var resumed = 0

@@ -3,8 +3,8 @@ import TargetKit
 
 /// A limit in real time, for code that may never return.
 package enum Deadline {
-    /// Runs a function. If it has not returned in time, or the task is cancelled, it is cancelled; after the limit, it
-    /// is not waited for.
+    /// Runs a function. If it hasn't returned in time, or the task is cancelled, it is cancelled; after the limit, it
+    /// isn't waited for.
     ///
     /// - Throws: The function's error; ``ExpectationFailure`` after the limit.
     package static func run<Value: Sendable>(
@@ -41,7 +41,7 @@ package enum Deadline {
         }
     }
 
-    /// The function's result; `nil` if it has not returned in time.
+    /// The function's result; `nil` if it hasn't returned in time.
     package static func value<Value: Sendable>(
         _ limit: Duration,
         body: @escaping @Sendable () async -> Value

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Waits until something has happened a number of times.
+/// Waits until something happens a number of times.
 package final class Expectation: Sendable {
     private let fulfilled = Tally()
     private let count: Int

@@ -8,7 +8,7 @@ package final class Gate: Sendable {
     /// Creates a closed gate.
     package init() {}
 
-    /// Whether ``open()`` has been called.
+    /// Whether ``open()`` was called.
     package var isOpen: Bool { opened.value > 0 }
 
     /// Resumes the waiting tasks, and lets later ones pass. Calling it again has no effect.
@@ -38,7 +38,7 @@ package final class Gate: Sendable {
         try await opened.wait(for: 1)
     }
 
-    /// Waits until a number of tasks have reached the gate. Returns early if the task is cancelled.
+    /// Waits until a number of tasks reach the gate. Returns early if the task is cancelled.
     package func waitForArrivals(_ count: Int = 1) async {
         try? await arrived.wait(for: count)
     }

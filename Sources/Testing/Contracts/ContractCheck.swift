@@ -6,7 +6,7 @@ import TargetKit
 struct ContractCheck<Target: TargetType> {
     let provider: Provider<Target>
     let target: Target
-    /// The type that the sample decodes into, if the target does not declare it.
+    /// The type that the sample decodes into, if the target doesn't declare it.
     let type: (any (Decodable & Sendable).Type)?
 
     /// What is wrong with the target, a line each.
@@ -55,7 +55,7 @@ private struct Sample {
     var response: SampleResponse { .response(status: status, headers: headers, data: data) }
     var content: BodyContent { BodyContent(data, contentType: headers[.contentType]) }
 
-    /// Whether the sample claims or seems to be JSON, and is not.
+    /// Whether the sample claims or seems to be JSON, and isn't.
     var jsonProblems: [String] {
         guard BodyContent.seemsJSON(data, contentType: headers[.contentType]) else { return [] }
         do {
@@ -107,7 +107,7 @@ extension ContractCheck {
     }
 }
 
-/// Answers with a sample. The request's body is not read.
+/// Returns a sample. The request's body isn't read.
 private struct SampleTransport: Transport {
     let sample: SampleResponse
 
@@ -155,10 +155,10 @@ enum SampleSecrets {
     }
 }
 
-// MARK: - Recorded answers
+// MARK: - Recorded responses
 
 extension ContractCheck {
-    /// The problems of the last recorded answer with the sample's status. An answer that is missing or cannot be
+    /// The problems of the last recorded response with the sample's status. A response that is missing or can't be
     /// compared is a problem, too.
     private func shapeProblems(_ sample: Sample, request: RedactedRequest, in cassette: Cassette) throws -> [String] {
         let items = try cassette.items(matching: request)

@@ -60,7 +60,7 @@ struct JSONShape: Sendable, Hashable {
     private static let object = JSONValue.object([:]).typeName
     private static let null = JSONValue.null.typeName
 
-    /// The differences of an answer's shape from this one, the sample's, a line each. The answer can have more keys. A
+    /// The differences of a response's shape from this one, the sample's, a line each. It can have more keys. A
     /// value that is `null` in the sample can have any type.
     func differences(to answer: JSONShape, path: [String] = []) -> [String] {
         let subject = path.isEmpty ? "" : path.joined(separator: ".") + ": "

@@ -7,13 +7,13 @@ extension Provider {
     ///
     /// For each target:
     /// - The request can be built by the provider's closures: URL, path, header fields, and body; a file that it
-    ///   sends must exist. Plugins are not called.
+    ///   sends must exist. Plugins aren't called.
     /// - The sample is accepted by the target's validation, and decodes into the type of a ``TypedTarget`` or the given
-    ///   type. A sample that is a failure is not decoded. Without a type, a sample that is declared as JSON, or
+    ///   type. A sample that is a failure isn't decoded. Without a type, a sample that is declared as JSON, or
     ///   starts like it, is parsed.
     /// - Neither the body nor the header fields of the sample contain what seems to be a real secret. Fields such as
     ///   `token` may have a made-up value.
-    /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys,
+    /// - The response that a cassette has for the request has the keys and types of the sample. It can have more keys,
     ///   and redacted values can have any type. A target without an entry is a problem, so that no check is skipped
     ///   unnoticed.
     ///
@@ -23,7 +23,7 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - targets: The calls.
-    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no answers are compared.
+    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no responses are compared.
     ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query
     ///     if plugins add items to it.
     ///   - redaction: The redaction with which the cassette was recorded; default: `Redaction()`.

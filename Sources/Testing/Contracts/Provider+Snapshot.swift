@@ -14,7 +14,7 @@ extension Provider {
     /// ```
     ///
     /// The request goes through the provider's closures, options, plugins and cookies. Plugins that count, delay, admit
-    /// or observe calls, by their place, are not called; the other ones get a `didFinish` with a cancellation. One that
+    /// or observe calls, by their place, aren't called; the other ones get a `didFinish` with a cancellation. One that
     /// adds credentials may refresh them.
     ///
     /// The header fields are sorted by name; the URL of an unencrypted request includes the scheme. The body follows
@@ -25,7 +25,7 @@ extension Provider {
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - omitted: Header fields to leave out, for example those with a time stamp; default: none.
-    /// - Throws: ``TargetKitError`` if the request could not be built; the error of the body's source.
+    /// - Throws: ``TargetKitError`` if the request couldn't be built; the error of the body's source.
     public func snapshot(
         of target: Target,
         options: CallOptions = CallOptions(),

@@ -29,7 +29,7 @@ package struct FormItem: Sendable, Hashable {
 
 extension FormItem {
     /// The differences of two queries or forms, by name: `query q: expected "tea", found "coffee"`. The order of
-    /// different names does not matter.
+    /// different names doesn't matter.
     package static func differences(_ expected: [FormItem], found: [FormItem], subject: String) -> [String] {
         let names = (expected + found).map(\.name)
         var seen: Set<String> = []

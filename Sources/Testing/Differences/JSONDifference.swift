@@ -6,9 +6,9 @@ import TargetKit
 package struct JSONDifference: Sendable, Hashable {
     /// What differs.
     package enum Kind: Sendable, Hashable {
-        /// The expected value is not there.
+        /// The expected value isn't there.
         case missing(JSONValue)
-        /// A value that is not expected.
+        /// A value that isn't expected.
         case added(JSONValue)
         /// Another value of the same type.
         case changed(from: JSONValue, to: JSONValue)
@@ -24,7 +24,7 @@ package struct JSONDifference: Sendable, Hashable {
 
     /// The differences between two documents, in the order of the expected one, then of the found one.
     ///
-    /// Numbers are compared as decimals: `1` and `1.0` are equal, and a Boolean is not a number. The order of keys does
+    /// Numbers are compared as decimals: `1` and `1.0` are equal, and a Boolean isn't a number. The order of keys does
     /// not matter. The elements of arrays are aligned, so one element that was inserted is one difference.
     package static func between(_ expected: JSONValue, found: JSONValue) -> [JSONDifference] {
         var comparison = JSONComparison()
@@ -32,7 +32,7 @@ package struct JSONDifference: Sendable, Hashable {
         return comparison.differences
     }
 
-    /// The key path of a difference between two documents that are not equal; arrays are compared by index.
+    /// The key path of a difference between two documents that aren't equal; arrays are compared by index.
     static func firstPath(_ expected: JSONValue, found: JSONValue) -> String {
         switch (expected, found) {
         case (.object(let expected), .object(let found)):
@@ -165,7 +165,7 @@ extension JSONValue {
 
     /// The beginning of the JSON text, on one line.
     package var excerpt: String {
-        // A large value is not written completely only to be cut.
+        // A large value isn't written completely only to be cut.
         switch self {
         case .array(let elements) where elements.count > 40: "[… \(elements.count) elements]"
         case .object(let object) where object.count > 40: "{… \(object.count) members}"

@@ -42,7 +42,7 @@ struct ConditionedTransport: Transport {
         sent.timeout = try timer.remainingTime()
         let slowsDownload = conditions.downloadRate != nil || budget.isLimited || events.loss == .withinResponse
         sent.progress = request.progress(reportsUpload: !isUploaded, reportsDownload: !slowsDownload)
-        // The rates are those of bodies, which a connection has not.
+        // The rates are those of bodies, which a connection hasn't.
         if case .connection = sent.destination { return try await transport.send(sent) }
         guard slowsDownload else { return try await transport.send(sent) }
         return try await slowResponse(
@@ -130,7 +130,7 @@ struct ConditionedTransport: Transport {
     }
 }
 
-/// The random events of one call. Each call takes the same number of random numbers, whatever the conditions are.
+/// The random events of one call. Each call takes the same number of random numbers, regardless of the conditions.
 private struct CallEvents {
     enum Loss: Equatable {
         case beforeRequest
@@ -156,7 +156,7 @@ private struct CallEvents {
 }
 
 extension TransportRequest {
-    /// The request for a transport that returns a sample: its body has been sent, or is not.
+    /// The request for a transport that returns a sample: its body has been sent, or isn't.
     fileprivate func forSample() -> TransportRequest {
         var request = self
         request.body = .none

@@ -30,7 +30,7 @@ public struct NetworkConditions: Sendable, Hashable {
     /// `nil`: it stays online. 0: it is offline from the beginning.
     public var offlineAfter: Int?
     /// Whether calls reach only the login page of the network: an http URL gets its HTML with status 200, an https URL
-    /// fails because the certificate is not trusted. Default: no.
+    /// fails because the certificate isn't trusted. Default: no.
     public var hasCaptivePortal: Bool
 
     /// Creates conditions; by default, those of an unlimited network without losses.
@@ -80,7 +80,7 @@ extension NetworkConditions {
         uploadRate: 125_000,
         lossRate: 0.1
     )
-    /// A network whose login page has not been accepted yet.
+    /// A network whose login page hasn't been accepted yet.
     public static let captivePortal = NetworkConditions(latency: .milliseconds(20), hasCaptivePortal: true)
     /// No network.
     public static let offline = NetworkConditions(offlineAfter: 0)

@@ -14,7 +14,7 @@ final class SlowBody: Sendable {
     private let state = Locked(State())
 
     private struct State: Sendable {
-        /// Bytes that have been read from the transport, and not yet been returned.
+        /// Bytes that were read from the transport, and aren't returned yet.
         var rest: Data
         var completed: Int64 = 0
         var isAtEnd = false
@@ -41,7 +41,7 @@ final class SlowBody: Sendable {
         total = headers.contains("Content-Encoding") ? nil : headers["Content-Length"].flatMap { Int64($0) }
     }
 
-    /// The next piece; `nil` at the end.
+    /// The next chunk; `nil` at the end.
     func next() async throws -> Data? {
         if losesConnection, state.withLock({ $0.completed > 0 }) { throw URLError(.networkConnectionLost) }
         try await fill()
@@ -65,7 +65,7 @@ final class SlowBody: Sendable {
         return Data(rest.prefix(taken))
     }
 
-    /// Reads the next piece from the transport if all bytes have been returned.
+    /// Reads the next chunk from the transport if all bytes are returned.
     private func fill() async throws {
         guard state.withLock({ $0.rest.isEmpty && !$0.isAtEnd }), let body else { return }
         var iterator = body.makeAsyncIterator()

@@ -16,7 +16,7 @@ import TargetKit
 /// - The media type must be one of the response's, and the header fields that are required must be there.
 /// - A JSON body must fit its schema: types, `enum`, `const`, limits, properties, elements, `allOf`, `anyOf`, `oneOf`,
 ///   `not`, `if`, discriminators, and references within the document, also recursive ones. The formats `date`,
-///   `date-time`, `uuid`, `uri`, `email`, `ipv4`, `ipv6`, `byte`, `int32` and `int64` are checked; other ones are not.
+///   `date-time`, `uuid`, `uri`, `email`, `ipv4`, `ipv6`, `byte`, `int32` and `int64` are checked; other ones aren't.
 ///   A property that is `writeOnly` need not be in a response. Redacted values fit every schema.
 /// - The keywords `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`, anchors, and other bodies than JSON are
 ///   not checked. A reference to another document is a difference, so that nothing is skipped unnoticed.
@@ -26,7 +26,7 @@ public struct OpenAPIContract: Sendable {
 
     /// Reads a document.
     ///
-    /// - Throws: An error if the document is not JSON, not OpenAPI 3.0 or 3.1, or has a path whose reference leads
+    /// - Throws: An error if the document isn't JSON, not OpenAPI 3.0 or 3.1, or has a path whose reference leads
     ///   nowhere.
     public init(document: Data) throws {
         self.document = try OpenAPIDocument(document)
@@ -40,7 +40,7 @@ public struct OpenAPIContract: Sendable {
     ///   - operation: A method and a path of the document, such as `"GET /products/{id}"`, or an `operationId`; default
     ///     `nil`: the operation is that of the response's request.
     /// - Throws: One error with all differences, a line each, with the JSON pointers of the value and of the keyword
-    ///   that it does not fit. Secret values are redacted in it.
+    ///   that it doesn't fit. Secret values are redacted in it.
     public func check(_ response: Response, for operation: String? = nil) throws {
         let operation = try operation.map { try operations.operation(named: $0) } ?? self.operation(of: response)
         var body = response.data

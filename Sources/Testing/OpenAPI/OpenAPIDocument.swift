@@ -35,7 +35,7 @@ struct OpenAPIDocument: Sendable {
         isVersion30 = false
     }
 
-    /// The place that a reference names; `nil` if it is not in this document.
+    /// The place that a reference names; `nil` if it isn't in this document.
     func node(at reference: String) -> OpenAPINode? {
         guard let pointer = JSONPointer(reference: reference), let value = pointer.value(in: root) else { return nil }
         return OpenAPINode(value: value, pointer: pointer)

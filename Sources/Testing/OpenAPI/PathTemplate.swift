@@ -14,7 +14,7 @@ struct PathTemplate: Sendable {
         segments = Self.split(path).map { Self.literals($0).map { RequestParts.decoded($0) } }
     }
 
-    /// The segments of a path; a slash within an expression does not count.
+    /// The segments of a path; a slash within an expression doesn't count.
     private static func split(_ path: Substring) -> [Substring] {
         guard path.first == "/", path.count > 1 else { return [] }
         return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ struct PathTemplate: Sendable {
     /// How many characters of the path are no expression, by which a concrete path precedes a template.
     var literalCount: Int { segments.joined().reduce(0) { $0 + $1.count } }
 
-    /// The segments before the path, which are those of the server's URL; `nil` if the request's path does not end
+    /// The segments before the path, which are those of the server's URL; `nil` if the request's path doesn't end
     /// with this one.
     func base(of path: [String]) -> ArraySlice<String>? {
         guard path.count >= segments.count else { return nil }

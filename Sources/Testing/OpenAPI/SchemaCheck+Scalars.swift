@@ -157,7 +157,7 @@ extension SchemaCheck {
         return found
     }
 
-    /// The problem of a pattern that is not checked.
+    /// The problem of a pattern that isn't checked.
     func unreadable(_ pattern: String, at keyword: JSONPointer) -> SchemaProblem {
         problem("the pattern \(pattern.excerpt(80)) cannot be read or takes too long", at: keyword, showsValue: false)
     }

@@ -8,7 +8,7 @@ struct SchemaPatterns {
 
     private var expressions: [String: NSRegularExpression?] = [:]
 
-    /// Whether a pattern matches a part of a text; `nil` if it is not valid, or takes too long.
+    /// Whether a pattern matches a part of a text; `nil` if it isn't valid, or takes too long.
     mutating func matches(_ pattern: String, in text: String) -> Bool? {
         guard let expression = expression(pattern) else { return nil }
         let range = NSRange(text.startIndex..., in: text)

@@ -11,7 +11,7 @@ enum MessageText {
     /// The quoted texts, separated by commas.
     static func shown(_ values: [String], isSecret: Bool) -> String {
         if isSecret { return HeaderRedaction.placeholder }
-        // A secret must be whole when it is redacted; what is far beyond the limit is not read.
+        // A secret must be whole when it is redacted; what is far beyond the limit isn't read.
         return values.map { value in
             "\"\(TextRedactor.redacted(value.excerpt(100 * limit), by: redaction).excerpt(limit).inOneLine)\""
         }
@@ -38,7 +38,7 @@ enum MessageText {
         return value
     }
 
-    /// The differences of two values that are not equal, by key path, without secrets.
+    /// The differences of two values that aren't equal, by key path, without secrets.
     static func differences(_ expected: JSONValue, found: JSONValue, subject: String) -> [String] {
         let size = max(expected.jsonData().count, found.jsonData().count)
         guard size <= BodyContent.comparisonLimit else {
@@ -51,7 +51,7 @@ enum MessageText {
         return lines.isEmpty ? ["\(subject): a secret differs"] : lines
     }
 
-    /// The differences of two bodies that are not equal, without secrets.
+    /// The differences of two bodies that aren't equal, without secrets.
     static func differences(_ expected: Data, found: Data, contentType: String?) -> [String] {
         if let sizes = BodyContent.sizeDifference(expected, found: found) { return sizes }
         func content(_ data: Data) -> BodyContent {
@@ -68,11 +68,11 @@ enum MessageText {
 }
 
 extension JSONValue {
-    /// The longest text beside the key path that is kept.
+    /// The longest text beside the key path that isn't shortened.
     private static let textLimit = 1_000
 
     /// The part of the document that decides whether the value at a key path is a secret, so that a large document
-    /// is not read whole, and the keys of the value in it.
+    /// isn't read whole, and the keys of the value in it.
     fileprivate func outline(along keys: ArraySlice<String>) -> (document: JSONValue, keys: [String]) {
         guard let key = keys.first else { return (self, []) }
         switch self {

@@ -5,7 +5,7 @@ import Foundation
 struct PathPattern: Sendable {
     private enum Segment: Sendable {
         case text(String)
-        /// One segment that is not empty; captured if it has a name.
+        /// One segment that isn't empty; captured if it has a name.
         case one(name: String?)
         /// Any number of segments.
         case rest
@@ -68,7 +68,7 @@ struct PathPattern: Sendable {
         return captures(segments)
     }
 
-    /// Matches from the start. If a segment does not match, the last `**` takes one segment more.
+    /// Matches from the start. If a segment doesn't match, the last `**` takes one segment more.
     private func captures(_ path: ArraySlice<String>) -> [String: String]? {
         var captures: [String: String] = [:]
         var (position, index) = (0, path.startIndex)
@@ -116,7 +116,7 @@ extension PathPattern {
         }
     }
 
-    /// The sentence about a request that does not match.
+    /// The sentence about a request that doesn't match.
     func difference(from request: RequestParts) -> String {
         let url = request.request.url
         if let origin, origin != Origin(url) {

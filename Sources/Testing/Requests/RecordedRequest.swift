@@ -18,7 +18,7 @@ public struct RecordedRequest: Sendable, RedactedDescription {
     public var body: Data
     /// The target of the call; `nil` for a request that a server received, or that no provider made.
     public var target: (any TargetType)?
-    /// The header fields in which the provider's plugins put secrets. Messages do not show them.
+    /// The header fields in which the provider's plugins put secrets. Messages don't show them.
     package var secretHeaders: Set<HTTPHeaderName> = []
 
     /// Creates a request from its parts.
@@ -48,7 +48,7 @@ extension RecordedRequest {
         self.init(request.urlRequest, body: try request.body.bytes(), target: request.target, request.secretHeaders)
     }
 
-    /// Creates a record of a request whose body has been read.
+    /// Creates a record of a request whose body was read.
     init(
         _ request: URLRequest,
         body: Data,
@@ -69,7 +69,7 @@ extension RecordedRequest {
 extension TransportRequest.Body {
     /// All bytes, read from the file or source if needed.
     ///
-    /// - Throws: A `URLError` for a file that cannot be read; the error of the source; `CancellationError`.
+    /// - Throws: A `URLError` for a file that can't be read; the error of the source; `CancellationError`.
     package func bytes() throws -> Data {
         if case .data(let data) = self { return data }
         var bytes = Data()

@@ -88,13 +88,13 @@ public struct RecordingPlugin: Plugin {
         onProcess = process
     }
 
-    /// The hooks that were called, in order. `didFinish` is not included; see ``finishedCalls``.
+    /// The hooks that were called, in order. `didFinish` isn't included; see ``finishedCalls``.
     public var events: [Event] { recordedEvents.elements }
 
-    /// The calls that have finished, in order.
+    /// The calls that finished, in order.
     public var finishedCalls: [FinishedCall] { recordedCalls.elements }
 
-    /// Returns when a number of hooks have been called.
+    /// Returns when a number of hooks were called.
     package func waitForEvents(_ count: Int) async {
         await recordedEvents.waitForCount(count)
     }

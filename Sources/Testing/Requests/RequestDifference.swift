@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension RedactedRequest {
-    /// The request as a text that does not change from run to run, without its secrets:
+    /// The request as a text that doesn't change from run to run, without its secrets:
     ///
     /// ```
     /// POST /orders?dry=1
@@ -31,7 +31,7 @@ extension RedactedRequest {
         return content == .empty ? lines : lines + "\n\n" + content.text
     }
 
-    /// The scheme, host with port, and path of an absolute URL. The user information is not part of a request
+    /// The scheme, host with port, and path of an absolute URL. The user information isn't part of a request
     /// (RFC 9110 §4.2.4).
     private static func parts(of address: String) -> (scheme: String, authority: String, path: String) {
         guard let separator = address.range(of: "://") else { return ("", "", address) }

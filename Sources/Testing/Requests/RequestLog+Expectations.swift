@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension RequestLog {
-    /// Checks that exactly the expected requests have arrived, in this order.
+    /// Checks that exactly the expected requests arrived, in this order.
     ///
     /// - Throws: An error whose description is a diff of the expected requests and those that arrived.
     public func expect(_ patterns: [RequestPattern]) throws {

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The requests that a `StubTransport`, a ``TestServer`` or a ``RecordingPlugin`` has received, in order.
+/// The requests that a `StubTransport`, a ``TestServer`` or a ``RecordingPlugin`` received, in order.
 ///
 /// ```swift
 /// let calls = RequestLog()
@@ -53,16 +53,16 @@ public final class RequestLog: Sendable {
 // MARK: - Waiting
 
 extension RequestLog {
-    /// Returns the first request that matches a pattern and that no earlier call of this method has returned. If there
+    /// Returns the first request that matches a pattern and that no earlier call of this method returned. If there
     /// is none, waits until one arrives.
     ///
-    /// Requests that do not match remain for other calls. ``requests``, ``count(of:)`` and the expectations include the
-    /// requests that this method has returned.
+    /// Requests that don't match remain for other calls. ``requests``, ``count(of:)`` and the expectations include the
+    /// requests that this method returned.
     ///
     /// - Parameters:
     ///   - pattern: The request to wait for; default: any.
     ///   - limit: How long to wait, in real time; default: 30 seconds.
-    /// - Throws: An error that lists the requests that have arrived, after the limit; `CancellationError`.
+    /// - Throws: An error that lists the requests that arrived, after the limit; `CancellationError`.
     public func next(
         _ pattern: RequestPattern = .any,
         within limit: Duration = .seconds(30)
@@ -82,7 +82,7 @@ extension RequestLog {
         }
     }
 
-    /// Resumes the caller with a request that has arrived, or keeps it until one arrives.
+    /// Resumes the caller with a request that arrived, or stores its continuation until one arrives.
     ///
     /// - Returns: Whether the caller waits.
     private func wait(_ id: Int, for pattern: RequestPattern, _ continuation: LogState.Continuation) -> Bool {

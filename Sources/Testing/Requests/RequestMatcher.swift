@@ -12,7 +12,7 @@ public struct RequestMatcher: Sendable {
     let description: @Sendable () -> String
     /// Whether a request meets the condition.
     let isMet: @Sendable (RequestParts) -> Bool
-    /// The differences between the condition and a request that does not meet it.
+    /// The differences between the condition and a request that doesn't meet it.
     let differences: @Sendable (RequestParts) -> [String]
 
     /// The URL's query has an item, and the values of all items with that name are the given ones, in order. Names and
@@ -62,7 +62,7 @@ public struct RequestMatcher: Sendable {
 
     /// The body is JSON with the given value at a key path, for example `items.0.id`.
     ///
-    /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` are not. The order of an object's
+    /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` aren't. The order of an object's
     /// members is ignored.
     ///
     /// - Parameters:
@@ -125,7 +125,7 @@ public struct RequestMatcher: Sendable {
         )
     }
 
-    /// The request does not meet a condition: `.not(.header(.authorization))`.
+    /// The request doesn't meet a condition: `.not(.header(.authorization))`.
     public static func not(_ matcher: RequestMatcher) -> Self {
         Self(
             description: { "no \(matcher.description())" },
@@ -156,7 +156,7 @@ public struct RequestMatcher: Sendable {
 }
 
 extension JSONValue {
-    /// The value at a key path; `nil` if there is none, which is not the same as `null`.
+    /// The value at a key path; `nil` if there is none, which isn't the same as `null`.
     func value(at path: JSONPath) -> JSONValue? {
         path.keys.reduce(self as JSONValue?) { value, key in
             switch value {

@@ -13,7 +13,7 @@ final class RequestParts {
     /// The decoded segments of the URL's path.
     lazy var segments = Self.segments(ofPath: request.url.path(percentEncoded: true))
 
-    /// The decoded segments after the path of the target's base URL; `nil` if the URL is not below the base URL, or if
+    /// The decoded segments after the path of the target's base URL; `nil` if the URL isn't below the base URL, or if
     /// the base URL has no path.
     lazy var segmentsBelowBase: ArraySlice<String>? = {
         guard let target = request.target, !(target is URLTarget) else { return nil }
@@ -29,7 +29,7 @@ final class RequestParts {
     /// The decoded fields of a form in the body, in order.
     lazy var form = FormItem.items(of: request.text)
 
-    /// The JSON in the body; `nil` if it is not valid JSON.
+    /// The JSON in the body; `nil` if it isn't valid JSON.
     lazy var json = try? JSONValue(parsing: request.body)
 }
 
@@ -41,7 +41,7 @@ extension RequestParts {
         return path.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
     }
 
-    /// The text without percent escapes; the text itself if these are not UTF-8.
+    /// The text without percent escapes; the text itself if these aren't UTF-8.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return text.removingPercentEncoding ?? text

@@ -63,16 +63,16 @@ public struct RequestPattern: Sendable {
     /// The request of a call with a target that is equal to the given one.
     ///
     /// A message about a target with other values shows those that have a label, for example `.product(id: 7)`, unless
-    /// the label says that the value is a secret. Values without a label are not shown.
+    /// the label says that the value is a secret. Values without a label aren't shown.
     ///
-    /// A request that a server received has no target, and does not match.
+    /// A request that a server received has no target, and doesn't match.
     public static func target<Target: TargetType & Equatable>(_ target: Target) -> Self {
         Self(.target(TargetPattern(target)))
     }
 
     /// The request of a call with a target of a type, for which the closure returns `true`. It is called on any thread.
     ///
-    /// A request that a server received has no target, and does not match.
+    /// A request that a server received has no target, and doesn't match.
     ///
     /// - Parameters:
     ///   - type: The type of the target.
@@ -103,12 +103,12 @@ public struct RequestPattern: Sendable {
 // MARK: - Comparing
 
 extension RequestPattern {
-    /// The captured path segments by name if the request matches; otherwise `nil`. The state is not compared.
+    /// The captured path segments by name if the request matches; otherwise `nil`. The state isn't compared.
     package func captures(_ request: RecordedRequest) -> [String: String]? {
         captures(RequestParts(request))
     }
 
-    /// Whether the request matches. The state is not compared.
+    /// Whether the request matches. The state isn't compared.
     package func matches(_ request: RecordedRequest) -> Bool {
         captures(request) != nil
     }

@@ -42,7 +42,7 @@ struct TargetPattern: Sendable {
         ("target: expected \(expected), found \(other?.name ?? "a request without a target")", 2)
     }
 
-    /// The values that differ. A text, number or Boolean value is shown if it has a label, and the label does not say
+    /// The values that differ. A text, number or Boolean value is shown if it has a label, and the label doesn't say
     /// that it is a secret: of `login("ann", "…")`, nothing says which value is one.
     private static func values(_ expected: some TargetType, found: some TargetType) -> String {
         let pairs = Array(zip(associatedValues(expected), associatedValues(found)))

@@ -19,16 +19,16 @@ extension TestServer {
     /// All requests, as they were received.
     package var requests: [Request] { state.received.withLock { $0 } }
 
-    /// The number of requests, even if they are not kept.
+    /// The number of requests, even if they aren't stored.
     package var requestCount: Int { state.requests.value }
 
     /// The number of heads of requests.
     package var headCount: Int { state.heads.value }
 
-    /// The number of responses whose last step has run.
+    /// The number of responses whose last step ran.
     package var responseCount: Int { state.responses.value }
 
-    /// The number of connections that either side has closed.
+    /// The number of connections that either side closed.
     package var closedConnectionCount: Int { state.closed.value }
 
     /// The number of open connections.
@@ -41,15 +41,15 @@ extension TestServer {
     /// The number of bytes that were read, including heads.
     package var bytesReceived: Int { state.bytesReceived.value }
 
-    /// The number of bytes that the kernel has accepted.
+    /// The number of bytes that the kernel accepted.
     package var bytesSent: Int { state.bytesSent.value }
 
-    /// What arrived and is not HTTP/1.1. Each got an error.
+    /// What arrived and isn't HTTP/1.1. Each got an error.
     package var violations: [String] { state.violations.elements }
 
-    /// The request with an index in ``requests``, when it has arrived.
+    /// The request with an index in ``requests``, when it arrives.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled or the server stopped before, or requests are not kept.
+    /// - Throws: `CancellationError` if the task is cancelled or the server stopped before, or requests aren't stored.
     package func request(at index: Int) async throws -> Request {
         try await state.requests.wait(for: index + 1)
         let requests = requests
@@ -57,37 +57,37 @@ extension TestServer {
         return requests[index]
     }
 
-    /// Returns when a number of requests have arrived.
+    /// Returns when a number of requests arrived.
     package func waitForRequests(_ count: Int) async {
         try? await state.requests.wait(for: count)
     }
 
-    /// Returns when a number of heads have arrived.
+    /// Returns when a number of heads arrived.
     package func waitForHeads(_ count: Int) async {
         try? await state.heads.wait(for: count)
     }
 
-    /// Returns when the last steps of a number of responses have run.
+    /// Returns when the last steps of a number of responses ran.
     package func waitForResponses(_ count: Int) async {
         try? await state.responses.wait(for: count)
     }
 
-    /// Returns when a number of connections have been accepted.
+    /// Returns when a number of connections were accepted.
     package func waitForConnections(_ count: Int) async {
         try? await state.connections.wait(for: count)
     }
 
-    /// Returns when either side has closed a number of connections.
+    /// Returns when either side closed a number of connections.
     package func waitForConnections(closed count: Int) async {
         try? await state.closed.wait(for: count)
     }
 
-    /// Returns when a number of bytes have been read.
+    /// Returns when a number of bytes were read.
     package func waitForBytes(received count: Int) async {
         try? await state.bytesReceived.wait(for: count)
     }
 
-    /// Returns when the kernel has accepted a number of bytes.
+    /// Returns when the kernel accepted a number of bytes.
     package func waitForBytes(sent count: Int) async {
         try? await state.bytesSent.wait(for: count)
     }

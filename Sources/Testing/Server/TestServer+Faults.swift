@@ -42,7 +42,7 @@ extension TestServer.Response {
         }
     }
 
-    /// Returns this response with another value of `Content-Length`, which does not fit the body or is not a number.
+    /// Returns this response with another value of `Content-Length`, which doesn't fit the body or isn't a number.
     package func contentLength(_ value: String) -> Self {
         mapSteps { step in
             guard case .head(let status, let reason, var headers) = step.action else { return step }

@@ -16,7 +16,7 @@ extension TestServer {
     /// How a server behaves apart from its responses. The closures are called on the server's thread, and must not
     /// block.
     package struct Options: Sendable {
-        /// What to do when the head of a request has arrived.
+        /// What to do when the head of a request arrives.
         package enum HeadDecision: Sendable {
             /// Reads the body.
             case readBody
@@ -26,7 +26,7 @@ extension TestServer {
 
         /// What to do about `Expect: 100-continue` (RFC 9110 §10.1.1).
         package enum ExpectContinue: Sendable, Hashable {
-            /// Sends `100 Continue` when the head has arrived.
+            /// Sends `100 Continue` when the head arrives.
             case send
             /// Waits for the body.
             case ignore
@@ -34,9 +34,9 @@ extension TestServer {
 
         /// Where the server listens.
         package var address = Address.ipv4
-        /// Whether bodies are kept. If not, only their size and digest are.
+        /// Whether bodies are stored. If not, only their size and digest are.
         package var storesBodies = true
-        /// Whether requests are kept. If not, they are only counted.
+        /// Whether requests are stored. If not, they are only counted.
         package var recordsRequests = true
         /// What to do about `Expect: 100-continue`.
         package var expectContinue = ExpectContinue.send
@@ -47,7 +47,7 @@ extension TestServer {
         package var sendBufferSize: Int?
         /// Returns the steps to run on a new connection, before anything is read.
         package var onConnect: (@Sendable (_ connection: Int) -> [Step])?
-        /// Decides whether to respond before the body has arrived.
+        /// Decides whether to respond before the body arrives.
         package var onHead: (@Sendable (_ request: Request) -> HeadDecision)?
 
         package init(address: Address = .ipv4) {

@@ -15,11 +15,11 @@ extension TestServer {
         package var httpVersion: String
         /// The header fields in the order and spelling in which they were sent, repeated names included.
         public var headers: HTTPHeaders
-        /// The body, without a transfer coding. Empty if the server does not keep bodies.
+        /// The body, without a transfer coding. Empty if the server doesn't keep bodies.
         public var body = Data()
-        /// The size of the body in bytes, even if the server does not keep bodies.
+        /// The size of the body in bytes, even if the server doesn't keep bodies.
         package var bodyByteCount: Int64 = 0
-        /// The digest of the body, even if the server does not keep bodies.
+        /// The digest of the body, even if the server doesn't keep bodies.
         package var bodyDigest = BodyDigest()
         /// Whether the body was sent with `Transfer-Encoding: chunked` (RFC 9112 §7.1).
         package var isChunked = false
@@ -49,7 +49,7 @@ extension TestServer {
         /// The body as text, with invalid UTF-8 replaced.
         public var text: String { String(decoding: body, as: UTF8.self) }
 
-        /// Whether the client asks to close the connection after the response (RFC 9112 §9.3).
+        /// Whether the client requests to close the connection after the response (RFC 9112 §9.3).
         var wantsClose: Bool {
             if httpVersion == "HTTP/1.0" { return !headers.has("keep-alive", in: "connection") }
             return headers.has("close", in: "connection")
@@ -68,7 +68,7 @@ extension TestServer.Request: RedactedDescription {
 extension RecordedRequest {
     /// Creates a record of a request that a server received.
     init(_ request: TestServer.Request, baseURL: URL) {
-        // A target that is not a path has the form of RFC 9112 §3.2.2 or §3.2.4.
+        // A target that isn't a path has the form of RFC 9112 §3.2.2 or §3.2.4.
         let text = request.target.hasPrefix("/") ? baseURL.absoluteString + request.target : request.target
         self.init(
             method: request.method,

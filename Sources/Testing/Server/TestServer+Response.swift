@@ -91,7 +91,7 @@ extension TestServer {
 // MARK: - Responses
 
 extension TestServer.Response {
-    /// A response with a JSON text as its body. The text is not checked.
+    /// A response with a JSON text as its body. The text isn't checked.
     ///
     /// `Content-Type` is `application/json`, unless the fields contain it.
     public static func json(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
@@ -107,7 +107,7 @@ extension TestServer.Response {
     ///   - status: The status code; default: 200.
     ///   - headers: The header fields; default: none.
     ///   - encoder: Encodes the value; default: `JSONEncoder()`.
-    /// - Throws: The encoder's error if the value cannot be encoded.
+    /// - Throws: The encoder's error if the value can't be encoded.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
@@ -137,7 +137,7 @@ extension TestServer.Response {
     /// A response with the content of a file, and the content type of the file's extension, unless the fields contain
     /// one.
     ///
-    /// - Throws: An error that lists where the file was searched for if it is not found.
+    /// - Throws: An error that lists where the file was searched for if it isn't found.
     public static func file(_ fixture: Fixture, status: Int = 200, headers: HTTPHeaders = [:]) throws -> Self {
         content(try fixture.data(), type: fixture.contentType, status: status, headers: headers)
     }

@@ -30,10 +30,10 @@ extension TestServer {
 
         let action: Action
 
-        /// Sends a text as UTF-8. It is not checked, so it can be a malformed head.
+        /// Sends a text as UTF-8. It isn't checked, so it can be a malformed head.
         public static func text(_ text: String) -> Step { bytes(Data(text.utf8)) }
 
-        /// Sends bytes. They are not checked.
+        /// Sends bytes. They aren't checked.
         public static func bytes(_ data: Data) -> Step { Step(action: .bytes(data)) }
 
         /// Sends a status line, header fields, and an empty line. No field is added or checked.
@@ -61,7 +61,7 @@ extension TestServer {
 
         /// Waits until a closure returns. Its task is cancelled when the connection ends.
         ///
-        /// Use it with a ``ManualClock``, or to hold a response until a test has checked something.
+        /// Use it with a ``ManualClock``, or to hold a response until a test checks something.
         public static func wait(until condition: @escaping @Sendable () async -> Void) -> Step {
             Step(action: .waitUntil(condition))
         }
@@ -80,15 +80,15 @@ extension TestServer {
 // MARK: - Steps for this package's own tests
 
 extension TestServer.Step {
-    /// Sends a body that is created in pieces as the kernel accepts them.
+    /// Sends a body that is created in chunks as the kernel accepts them.
     ///
-    /// - Parameter next: Returns the bytes from an offset; an empty piece ends the body. It is called on the server's
+    /// - Parameter next: Returns the bytes from an offset; an empty chunk ends the body. It is called on the server's
     ///   thread, and must not block.
     package static func generate(byteCount: Int64, next: @escaping @Sendable (_ offset: Int64) -> Data) -> Self {
         Self(action: .generate(byteCount: byteCount, next: next))
     }
 
-    /// Sends a body that repeats a piece, without copying it.
+    /// Sends a body that repeats a chunk, without copying it.
     package static func generate(byteCount: Int64, repeating piece: Data) -> Self {
         .generate(byteCount: byteCount) { offset in
             let start = Int(offset % Int64(max(piece.count, 1)))

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension TestServer {
-    /// Another protocol on a connection whose client asks for it (RFC 9110 §7.8), or a response that refuses it. The
+    /// Another protocol on a connection whose client requests it (RFC 9110 §7.8), or a response that refuses it. The
     /// closure is called on the server's thread, and must not block.
     package struct Upgrade {
         /// The steps to run first, including the response.
@@ -37,7 +37,7 @@ extension ServerConnection {
         parser.takeAll().withUnsafeBytes { if !$0.isEmpty { take(upgraded: $0) } }
     }
 
-    /// Passes bytes to the protocol that has replaced HTTP; returns `false` if none has.
+    /// Passes bytes to the protocol that replaced HTTP; returns `false` if none has.
     @discardableResult
     func take(upgraded bytes: UnsafeRawBufferPointer) -> Bool {
         guard let receiveUpgraded else { return false }

@@ -11,7 +11,7 @@ import Musl
 #endif
 
 /// An HTTP/1.1 server on this machine, for tests of the whole path to the network: real connections, timeouts, and
-/// faults that a stub cannot simulate.
+/// faults that a stub can't simulate.
 ///
 /// ```swift
 /// let server = try TestServer(routes: [
@@ -36,21 +36,21 @@ public final class TestServer: Sendable {
     /// The port; 0 for a Unix domain socket.
     package let port: Int
 
-    /// The requests that the server has received.
+    /// The requests that the server received.
     ///
-    /// A request is added when its body has arrived.
+    /// A request is added when its body arrives.
     public var log: RequestLog { state.log }
 
     /// Starts a server that responds by routes. The first route with a pattern that matches is used.
     ///
     /// A request without a route gets the status 404, and a text with the three closest routes and what differs from
-    /// each. A pattern for a target does not match, because a server does not know the targets of its clients.
+    /// each. A pattern for a target doesn't match, because a server doesn't know the targets of its clients.
     ///
     /// - Parameters:
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
     ///   - routes: The patterns and their responses.
-    /// - Throws: An error that names the system call if the server cannot listen.
+    /// - Throws: An error that names the system call if the server can't listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
@@ -71,7 +71,7 @@ public final class TestServer: Sendable {
     ///   - respond: Returns the response to a request whose body has arrived. It is called in a task of its own for
     ///     each request, which is cancelled when the connection ends. Of a ``Response/sequence(_:)``, the first
     ///     response is used.
-    /// - Throws: An error that names the system call if the server cannot listen.
+    /// - Throws: An error that names the system call if the server can't listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
@@ -86,7 +86,7 @@ public final class TestServer: Sendable {
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
     ///   - response: The response.
-    /// - Throws: An error that names the system call if the server cannot listen.
+    /// - Throws: An error that names the system call if the server can't listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
@@ -132,12 +132,12 @@ public final class TestServer: Sendable {
     /// The URL of the server, for example `http://127.0.0.1:1234`; for a Unix domain socket, `http://localhost`.
     public var baseURL: URL { state.baseURL }
 
-    /// The patterns of the routes that have not been used yet, in order; empty for a server without routes.
+    /// The patterns of the routes that haven't been used yet, in order; empty for a server without routes.
     public var unusedRoutes: [RequestPattern] {
         if case .routes(let routes) = state.responder { routes.unused } else { [] }
     }
 
-    /// Closes every connection, and returns when the server's thread has ended. Connections are then refused.
+    /// Closes every connection, and returns when the server's thread ends. Connections are then refused.
     ///
     /// A closure that still creates a response is cancelled. Calling this method again has no effect. In a closure of a
     /// ``RequestMatcher``, which runs on the server's thread, it returns at once.
@@ -154,7 +154,7 @@ public final class TestServer: Sendable {
         state.post(.closeConnections(isReset: isReset))
     }
 
-    /// The number of connections that the server has accepted.
+    /// The number of connections that the server accepted.
     public var connectionCount: Int { state.connections.value }
 
     /// Waits until the client or the server has closed a number of connections, for example because a call was

@@ -9,7 +9,7 @@ import TargetKit
 /// let order = try JSONDecoder().decode(Order.self, from: Fixture("orders/7.json", in: .module).data())
 /// ```
 ///
-/// An app does not link TargetKitTesting. There, a target reads its sample from the app's bundle:
+/// An app doesn't link TargetKitTesting. There, a target reads its sample from the app's bundle:
 ///
 /// ```swift
 /// var sampleData: Data {
@@ -70,14 +70,14 @@ public struct Fixture: Sendable, Hashable {
 
     /// The content of the file.
     ///
-    /// - Throws: An error that lists where the file was searched for; Foundation's error if it cannot be read.
+    /// - Throws: An error that lists where the file was searched for; Foundation's error if it can't be read.
     public func data() throws -> Data {
         try Data(contentsOf: url())
     }
 
     /// The content of the file as text.
     ///
-    /// - Throws: The errors of ``data()``; an error if the file is not UTF-8.
+    /// - Throws: The errors of ``data()``; an error if the file isn't UTF-8.
     public func text() throws -> String {
         guard let text = String(data: try data(), encoding: .utf8) else {
             throw StubError("The fixture \(name) is not UTF-8 text.")
@@ -87,7 +87,7 @@ public struct Fixture: Sendable, Hashable {
 
     /// The content of the file as JSON.
     ///
-    /// - Throws: The errors of ``data()``; an error if the file is not valid JSON.
+    /// - Throws: The errors of ``data()``; an error if the file isn't valid JSON.
     public func json() throws -> JSONValue {
         let data = try data()
         do {
@@ -128,7 +128,7 @@ extension Fixture {
 }
 
 private enum FixtureError {
-    /// The error for a file that was not found.
+    /// The error for a file that wasn't found.
     static func missing(_ name: String, candidates: [URL]) -> StubError {
         var lines = ["It was searched for at:"] + candidates.map { "  \($0.path)" }
         let similar = similarFiles(name, candidates: candidates)

@@ -27,7 +27,7 @@ final class RouteTable<Element: RouteElement>: Sendable {
         progress = Locked(Progress(counts: Array(repeating: 0, count: routes.count)))
     }
 
-    /// The patterns of the routes that have not been used.
+    /// The patterns of the routes that haven't been used.
     var unused: [RequestPattern] {
         let counts = progress.withLock { $0.counts }
         return zip(routes, counts).filter { $0.1 == 0 }.map(\.0.pattern)

@@ -42,14 +42,14 @@ public struct StubResponse: Sendable {
         self.elements = elements
     }
 
-    /// A response with JSON text as its body. The text is not checked.
+    /// A response with JSON text as its body. The text isn't checked.
     ///
     /// `Content-Type` is `application/json`, unless the fields contain it.
     public static func json(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
         Self(.sample(.json(json, status: status)), headers: headers)
     }
 
-    /// A response with a value as JSON. If the value cannot be encoded, the call fails.
+    /// A response with a value as JSON. If the value can't be encoded, the call fails.
     ///
     /// `Content-Type` is `application/json`, unless the fields contain it.
     ///
@@ -89,7 +89,7 @@ public struct StubResponse: Sendable {
     }
 
     /// A response with the content of a file, and the content type of the file's extension, unless the fields contain
-    /// one. The file is read for each call. If it is not found, the call fails with an error that lists where it was
+    /// one. The file is read for each call. If it isn't found, the call fails with an error that lists where it was
     /// searched for.
     public static func file(_ fixture: Fixture, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
         Self(.file(fixture, status: status), headers: headers)
@@ -107,7 +107,7 @@ public struct StubResponse: Sendable {
 
     /// The sample response of the call's own target: `TargetType.sampleResponse`.
     ///
-    /// A transport does not know the call's endpoint, so the sample of an `endpointClosure` is not used.
+    /// A transport doesn't know the call's endpoint, so the sample of an `endpointClosure` isn't used.
     /// `stubClosure: { _ in .immediate }` uses it.
     public static let targetSample = Self(.target(scenario: nil))
 

@@ -67,7 +67,7 @@ public struct StubSelection: Sendable {
     }
 
     /// Returns the transport for the provider: one that returns what is selected, or fails every call if the selection
-    /// is not valid; the given one if nothing is selected.
+    /// isn't valid; the given one if nothing is selected.
     ///
     /// - Parameter transport: Sends the calls if nothing is selected; default: the system's transport.
     public func transport(_ transport: any Transport = SystemTransport.shared) -> any Transport {

@@ -51,7 +51,7 @@ extension StubTransport {
         self.init(clock: clock, owner: routes) { try await routes.response(to: $0) }
     }
 
-    /// The patterns of the routes that have not responded to a request yet, in order; empty for a transport without
+    /// The patterns of the routes that haven't responded to a request yet, in order; empty for a transport without
     /// routes.
     public var unusedRoutes: [RequestPattern] {
         (owner as? RouteResponder)?.unused ?? []
@@ -68,7 +68,7 @@ private final class RouteResponder: Sendable {
         self.log = log
     }
 
-    /// The patterns of the routes that have not been used.
+    /// The patterns of the routes that haven't been used.
     var unused: [RequestPattern] { table.unused }
 
     func response(to request: TransportRequest) async throws -> SampleResponse {

@@ -16,7 +16,7 @@ import TargetKit
 /// ```
 ///
 /// The handshake passes all plugins. When the script returns, the WebSocket is closed with 1000, unless it was closed
-/// before; an error that it throws ends the connection. Requests that are not handshakes get a 404.
+/// before; an error that it throws ends the connection. Requests that aren't handshakes get a 404.
 public final class StubWebSocket: Transport {
     private struct State: Sendable {
         var requests: [URLRequest] = []
@@ -48,13 +48,13 @@ public final class StubWebSocket: Transport {
     /// The requests of all handshakes, refused ones included, in order.
     public var requests: [URLRequest] { state.withLock(\.requests) }
 
-    /// The expectations of scripts that were not met; empty in a test that passes.
+    /// The expectations of scripts that weren't met; empty in a test that passes.
     public var failures: [String] { state.withLock(\.failures) }
 
     /// `true`.
     public var upgradesConnections: Bool { true }
 
-    /// Answers a handshake.
+    /// Responds to a handshake.
     ///
     /// - Throws: What `handshake` throws; `CancellationError`.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
@@ -99,7 +99,7 @@ public struct StubWebSocketClient: Sendable {
 
     /// Returns the next message of the client, after waiting for it.
     ///
-    /// - Throws: `CancellationError` when the client has closed the WebSocket.
+    /// - Throws: `CancellationError` when the client closes the WebSocket.
     public func receive() async throws -> WebSocketMessage {
         guard let message = try await connection.sent.next() else { throw CancellationError() }
         return message
@@ -132,7 +132,7 @@ public struct StubWebSocketClient: Sendable {
         try await clock.wait(for: time)
     }
 
-    /// Whether pings of the client are answered; default: yes. Without pongs, a heartbeat ends the WebSocket.
+    /// Whether the server responds to pings; default: `true`. Without pongs, a heartbeat ends the WebSocket.
     public func setAnswersPings(_ answers: Bool) {
         connection.setAnswersPings(answers)
     }

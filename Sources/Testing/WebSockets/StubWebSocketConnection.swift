@@ -59,7 +59,7 @@ final class StubWebSocketConnection: MessageConnection {
     }
 
     func close(_ closing: WebSocketClosing) async {
-        // The server answers with the same code (RFC 6455 §5.5.1).
+        // The server responds with the same code (RFC 6455 §5.5.1).
         end(.success(closing), byClient: true)
     }
 

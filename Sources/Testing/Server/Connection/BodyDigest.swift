@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A digest of bytes that are too many to keep. It finds lost, repeated, swapped and changed bytes; it is not
+/// A digest of bytes that are too many to keep. It finds lost, repeated, swapped and changed bytes; it isn't
 /// cryptographic.
 ///
 /// It reads eight bytes at a time, so that a gigabyte takes seconds in a debug build too.

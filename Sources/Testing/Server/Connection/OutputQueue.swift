@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Bytes that the kernel has not accepted yet. Small pieces are combined, large ones are not copied.
+/// Bytes that the kernel hasn't accepted yet. Small chunks are combined, large ones aren't copied.
 struct OutputQueue {
     enum Flush {
         case done

@@ -16,7 +16,7 @@ struct Poller {
         static let reading = Interest(rawValue: Int16(POLLIN))
         static let writing = Interest(rawValue: Int16(POLLOUT))
         #if os(Linux)
-        /// The peer has sent its FIN. Bytes before it may be unread (POLLRDHUP of <poll.h>).
+        /// The peer sent its FIN. Bytes before it may be unread (POLLRDHUP of <poll.h>).
         static let peerClosing = Interest(rawValue: 0x2000)
         #else
         static let peerClosing: Interest = []

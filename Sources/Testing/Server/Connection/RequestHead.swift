@@ -51,7 +51,7 @@ struct RequestHead {
         return HTTPHeaders.Field(name: HTTPHeaderName(rawValue: String(line[..<colon])), value: value)
     }
 
-    /// The bytes as UTF-8; as ISO-8859-1 if they are not UTF-8.
+    /// The bytes as UTF-8; as ISO-8859-1 if they aren't UTF-8.
     static func string(_ bytes: ArraySlice<UInt8>) -> String {
         String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

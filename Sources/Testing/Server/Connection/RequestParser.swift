@@ -12,7 +12,7 @@ struct RequestParser {
         case end(trailers: HTTPHeaders)
     }
 
-    /// Bytes that are not an HTTP/1.1 request: what is wrong, and the status of the response.
+    /// Bytes that aren't an HTTP/1.1 request: what is wrong, and the status of the response.
     struct Malformed: Error {
         let reason: String
         let status: Int
@@ -34,7 +34,7 @@ struct RequestParser {
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// The number of bytes that are not parsed yet.
+    /// The number of bytes that aren't parsed yet.
     var waitingCount: Int { buffer.count - start }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -45,7 +45,7 @@ struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Removes and returns the bytes that are not parsed yet.
+    /// Removes and returns the bytes that aren't parsed yet.
     mutating func takeAll() -> Data {
         defer { (buffer, start) = ([], 0) }
         return Data(buffer[start...])

@@ -105,7 +105,7 @@ extension ServerConnection {
         }
     }
 
-    /// Runs the response that the server's closure has returned.
+    /// Runs the response that the server's closure returned.
     func begin(_ response: TestServer.Response, token: Int) {
         guard token == self.token, hold == .response else { return }
         start(response.element(at: 0).steps)

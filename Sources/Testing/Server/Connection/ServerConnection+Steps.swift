@@ -28,7 +28,7 @@ extension ServerConnection {
 
     /// Sends the bytes that wait.
     ///
-    /// - Returns: Whether the kernel has accepted all of them.
+    /// - Returns: Whether the kernel accepted all of them.
     private func flush() -> Bool {
         guard !isWriteBlocked else { return false }
         switch output.flush(into: descriptor, counting: state.bytesSent) {
@@ -72,7 +72,7 @@ extension ServerConnection {
         }
     }
 
-    /// Appends the next piece of a generated body.
+    /// Appends the next chunk of a generated body.
     ///
     /// - Returns: Whether there was one.
     private func generate() -> Bool {

@@ -32,7 +32,7 @@ final class ServerConnection {
 
     /// The remaining steps; the next one is the last element.
     var steps: [TestServer.Step] = []
-    /// Whether a response, or the steps of a new connection, are not finished.
+    /// Whether a response, or the steps of a new connection, aren't finished.
     var isResponding = false
     var hold = Hold.none
     var task: Task<Void, Never>?
@@ -41,7 +41,7 @@ final class ServerConnection {
     /// A generated body: its size, the number of bytes so far, and the function that returns more.
     var generation: (byteCount: Int64, offset: Int64, next: @Sendable (Int64) -> Data)?
 
-    /// Takes what the client sends when another protocol has replaced HTTP.
+    /// Takes what the client sends when another protocol replaces HTTP.
     var receiveUpgraded: ((UnsafeRawBufferPointer) -> [TestServer.Step])?
 
     /// The request that is being read or responded to.
@@ -79,7 +79,7 @@ final class ServerConnection {
         return !isReadingStopped && !hasReadEnd && (parser.waitingCount < 1 << 20 || discardsInput)
     }
 
-    /// Removes and returns the delay that a step has requested.
+    /// Removes and returns the delay that a step requested.
     func takeDelay() -> (duration: Duration, token: Int)? {
         guard let delay else { return nil }
         self.delay = nil

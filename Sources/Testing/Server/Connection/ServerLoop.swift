@@ -127,7 +127,7 @@ final class ServerLoop {
         settle(connection)
     }
 
-    /// Updates the poller and timers after the connection has changed.
+    /// Updates the poller and timers after the connection changes.
     private func settle(_ connection: ServerConnection) {
         guard !connection.isClosed else {
             poller.remove(token: connection.number)

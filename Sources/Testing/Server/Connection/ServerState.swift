@@ -69,7 +69,7 @@ final class ServerState: Sendable {
         mailbox.withLock { mailbox in
             guard mailbox.isOpen else { return }
             mailbox.messages.append(message)
-            // With the lock, so that the socket is not closed in between. It does not block.
+            // With the lock, so that the socket isn't closed in between. It doesn't block.
             if mailbox.messages.count == 1 { _ = [UInt8(1)].withUnsafeBytes { Socket.send(wakeWriter, bytes: $0) } }
         }
     }

@@ -73,7 +73,7 @@ package enum Socket {
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Sends small pieces immediately, each as a segment of its own. Without effect on a Unix domain socket.
+    /// Sends small chunks immediately, each as a segment of its own. Without effect on a Unix domain socket.
     static func setNoDelay(_ descriptor: Int32) {
         set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, value: 1)
     }
@@ -156,7 +156,7 @@ extension Socket {
         }
     }
 
-    /// A socket that is bound to an address, and the port that the kernel has chosen (0 for a Unix domain socket).
+    /// A socket that is bound to an address, and the port that the kernel chose (0 for a Unix domain socket).
     static func bound(to address: TestServer.Address) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = try open(family: family(of: address))
         do {
