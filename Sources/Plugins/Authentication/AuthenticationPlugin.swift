@@ -207,7 +207,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         } catch let failure as RefreshFailure {
             return .fail(failure.error(request: response.request, rejected: response))
         } catch {
-            // The call has been cancelled.
+            // The call was cancelled.
             return .doNotRetry
         }
     }

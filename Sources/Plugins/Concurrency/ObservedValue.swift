@@ -45,7 +45,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         for reader in readers { reader.finish() }
     }
 
-    /// One element at once, and one whenever the value has changed since the last one was taken. Readers read the value
+    /// One element at once, and one after each change since the last one was taken. Readers read the value
     /// itself, so that they don't see changes out of order.
     package func changes() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -85,7 +85,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     }
 
     private func remove(_ id: Int) {
-        // Released outside the lock: its end may run other code.
+        // Released outside the lock, because its end may run other code.
         _ = content.withLock { $0.readers.removeValue(forKey: id) }
     }
 }

@@ -3,7 +3,7 @@
 // What this package's own tests observe of a server. Waiting ends when the task is cancelled or the server stops.
 
 extension TestServer {
-    /// Starts a server with options, which calls a closure for each request.
+    /// Starts a server with options. It calls a closure for each request.
     package convenience init(
         options: Options,
         respond: @escaping @Sendable (Request) async -> Response

@@ -61,7 +61,7 @@ extension OAuthClient {
         return try OAuthDeviceAuthorization(response, now: now(), leavingOut: secrets)
     }
 
-    /// Waits until the user signs in on the other device (RFC 8628 §3.4): asks the token endpoint as often as the
+    /// Waits until the user signs in on the other device (RFC 8628 §3.4). Polls the token endpoint as often as the
     /// server allows, and less often while it can't be reached.
     ///
     /// - Parameters:
