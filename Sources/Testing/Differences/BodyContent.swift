@@ -69,7 +69,7 @@ package enum BodyContent: Sendable, Hashable {
         return .text(text)
     }
 
-    /// The content in readable form: JSON on several lines with sorted keys, the items of a form decoded, one in a line, the
+    /// Readable content: JSON on several lines with sorted keys, the items of a form decoded, one in a line, the
     /// parts of a multipart body after a fixed boundary, and the size and digest of bytes.
     package var text: String {
         switch self {
