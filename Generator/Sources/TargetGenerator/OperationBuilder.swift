@@ -93,7 +93,12 @@ extension OperationBuilder {
             }
             noteMembers(of: item)
             for method in Self.methods {
-                guard let place = item[method] else { continue }
+                guard let given = item[method] else { continue }
+                // OpenAPI allows no reference here, and documents of several files have them.
+                guard let place = try? document.resolved(given) else {
+                    notes.add(given, "$ref", "the operation's reference can't be resolved; wrote nothing for it.")
+                    continue
+                }
                 guard place.node.object != nil else {
                     throw DocumentError(place, "an operation must be an object, and is \(place.node.kind).")
                 }

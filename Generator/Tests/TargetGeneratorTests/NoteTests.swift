@@ -129,6 +129,20 @@ struct NoteTests {
         #expect(text.contains("https://eu.example"))
     }
 
+    @Test("An operation that refers to another place is written from it, or said")
+    func referredOperations() throws {
+        let output = try generate(
+            """
+            paths:
+              /a: {get: {$ref: '#/components/x-operations/a'}, put: {$ref: 'missing.yaml'}}
+            components: {x-operations: {a: {operationId: readA, responses: {"204": {description: none}}}}}
+            """
+        )
+        #expect(output.operationCount == 1)
+        #expect(output.notes.contains { $0.line.contains("#/paths/~1a/put: the operation's reference") })
+        #expect(output.files.contains { $0.text.contains("case readA") })
+    }
+
     @Test("A tag or an identifier that no operation has is an error")
     func unknownSelection() throws {
         let text = #"paths: {/a: {get: {tags: [x, y], operationId: a, responses: {"204": {description: none}}}}}"#
