@@ -8,7 +8,7 @@ struct Server: Sendable {
     let port: Int
 
     func feed(_ path: String) -> Feed {
-        Feed(baseURL: URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/"), path: RequestPath(path))
+        Feed(baseURL: URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/"), path: RequestPath(raw: path))
     }
 
     /// Opens a WebSocket of TargetKit.
