@@ -73,7 +73,7 @@ struct DecodingDescription: CustomStringConvertible {
         let text = context.debugDescription
         let isTop = context.codingPath.isEmpty
         if let format = formats.first(where: { text.hasPrefix($0.0) })?.1 {
-            // On Linux (Swift 6.3.1), the path of an ISO 8601 date is empty.
+            // On Linux (Swift 6.3.1), the path of an ISO 8601 date is that of its container.
             return "\(isTop ? "unreadable value" : place): expected \(format)"
         }
         // On Linux (Swift 6.3.1), this is also the text for a number that doesn't fit its type.
