@@ -71,9 +71,16 @@ struct DecodingDescription: CustomStringConvertible {
     private static func text(corrupted context: DecodingError.Context) -> String {
         let place = "unreadable value at \(CodingKeyPath(context.codingPath))"
         let text = context.debugDescription
-        // At the top, the text describes the syntax.
-        guard !context.codingPath.isEmpty else { return place }
-        if let format = formats.first(where: { text.hasPrefix($0.0) })?.1 { return "\(place): expected \(format)" }
+        let isTop = context.codingPath.isEmpty
+        if let format = formats.first(where: { text.hasPrefix($0.0) })?.1 {
+            // On Linux (Swift 6.3.1), the path of an ISO 8601 date is that of its container.
+            return "\(isTop ? "unreadable value" : place): expected \(format)"
+        }
+        // On Linux (Swift 6.3.1), this is also the text for a number that doesn't fit its type.
+        if text == "The given data was not valid JSON." {
+            return "\(place): the JSON is invalid, or a number doesn't fit the type of its property"
+        }
+        if isTop { return place }
         if let type = enumeration(in: text) {
             return "\(place): expected a case of \(type); add the case, or use @Lenient of TargetKitJSON"
         }

@@ -11,7 +11,7 @@ extension Provider {
 
     /// Moya's name; use a closure.
     @available(*, unavailable, message: "pass { _ in .delayed(.seconds(1)) }")
-    public static func delayedStub(_ seconds: Double) -> (Target) -> StubBehavior { { _ in .immediate } }
+    public static func delayedStub(_ seconds: Double) -> @Sendable (Target) -> StubBehavior { { _ in .immediate } }
 
     /// CombineMoya's name; use `responsePublisher(for:)`.
     @available(*, unavailable, message: "use responsePublisher(for:), or await request(_:)")

@@ -65,16 +65,16 @@ struct TimeoutTests {
 
     @Test("The error of an exchange that timed out states its limit and the option, whoever found out")
     func exchangeWords() async throws {
-        let transport = SlowTransport()
+        let provider = Provider<TestTarget>(transport: SlowTransport())
         let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(800)))
         let limited = await #expect(throws: TargetKitError.self) {
-            try await Provider<TestTarget>(transport: transport).request(TestTarget(.example), options: options)
+            try await provider.request(TestTarget(.example), options: options)
         }
         let words = "the exchange took longer than 0.8 seconds; set \\.timeout to a longer .exchange(…)"
         #expect(limited?.description.contains(words) == true, "\(limited as Any)")
         #expect((limited?.underlying as? URLError)?.code == .timedOut)
         let unlimited = await #expect(throws: TargetKitError.self) {
-            try await Provider<TestTarget>(transport: transport).request(TestTarget(.example))
+            try await provider.request(TestTarget(.example))
         }
         #expect(unlimited?.description.contains("took longer") == false)
     }
