@@ -46,15 +46,13 @@ public final class DetailModel {
         guard order != .sending, count > 0 else { return }
         order = .sending
         let line = NewOrder.Line(product: product.id, count: count)
-        do {
+        do throws(TargetKitError) {
             switch try await outbox.send(WaitingOrder(order: NewOrder(lines: [line], note: nil))) {
             case .sent(let response): order = .placed(number: try response.decode(Order.self).number)
             case .kept: order = .waiting
             }
-        } catch let error as TargetKitError where error.stage == .cancelled {
-            order = .none
         } catch {
-            order = .failed(error.localizedDescription)
+            order = error.stage == .cancelled ? .none : .failed(error.localizedDescription)
         }
     }
 }

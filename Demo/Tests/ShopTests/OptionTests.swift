@@ -21,7 +21,9 @@ struct OptionTests {
         let provider = Provider<Catalog>(transport: Chaos(seed: 7).transport(over: stub, clock: clock))
         var kinds: Set<TargetKitError.Kind?> = []
         for _ in 1...40 {
-            async let result = outcome { try await provider.request(.products) }
+            async let result = outcome { () async throws(TargetKitError) in
+                try await provider.request(.products)
+            }
             _ = try await clock.runUntilIdle()
             kinds.insert(await result)
         }

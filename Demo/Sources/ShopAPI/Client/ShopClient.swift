@@ -73,9 +73,11 @@ package struct ShopClient: Sendable {
         [
             EnvironmentPlugin(settings.environments),
             DefaultHeadersPlugin(languages: { [languages = settings.languages] in languages }),
-            RetryPlugin(policy: settings.retryPolicy, budget: RetryBudget(minimum: 100)) { [settings] attempt, _ in
-                settings.onRetry(attempt)
-            },
+            RetryPlugin(
+                policy: settings.retryPolicy,
+                budget: RetryBudget(minimum: 100),
+                onRetry: { [settings] attempt, _ in settings.onRetry(attempt) }
+            ),
             NetworkActivityPlugin { change, _ in activity.note(change) },
         ] + settings.plugins
     }

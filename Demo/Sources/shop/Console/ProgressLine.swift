@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKitPlugins
+import TargetKit
 
 /// The progress of a transfer in one line: `[#####.....]  52 %  4.1 MB/s  0:12`.
 struct ProgressLine: CustomStringConvertible {
