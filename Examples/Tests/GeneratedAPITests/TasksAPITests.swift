@@ -31,7 +31,7 @@ struct TasksAPITests {
 
     @Test("listTasks sends GET /tasks")
     func listTasks() throws {
-        let target = TasksAPI.listTasks
+        let target = TasksAPI.listTasks()
         try expectRequest(of: target, .get, "/tasks")
         try expectSample(of: target, decodes: [TaskModel].self)
     }
