@@ -343,13 +343,27 @@ struct SupportRenderer {
                         if let value { _ = try JSONValue(encoding: value, using: \(encoder)) }
                     } catch {
                         let context = EncodingError.Context(
-                            codingPath: [],
-                            debugDescription: "The value of the parameter “\\(parameter)” can't be encoded.",
+                            codingPath: [Name(stringValue: parameter)],
+                            debugDescription: "The value of the parameter can't be encoded.",
                             underlyingError: error
                         )
                         throw EncodingError.invalidValue(value as Any, context)
                     }
                     try [String: String]().encode(to: encoder)
+                }
+
+                /// The parameter in the error's path, which descriptions of errors keep.
+                private struct Name: CodingKey {
+                    let stringValue: String
+                    var intValue: Int? { nil }
+
+                    init(stringValue: String) {
+                        self.stringValue = stringValue
+                    }
+
+                    init?(intValue: Int) {
+                        return nil
+                    }
                 }
             }
             """
