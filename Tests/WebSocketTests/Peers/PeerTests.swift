@@ -27,8 +27,8 @@ struct PeerTests {
         #expect(try await messages.next() == nil)
     }
 
-    /// The largest message: 16 MiB, or what the environment variable says (`WEBSOCKET_BYTES=67108864 swift test -c
-    /// release --filter PeerTests`). A build for tests without optimization takes a minute for 64 MiB.
+    /// The largest message: 16 MiB, or what the environment variable says (`WEBSOCKET_BYTES=67108864 swift test
+    /// --filter PeerTests`).
     private static let largest = ProcessInfo.processInfo.environment["WEBSOCKET_BYTES"].flatMap(Int.init) ?? 16 << 20
 
     @Test("Large messages of both kinds come back, with limits that allow them", arguments: Peer.running)
