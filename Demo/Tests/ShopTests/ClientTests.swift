@@ -62,7 +62,7 @@ struct ClientTests {
         ])
         try await signIn(client)
         let error = await #expect(throws: TargetKitError.self) { try await client.orders.request(.legacy) }
-        #expect(error?.kind == .unauthorized)
+        #expect(error?.stage == (body == nil ? .status : .envelope))
         #expect(client.session.signOuts == 1)
     }
 

@@ -28,7 +28,8 @@ extension Account: ShopTarget {
     package var options: CallOptions {
         switch self {
         case .member, .redeem: .setting(\.envelope, CodeMessageData())
-        case .expire, .revoke: .init()
+        // Either can be received twice.
+        case .expire, .revoke: .setting(\.retryPolicy, RetryPolicy(attempts: 6, methods: [.post]))
         }
     }
 

@@ -43,7 +43,7 @@ extension Tour {
         console.endProgress()
         let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
         try check(bytes == 6_000_000, "the file should have 6,000,000 bytes, not \(bytes)")
-        let line = last.value.map { ProgressLine(progress: $0).description } ?? ""
-        console.got(Phrase(same: line))
+        let rate = last.value?.bytesPerSecond.map { "\(ProgressLine.bytes($0))/s" } ?? "?"
+        console.got(Phrase("\(bytes) bytes, at \(rate)", "\(bytes) 字节，\(rate)"))
     }
 }

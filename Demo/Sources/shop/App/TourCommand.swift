@@ -95,7 +95,7 @@ struct TourCommand: AsyncParsableCommand {
             console.space()
             console.say(
                 Phrase(
-                    "Interrupted. \(count) calls in flight have 2 s to end; press Ctrl-C again to end now.",
+                    "Interrupted. Calls in flight, which have 2 s to end: \(count). Press Ctrl-C again to end now.",
                     "已中断。\(count) 个请求最多再等 2 秒；再按 Ctrl-C 立即退出。"
                 )
             )

@@ -27,7 +27,8 @@ struct StockWatch: Sendable {
     func run(count: Int? = nil, onMessage: @escaping @Sendable (Int) async throws -> Void = { _ in }) async throws {
         let heartbeat = CallOptions.heartbeat(every: .seconds(10), timeout: .seconds(5))
         let feed = client.feed.webSocket(.stock, reconnecting: reconnection, options: heartbeat)
-        let showing = Task { for await state in feed.states { show(state) } }
+        let states = feed.states
+        let showing = Task { for await state in states { show(state) } }
         var received = 0
         do {
             for try await quote in feed.messages(of: StockQuote.self) {
