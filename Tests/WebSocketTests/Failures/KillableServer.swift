@@ -71,6 +71,14 @@ enum OpenSockets {
         Set(try all().filter { peerPort(of: $0.key) == port }.values)
     }
 
+    /// Waits until all of them are closed. The transport closes a connection soon after its last user is told.
+    static func waitUntilClosed(_ closing: Set<String>) async throws {
+        while try !names().isDisjoint(with: closing) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     private static func all() throws -> [Int32: String] {
         var names: [Int32: String] = [:]
         for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {

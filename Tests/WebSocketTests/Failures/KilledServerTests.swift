@@ -44,7 +44,7 @@ struct KilledServerTests {
         #expect(sent.elements.isEmpty)
         await #expect(throws: TargetKitError.self) { try await socket.ping() }
         await provider.scope.shutdown(grace: .seconds(30))
-        #expect(try OpenSockets.names().isDisjoint(with: names))
+        try await OpenSockets.waitUntilClosed(names)
     }
 
     @Test("A reconnecting WebSocket tells each state, and sends when there is a server again")
@@ -75,7 +75,7 @@ struct KilledServerTests {
         provider.cancelAll()
         while let state = await states.next() { if case .closed = state { break } }
         await provider.scope.shutdown(grace: .seconds(30))
-        #expect(try OpenSockets.names().isDisjoint(with: names))
+        try await OpenSockets.waitUntilClosed(names)
     }
 }
 #endif
