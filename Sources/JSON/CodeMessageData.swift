@@ -51,8 +51,8 @@ public struct CodeMessageData: ResponseEnvelope {
 
     /// The bytes of the value; `nil` when it is missing or `null`.
     ///
-    /// - Throws: `ServerDefinedError` if the code does not mean success; `DecodingError` if the code is missing or
-    ///   the body is not JSON.
+    /// - Throws: `ServerDefinedError` if the code doesn't mean success; `DecodingError` if the code is missing or the
+    ///   body isn't JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
             throw ServerDefinedError(code: serverCode, message: message(in: response.data))

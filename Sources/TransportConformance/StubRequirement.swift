@@ -14,7 +14,7 @@ public struct StubRequirement: Sendable, Identifiable, CustomStringConvertible {
     typealias Respond = @Sendable (TransportRequest) async throws -> SampleResponse
     typealias Check = @Sendable (_ make: @Sendable (@escaping Respond) -> any Transport) async throws -> Void
 
-    /// A name that does not change between versions, by which a transport skips the requirement.
+    /// A name that doesn't change between versions, by which a transport skips the requirement.
     public let id: String
     /// The requirement as a sentence.
     public let description: String

@@ -51,7 +51,7 @@ extension TransportConformance {
             transport in
             for isRead in [true, false] {
                 let size = 8 << 20
-                // The head announces one byte more, so that the body does not end.
+                // The head announces one byte more, so that the body doesn't end.
                 let server = try TestServer(response: [
                     .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(size + 1)"]),
                     .generate(byteCount: Int64(size), repeating: noise(65_536)), .hang,

@@ -7,7 +7,7 @@ extension TransportConformance {
     /// The requirements of streamed bodies.
     package static let streaming = streams + streamEndings + backPressure
 
-    /// A content type whose first bytes are not kept back to guess it.
+    /// A content type whose first bytes aren't kept back to guess it.
     private static let json: HTTPHeaders = ["Content-Type": "application/json"]
     private static let chunked: HTTPHeaders = [
         "Content-Type": "application/json", "Transfer-Encoding": "chunked",

@@ -129,6 +129,6 @@ extension TransportConformance {
         },
     ]
 
-    /// A URL for requests that are not sent.
+    /// A URL for requests that aren't sent.
     static let nowhere = URL(string: "http://127.0.0.1:1") ?? URL(fileURLWithPath: "/")
 }

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitTesting
 
-/// The requirements of `Transport` as checks, which run against a `TestServer`. They do not depend on a test library:
+/// The requirements of `Transport` as checks, which run against a `TestServer`. They don't depend on a test library:
 ///
 /// ```swift
 /// import TargetKitTransportConformance
@@ -18,7 +18,7 @@ import TargetKitTesting
 /// }
 /// ```
 ///
-/// Each check uses a server of its own, and fails after 30 seconds. A transport that does not meet a requirement skips
+/// Each check uses a server of its own, and fails after 30 seconds. A transport that doesn't meet a requirement skips
 /// it by its identifier, which is part of the message of a check that fails:
 ///
 /// ```swift
@@ -34,7 +34,7 @@ public enum TransportConformance {
 
 /// A requirement of `Transport`, for a transport that sends requests to servers.
 public struct TransportRequirement: Sendable, Identifiable, CustomStringConvertible {
-    /// A name that does not change between versions, by which a transport skips the requirement.
+    /// A name that doesn't change between versions, by which a transport skips the requirement.
     public let id: String
     /// The requirement as a sentence.
     public let description: String

@@ -86,8 +86,8 @@ public final class WebSocket: Sendable {
     /// Closes the WebSocket by the closing handshake (RFC 6455 §7), and returns when the connection is closed, after 5
     /// seconds at the latest. Has no effect on a WebSocket that is closed.
     ///
-    /// Messages that have arrived can still be taken; those that arrive later are discarded. Messages for which
-    /// `send` has not returned are not sent.
+    /// Messages that have arrived can still be taken; those that arrive later are discarded. Messages for which `send`
+    /// hasn't returned aren't sent.
     ///
     /// - Parameters:
     ///   - code: The reason for programs; default ``WebSocketCloseCode/normal``. A code that may not be sent

@@ -10,8 +10,8 @@ extension CallOptions {
 
     /// The pings that a WebSocket sends to find out whether its connection is lost; default `nil`: none.
     ///
-    /// If a pong does not arrive in time, the WebSocket ends with `WebSocketError.Reason.noPong`. While messages wait
-    /// to be taken, none is sent, because the pong would wait behind them.
+    /// If a pong doesn't arrive in time, the WebSocket ends with `WebSocketError.Reason.noPong`. While messages wait to
+    /// be taken, none is sent, because the pong would wait behind them.
     public var webSocketHeartbeat: WebSocketHeartbeat? {
         get { self[HeartbeatKey.self] }
         set { self[HeartbeatKey.self] = newValue }

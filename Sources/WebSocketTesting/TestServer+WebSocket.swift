@@ -15,7 +15,7 @@ extension TestServer {
         /// Whether the server answers pings; default `true`.
         public var answersPings = true
         /// Splits what the server sends into parts of this many bytes, one every 5 milliseconds; default `nil`: it
-        /// does not.
+        /// doesn't.
         public var bytesPerPart: Int?
         /// Records what the client sends; default: a log that isn't used otherwise.
         public var log = WebSocketLog()
@@ -78,8 +78,8 @@ extension TestServer.Response {
     /// ```
     ///
     /// After the script, the WebSocket stays open. The server always answers pings and the client's close frame, and
-    /// closes the WebSocket with the code that RFC 6455 asks for if the client violates the protocol. A request that is
-    /// not a handshake gets the status 400.
+    /// closes the WebSocket with the code that RFC 6455 asks for if the client violates the protocol. A request that
+    /// isn't a handshake gets the status 400.
     ///
     /// - Parameters:
     ///   - steps: The script.

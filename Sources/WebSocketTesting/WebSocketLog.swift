@@ -26,7 +26,7 @@ public final class WebSocketLog: Sendable {
     /// The close frames so far. One without a code has the code 1005.
     public var closings: [WebSocketClosing] { closed.elements }
 
-    /// What was wrong: expectations that were not met, and violations of the protocol. Empty in a test that passes.
+    /// What was wrong: expectations that weren't met, and violations of the protocol. Empty in a test that passes.
     public var failures: [String] { failed.elements }
 
     /// Waits for the message with an index.

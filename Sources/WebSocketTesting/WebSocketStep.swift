@@ -36,11 +36,11 @@ extension TestServer {
         /// Waits for the next message.
         public static var receive: Self { Self(action: .receive) }
 
-        /// Waits for the next message. If it is not this text, the server closes the WebSocket with
+        /// Waits for the next message. If it isn't this text, the server closes the WebSocket with
         /// ``WebSocketCloseCode/policyViolation``, and adds to ``WebSocketLog/failures``.
         public static func expect(_ text: String) -> Self { Self(action: .expect(.text(text))) }
 
-        /// Waits for the next message. If it is not this data, the server closes the WebSocket with
+        /// Waits for the next message. If it isn't this data, the server closes the WebSocket with
         /// ``WebSocketCloseCode/policyViolation``, and adds to ``WebSocketLog/failures``.
         public static func expect(_ data: Data) -> Self { Self(action: .expect(.data(data))) }
 
@@ -65,7 +65,7 @@ extension TestServer {
             Self(action: .close(code, reason))
         }
 
-        /// Sends bytes, which are not checked, so that they can be invalid frames.
+        /// Sends bytes, which aren't checked, so that they can be invalid frames.
         public static func bytes(_ bytes: [UInt8]) -> Self { Self(action: .bytes(bytes)) }
 
         /// Sends what RFC 6455 forbids.
@@ -82,7 +82,7 @@ extension TestServer {
         /// Does nothing more, not even answer pings, until the client closes the connection.
         public static var hang: Self { Self(action: .step(.hang)) }
 
-        /// Stops reading, so that the client cannot send more than the kernel's buffers hold.
+        /// Stops reading, so that the client can't send more than the kernel's buffers hold.
         public static var stopReading: Self { Self(action: .step(.stopReading)) }
 
         /// Closes the server's half of the connection (TCP FIN) without a close frame, and discards what the client

@@ -17,7 +17,7 @@ import TargetKitPlugins
 /// started. So the last events are kept, in at most twice the limit. The file remains when the process ends, and only
 /// its owner can read it. Several processes may write to the same file.
 ///
-/// Events are written on a private queue. Events that cannot be written, for example because the disk is full, are
+/// Events are written on a private queue. Events that can't be written, for example because the disk is full, are
 /// dropped, as are events that arrive while 10,000 are waiting.
 public final class EventFile: Sendable {
     private struct State: Sendable {
@@ -77,7 +77,7 @@ public final class EventFile: Sendable {
 
     private func write(_ line: Data) {
         guard file.isFileURL else { return }
-        // Opened for each line, so that a file that was moved or removed meanwhile is not written to.
+        // Opened for each line, so that a file that was moved or removed meanwhile isn't written to.
         guard let handle = AppendedFile(file.path) ?? AppendedFile(creatingFolderOf: file) else { return }
         guard handle.size > 0, handle.size + line.count > sizeLimit else { return handle.append(line) }
         handle.whileLocked {
@@ -104,11 +104,11 @@ private final class AppendedFile {
     }
 
     init?(_ path: String) {
-        // Does not follow a link, which another process may have created, and does not wait for the reader of a pipe.
+        // Doesn't follow a link, which another process may have created, and doesn't wait for the reader of a pipe.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
-        // -1 if it is not a file, for example a pipe.
+        // -1 if it isn't a file, for example a pipe.
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size >= 0 else {
             close(descriptor)

@@ -20,7 +20,7 @@ import FoundationNetworking
 ///
 /// A call has one `CallEvent.Step.finished`, at its end, even if it was cancelled or failed before it was sent; for a
 /// stream, at the end of its body. Events of one call arrive in order; those of different calls may arrive at the same
-/// time. An exchange that calls share has events of its own from `CallEvent.Step.sent` on. Bodies are not reported.
+/// time. An exchange that calls share has events of its own from `CallEvent.Step.sent` on. Bodies aren't reported.
 ///
 /// For lines that people read, use a `NetworkLoggerPlugin`, which reports the same steps.
 public struct EventLogPlugin: Plugin {
@@ -52,7 +52,7 @@ public struct EventLogPlugin: Plugin {
         self.output = output
     }
 
-    /// Reports `retry`, if it is not the first attempt, and `prepared`.
+    /// Reports `retry`, if it isn't the first attempt, and `prepared`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         events.prepared(request, context: context, report: output)
         return request

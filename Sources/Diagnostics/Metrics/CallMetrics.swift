@@ -10,10 +10,9 @@ public struct CallMetrics: Sendable {
         public let duration: Duration
         /// The status code; `nil` when there was no response.
         public let statusCode: Int?
-        /// The kind of failure, including a status code that the target does not accept; `nil` if the attempt
-        /// succeeded.
+        /// The kind of failure, including a status code that the target doesn't accept; `nil` if the attempt succeeded.
         public let failure: TargetKitError.Kind?
-        /// The transport's metrics; `nil` if it does not measure them, if there was no response, or for a stream.
+        /// The transport's metrics; `nil` if it doesn't measure them, if there was no response, or for a stream.
         public let transport: TransportMetrics?
     }
 
@@ -29,9 +28,9 @@ public struct CallMetrics: Sendable {
     public let duration: Duration
     /// The status code of the last response; `nil` when there was none.
     public let statusCode: Int?
-    /// The kind of failure, including a response that could not be decoded; `nil` if the call succeeded.
+    /// The kind of failure, including a response that couldn't be decoded; `nil` if the call succeeded.
     public let failure: TargetKitError.Kind?
-    /// The number of bytes that a stream's reader has received, after content decoding; `nil` if the call is not a
+    /// The number of bytes that a stream's reader has received, after content decoding; `nil` if the call isn't a
     /// stream.
     package let streamedByteCount: Int64?
 

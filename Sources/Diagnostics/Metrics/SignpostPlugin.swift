@@ -11,7 +11,7 @@ import os
 /// let provider = Provider<Orders>(plugins: [SignpostPlugin(subsystem: "com.example.shop")])
 /// ```
 ///
-/// An interval is the exchange alone, from `willSend` to `didReceive`. URLs, header fields and bodies are not written.
+/// An interval is the exchange alone, from `willSend` to `didReceive`. URLs, header fields and bodies aren't written.
 public struct SignpostPlugin: Plugin {
     private let subsystem: String
 

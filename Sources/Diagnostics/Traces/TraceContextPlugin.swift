@@ -41,9 +41,9 @@ public protocol TraceSpan: Sendable {
 ///
 /// All attempts of a call belong to one trace, and each is a span of its own. The trace is continued from the request's
 /// `traceparent`, if its target has set one, else from ``TraceContext/current``, else it starts with the call. The
-/// fields are not signed, because servers on the way may change them.
+/// fields aren't signed, because servers on the way may change them.
 public struct TraceContextPlugin: Plugin {
-    /// The span of an attempt, which ends when it is released if it has not ended before.
+    /// The span of an attempt, which ends when it is released if it hasn't ended before.
     private final class Attempt: Sendable {
         private let span: Locked<(any TraceSpan)?>
 
@@ -75,7 +75,7 @@ public struct TraceContextPlugin: Plugin {
     /// The hooks that it implements.
     public var hooks: PluginHooks { [.prepare, .didReceive] }
 
-    /// Creates a plugin that sends the trace context. Each attempt is a span with a random identifier, which is not
+    /// Creates a plugin that sends the trace context. Each attempt is a span with a random identifier, which isn't
     /// recorded.
     ///
     /// - Parameter isTraced: Whether requests to a URL are traced; default: all. A trace shows servers which requests
@@ -106,7 +106,7 @@ public struct TraceContextPlugin: Plugin {
         let parent = parent(of: request, context: context)
         var sent = parent.child()
         if let startSpan {
-            // An earlier attempt that was not sent ends here.
+            // An earlier attempt that wasn't sent ends here.
             let span = startSpan(parent, request, context)
             context[attempt] = Attempt(span)
             sent = span.context

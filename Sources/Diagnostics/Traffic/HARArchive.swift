@@ -72,7 +72,7 @@ final class HARArchive: Sendable {
     }
 
     private static func open(_ path: String) -> Int32 {
-        // Does not follow a link, which another process may have created, and does not wait for the reader of a pipe.
+        // Doesn't follow a link, which another process may have created, and doesn't wait for the reader of a pipe.
         Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     }
 

@@ -92,7 +92,7 @@ struct HARTimings: Encodable, Equatable {
             wait = max(0, (entry.duration - entry.wait - entry.receiving).milliseconds)
             return
         }
-        // What the transport has not measured precedes it: plugins, and the queue of a connection.
+        // What the transport hasn't measured precedes it: plugins, and the queue of a connection.
         let unmeasured = entry.duration - metrics.total
         if unmeasured > .zero { blocked = unmeasured.milliseconds }
         var last = Duration.zero

@@ -24,7 +24,7 @@ public struct HAREntry: Sendable, Encodable {
         case shared
         /// Another plugin, without the server.
         case plugin
-        /// Nothing, because the request was not sent.
+        /// Nothing, because the request wasn't sent.
         case none
     }
 
@@ -52,7 +52,7 @@ public struct HAREntry: Sendable, Encodable {
     /// Whether the entry replaces an earlier one with the same ``id``, because a stream has ended, or its response was
     /// rejected after it had been reported.
     public internal(set) var isUpdate = false
-    /// Whether the body is a stream that has not ended. An update of the entry follows.
+    /// Whether the body is a stream that hasn't ended. An update of the entry follows.
     public internal(set) var isOpen = false
 
     /// The time in which plugins made the request wait: for a token, the network, or a limit.
@@ -76,7 +76,7 @@ public struct HAREntry: Sendable, Encodable {
 
     /// The method of the request.
     public var method: String { content.request?.httpMethod ?? "GET" }
-    /// The URL of the request without secrets; empty if the request could not be made.
+    /// The URL of the request without secrets; empty if the request couldn't be made.
     public var url: String { content.url }
     /// The status code; `nil` if there was no response.
     public var statusCode: Int? { response?.statusCode }

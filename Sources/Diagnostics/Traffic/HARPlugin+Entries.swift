@@ -48,7 +48,7 @@ extension HARPlugin {
         return HAREntry(start, source: source, duration: max(.zero, end - start.time), names: names, content: content)
     }
 
-    /// The entry of a response that did not come from the transport.
+    /// The entry of a response that didn't come from the transport.
     func answered(_ response: Response, _ start: HAREntry.Start, until end: Duration) -> HAREntry {
         let source: HAREntry.Source = response.origin.isCache ? .cache : response.isSample ? .stub : .plugin
         let context = start.context

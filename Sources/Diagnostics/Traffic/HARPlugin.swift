@@ -193,7 +193,7 @@ extension HARPlugin {
         output(entry)
     }
 
-    /// Records a failure that follows the response, such as a body that could not be decoded.
+    /// Records a failure that follows the response, such as a body that couldn't be decoded.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
@@ -207,7 +207,7 @@ extension HARPlugin {
         return result
     }
 
-    /// Records the end of a stream, and a call that was not sent itself.
+    /// Records the end of a stream, and a call that wasn't sent itself.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard let attempt = context[attempt], attempt.call == context.id else { return recordUnsent(call, context) }
         guard var entry = attempt.reported, entry.isOpen else { return }

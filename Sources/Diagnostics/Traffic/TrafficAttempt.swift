@@ -123,7 +123,7 @@ final class TrafficAttempt: Sendable {
         }
     }
 
-    /// The redirects that did not come from the transport, such as those that a cache has stored, with their positions.
+    /// The redirects that didn't come from the transport, such as those that a cache has stored, with their positions.
     func unsent(of redirects: [Redirect]) -> [(hop: Int, redirect: Redirect)] {
         let known = state.withLock(\.redirectingURLs)
         let unknown = redirects.enumerated().filter { !known.contains($0.element.from.absoluteString) }

@@ -51,7 +51,7 @@ enum Coercion {
         return value
     }
 
-    /// A value converted from another type; `nil` if that is not possible.
+    /// A value converted from another type; `nil` if that isn't possible.
     static func coerced<Value>(_ type: Value.Type, from decoder: any Decoder) -> Value? {
         // In two steps: for an Optional type, `nil as? Value` would be a value.
         if let type = type as? any Coercible.Type {
@@ -85,7 +85,7 @@ enum Coercion {
     ) -> (any Decoder)? {
         guard let decoder = try? container.superDecoder(forKey: key) else { return nil }
         guard container.contains(key) else {
-            // An Optional permits a missing key, so that is not a repair.
+            // An Optional permits a missing key, so that isn't a repair.
             if !(type is any OptionalType.Type) { report(.missing, type: type, decoder: decoder) }
             return nil
         }

@@ -13,7 +13,7 @@ import TargetKit
 /// ```
 /// Strings, numbers and `Bool` are converted as `JSONValue.lenient` describes. The default is the type's
 /// ``LenientDecodable/lenientDefault``; use ``LenientDefault`` for another one. A value in the declaration is only for
-/// the memberwise initializer, and is not used in decoding: `@Lenient var page: Int = 1` is 0 for `{}`. The observer of
+/// the memberwise initializer, and isn't used in decoding: `@Lenient var page: Int = 1` is 0 for `{}`. The observer of
 /// `JSONDecoder.lenient(dates:observer:)` receives each repair. The plain value is encoded, and `nil` is omitted.
 @propertyWrapper
 public struct Lenient<Value: LenientDecodable> {

@@ -19,7 +19,7 @@ public protocol LenientDecodable: Decodable {
 
 /// A type whose values can be created from values of other types.
 protocol Coercible: Decodable {
-    /// A value converted from another type, for example `"12"` to an `Int`; `nil` if that is not possible. Called after
+    /// A value converted from another type, for example `"12"` to an `Int`; `nil` if that isn't possible. Called after
     /// plain decoding has failed.
     static func coerced(from decoder: any Decoder) -> Self?
 }
@@ -100,7 +100,7 @@ extension JSONValue: LenientDecodable {
     /// ``null``.
     public static var lenientDefault: JSONValue { .null }
 
-    /// The scalar in a decoder: faster than the whole value, because arrays and objects are not read.
+    /// The scalar in a decoder: faster than the whole value, because arrays and objects aren't read.
     init(scalarFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {

@@ -16,7 +16,7 @@ struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
         case null
         /// The value is of another type, and was converted.
         case converted
-        /// The value is of another type, and cannot be converted: the default is used.
+        /// The value is of another type, and can't be converted: the default is used.
         case mistyped
         /// An element of an array or dictionary was omitted.
         case dropped

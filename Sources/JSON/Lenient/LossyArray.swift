@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// An array that omits elements that cannot be decoded, instead of failing.
+/// An array that omits elements that can't be decoded, instead of failing.
 ///
 /// ```swift
 /// struct Cart: Codable {
 ///     @LossyArray var items: [Item]
 /// }
 /// ```
-/// The array is empty if the value is missing, null, or not an array. Elements are not converted: ``Lenient`` does
-/// that. The observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
+/// The array is empty if the value is missing, null, or not an array. Elements aren't converted: ``Lenient`` does that.
+/// The observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
 @propertyWrapper
 public struct LossyArray<Element: Decodable> {
     /// The elements that could be decoded.

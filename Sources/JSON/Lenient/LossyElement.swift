@@ -24,7 +24,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             } else {
                 report(IndexKey(index), decoder: decoder)
             }
-            // A decoder that cannot skip what it cannot decode would never end.
+            // A decoder that can't skip what it can't decode would never end.
             guard container.currentIndex > index else { break }
         }
         return elements
@@ -44,7 +44,7 @@ struct LossyElement<Element: Decodable>: Decodable {
     ///
     /// - Parameter coercing: Whether values of other types are converted.
     static func members(of decoder: any Decoder, coercing: Bool) -> [String: Element]? {
-        // As a dictionary, whose keys the decoder does not change, regardless of its key strategy.
+        // As a dictionary, whose keys the decoder doesn't change, regardless of its key strategy.
         guard let container = try? decoder.singleValueContainer() else { return nil }
         let values: [String: Element?]
         if coercing {

@@ -4,32 +4,32 @@ import Foundation
 /// The failure of a request below Moya, with the cases of Alamofire 5.
 ///
 /// It is the error in ``MoyaError/underlying(_:_:)``: ``sessionTaskFailed(error:)`` with a `URLError` if there is no
-/// response, ``responseValidationFailed(reason:)`` for a status code that the target does not accept,
+/// response, ``responseValidationFailed(reason:)`` for a status code that the target doesn't accept,
 /// ``explicitlyCancelled`` after ``Cancellable/cancel()``.
 public enum AFError: LocalizedError {
-    /// Why a multipart body could not be created.
+    /// Why a multipart body couldn't be created.
     public enum MultipartEncodingFailureReason: Sendable {
-        /// The URL is not that of a file.
+        /// The URL isn't that of a file.
         case bodyPartURLInvalid(url: URL)
         /// The URL has no file name.
         case bodyPartFilenameInvalid(in: URL)
-        /// The file does not exist.
+        /// The file doesn't exist.
         case bodyPartFileNotReachable(at: URL)
-        /// The system cannot read the file.
+        /// The system can't read the file.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
         /// The URL is that of a folder.
         case bodyPartFileIsDirectory(at: URL)
         /// The size of the file is unknown.
         case bodyPartFileSizeNotAvailable(at: URL)
-        /// The system cannot read the size of the file.
+        /// The system can't read the size of the file.
         case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
-        /// The file cannot be opened.
+        /// The file can't be opened.
         case bodyPartInputStreamCreationFailed(for: URL)
-        /// The file for the body cannot be created.
+        /// The file for the body can't be created.
         case outputStreamCreationFailed(for: URL)
         /// The file for the body exists.
         case outputStreamFileAlreadyExists(at: URL)
-        /// The URL for the body is not that of a file.
+        /// The URL for the body isn't that of a file.
         case outputStreamURLInvalid(url: URL)
         /// Writing the body failed.
         case outputStreamWriteFailed(error: any Error)
@@ -37,17 +37,17 @@ public enum AFError: LocalizedError {
         case inputStreamReadFailed(error: any Error)
     }
 
-    /// Why parameters could not be encoded.
+    /// Why parameters couldn't be encoded.
     public enum ParameterEncodingFailureReason: Sendable {
         /// The request has no URL.
         case missingURL
-        /// The parameters are not JSON values.
+        /// The parameters aren't JSON values.
         case jsonEncodingFailed(error: any Error)
         /// An encoding of the app failed.
         case customEncodingFailed(error: any Error)
     }
 
-    /// Why an `Encodable` value could not be encoded.
+    /// Why an `Encodable` value couldn't be encoded.
     public enum ParameterEncoderFailureReason: Sendable {
         /// A part of the request that the encoder needs.
         public enum RequiredComponent: Sendable {
@@ -63,35 +63,35 @@ public enum AFError: LocalizedError {
         case encoderFailed(error: any Error)
     }
 
-    /// Why a response was not accepted.
+    /// Why a response wasn't accepted.
     public enum ResponseValidationFailureReason: Sendable {
-        /// The downloaded file does not exist.
+        /// The downloaded file doesn't exist.
         case dataFileNil
-        /// The downloaded file cannot be read.
+        /// The downloaded file can't be read.
         case dataFileReadFailed(at: URL)
         /// The response has no content type.
         case missingContentType(acceptableContentTypes: [String])
         /// The response has another content type.
         case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-        /// The response has a status code that the target does not accept.
+        /// The response has a status code that the target doesn't accept.
         case unacceptableStatusCode(code: Int)
         /// A validation of the app failed.
         case customValidationFailed(error: any Error)
     }
 
-    /// Why a response could not be decoded.
+    /// Why a response couldn't be decoded.
     public enum ResponseSerializationFailureReason: Sendable {
         /// The response has no body.
         case inputDataNilOrZeroLength
-        /// The downloaded file does not exist.
+        /// The downloaded file doesn't exist.
         case inputFileNil
-        /// The downloaded file cannot be read.
+        /// The downloaded file can't be read.
         case inputFileReadFailed(at: URL)
-        /// The body is not text of the encoding.
+        /// The body isn't text of the encoding.
         case stringSerializationFailed(encoding: String.Encoding)
-        /// The body is not JSON.
+        /// The body isn't JSON.
         case jsonSerializationFailed(error: any Error)
-        /// The body could not be decoded.
+        /// The body couldn't be decoded.
         case decodingFailed(error: any Error)
         /// A serializer of the app failed.
         case customSerializationFailed(error: any Error)
@@ -99,7 +99,7 @@ public enum AFError: LocalizedError {
         case invalidEmptyResponse(type: String)
     }
 
-    /// Why a server was not trusted.
+    /// Why a server wasn't trusted.
     public enum ServerTrustFailureReason: Sendable {
         /// The session's manager has no evaluator for the host.
         case noRequiredEvaluator(host: String)
@@ -107,43 +107,43 @@ public enum AFError: LocalizedError {
         case noCertificatesFound
         /// There are no public keys to compare with.
         case noPublicKeysFound
-        /// The system does not trust the server.
+        /// The system doesn't trust the server.
         case trustEvaluationFailed(error: (any Error)?)
-        /// An evaluator of the app cannot be used or failed.
+        /// An evaluator of the app can't be used or failed.
         case customEvaluationFailed(error: any Error)
     }
 
-    /// Why a request cannot be sent.
+    /// Why a request can't be sent.
     public enum URLRequestValidationFailureReason: Sendable {
         /// A GET has a body.
         case bodyDataInGETRequest(Data)
     }
 
-    /// The body of an upload could not be created.
+    /// The body of an upload couldn't be created.
     case createUploadableFailed(error: any Error)
-    /// The request could not be created.
+    /// The request couldn't be created.
     case createURLRequestFailed(error: any Error)
-    /// A downloaded file could not be moved to its destination.
+    /// A downloaded file couldn't be moved to its destination.
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
     /// The request was cancelled.
     case explicitlyCancelled
-    /// The value is not a URL.
+    /// The value isn't a URL.
     case invalidURL(url: any URLConvertible)
-    /// A multipart body could not be created.
+    /// A multipart body couldn't be created.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
-    /// Parameters could not be encoded.
+    /// Parameters couldn't be encoded.
     case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
-    /// An `Encodable` value could not be encoded.
+    /// An `Encodable` value couldn't be encoded.
     case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
     /// A ``RequestAdapter`` failed.
     case requestAdaptationFailed(error: any Error)
     /// A ``RequestRetrier`` failed.
     case requestRetryFailed(retryError: any Error, originalError: any Error)
-    /// The response was not accepted.
+    /// The response wasn't accepted.
     case responseValidationFailed(reason: ResponseValidationFailureReason)
-    /// The response could not be decoded.
+    /// The response couldn't be decoded.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason)
-    /// The server was not trusted.
+    /// The server wasn't trusted.
     case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
     /// The session was released.
     case sessionDeinitialized
@@ -151,7 +151,7 @@ public enum AFError: LocalizedError {
     case sessionInvalidated(error: (any Error)?)
     /// There is no response, or it is incomplete: the error is a `URLError`.
     case sessionTaskFailed(error: any Error)
-    /// The request cannot be sent.
+    /// The request can't be sent.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 
@@ -170,43 +170,43 @@ extension AFError {
     public var isSessionInvalidatedError: Bool { if case .sessionInvalidated = self { true } else { false } }
     /// Whether the request was cancelled.
     public var isExplicitlyCancelledError: Bool { if case .explicitlyCancelled = self { true } else { false } }
-    /// Whether a value was not a URL.
+    /// Whether a value wasn't a URL.
     public var isInvalidURLError: Bool { if case .invalidURL = self { true } else { false } }
-    /// Whether parameters could not be encoded.
+    /// Whether parameters couldn't be encoded.
     public var isParameterEncodingError: Bool { if case .parameterEncodingFailed = self { true } else { false } }
-    /// Whether an `Encodable` value could not be encoded.
+    /// Whether an `Encodable` value couldn't be encoded.
     public var isParameterEncoderError: Bool { if case .parameterEncoderFailed = self { true } else { false } }
-    /// Whether a multipart body could not be created.
+    /// Whether a multipart body couldn't be created.
     public var isMultipartEncodingError: Bool { if case .multipartEncodingFailed = self { true } else { false } }
     /// Whether an adapter failed.
     public var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
-    /// Whether the response was not accepted.
+    /// Whether the response wasn't accepted.
     public var isResponseValidationError: Bool { if case .responseValidationFailed = self { true } else { false } }
-    /// Whether the response could not be decoded.
+    /// Whether the response couldn't be decoded.
     public var isResponseSerializationError: Bool {
         if case .responseSerializationFailed = self { true } else { false }
     }
-    /// Whether the server was not trusted.
+    /// Whether the server wasn't trusted.
     public var isServerTrustEvaluationError: Bool {
         if case .serverTrustEvaluationFailed = self { true } else { false }
     }
     /// Whether a retrier failed.
     public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
-    /// Whether the body of an upload could not be created.
+    /// Whether the body of an upload couldn't be created.
     public var isCreateUploadableError: Bool { if case .createUploadableFailed = self { true } else { false } }
-    /// Whether the request could not be created.
+    /// Whether the request couldn't be created.
     public var isCreateURLRequestError: Bool { if case .createURLRequestFailed = self { true } else { false } }
-    /// Whether a downloaded file could not be moved.
+    /// Whether a downloaded file couldn't be moved.
     public var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
     /// Whether there is no response, or it is incomplete.
     public var isSessionTaskError: Bool { if case .sessionTaskFailed = self { true } else { false } }
 }
 
 extension AFError {
-    /// The value that was not a URL; `nil` for other errors.
+    /// The value that wasn't a URL; `nil` for other errors.
     public var urlConvertible: (any URLConvertible)? { if case .invalidURL(let url) = self { url } else { nil } }
 
-    /// The file of a multipart body that could not be created; `nil` for other errors.
+    /// The file of a multipart body that couldn't be created; `nil` for other errors.
     public var url: URL? {
         guard case .multipartEncodingFailed(let reason) = self else { return nil }
         return reason.url
@@ -243,30 +243,30 @@ extension AFError {
         }
     }
 
-    /// The content type of a response that was not accepted; `nil` for other errors.
+    /// The content type of a response that wasn't accepted; `nil` for other errors.
     public var responseContentType: String? {
         guard case .responseValidationFailed(.unacceptableContentType(_, let type)) = self else { return nil }
         return type
     }
 
-    /// The status code of a response that was not accepted; `nil` for other errors.
+    /// The status code of a response that wasn't accepted; `nil` for other errors.
     public var responseCode: Int? {
         guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
         return code
     }
 
-    /// The encoding that the body did not have; `nil` for other errors.
+    /// The encoding that the body didn't have; `nil` for other errors.
     public var failedStringEncoding: String.Encoding? {
         guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
         return encoding
     }
 
-    /// The downloaded file that could not be moved; `nil` for other errors.
+    /// The downloaded file that couldn't be moved; `nil` for other errors.
     public var sourceURL: URL? {
         if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
     }
 
-    /// The destination to which a downloaded file could not be moved; `nil` for other errors.
+    /// The destination to which a downloaded file couldn't be moved; `nil` for other errors.
     public var destinationURL: URL? {
         if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
     }

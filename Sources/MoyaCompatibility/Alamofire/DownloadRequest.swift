@@ -31,7 +31,7 @@ public enum DownloadRequest {
     /// Returns a destination in a folder of the user, with the name that the server suggests.
     ///
     /// On Apple's systems the name is the response's `suggestedFilename`. On Linux it is that of `Content-Disposition`
-    /// (RFC 6266), else the last component of the URL, else `download`, without characters that are not safe in a name.
+    /// (RFC 6266), else the last component of the URL, else `download`, without characters that aren't safe in a name.
     ///
     /// - Parameters:
     ///   - directory: The folder; default: the documents.
@@ -68,7 +68,7 @@ extension HTTPURLResponse {
 extension TargetKit.DownloadDestination {
     /// The file that a destination of Moya chooses.
     ///
-    /// The destination receives the URL of a temporary file that does not exist: the body is moved to its place once it
+    /// The destination receives the URL of a temporary file that doesn't exist: the body is moved to its place once it
     /// is complete and accepted.
     static func choosing(_ destination: @escaping DownloadDestination, for url: URL) -> TargetKit.DownloadDestination {
         let destination = Unchecked(destination)

@@ -214,7 +214,7 @@ extension HTTPURLResponse {
 }
 
 extension URLSessionConfiguration {
-    /// The header fields that the session adds to each request that does not have them.
+    /// The header fields that the session adds to each request that doesn't have them.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(httpAdditionalHeaders as? [String: String] ?? [:]) }
         set { httpAdditionalHeaders = newValue.dictionary }

@@ -70,7 +70,7 @@ final class IdleTransport: Transport {
     private func transport(idleTimeout seconds: TimeInterval) -> (any Transport)? {
         let (known, isFull) = others.withLock { ($0[seconds], $0.count >= Self.transportLimit) }
         if isFull || known != nil { return known }
-        // It may ask an object of the app, so it is not created under the lock.
+        // It may ask an object of the app, so it isn't created under the lock.
         let new = makeTransport.value(seconds)
         return others.withLock { others in
             if let known = others[seconds] { return known }

@@ -41,7 +41,7 @@ public final class JSONParameterEncoder: ParameterEncoder {
 
     /// Returns the request with the value in its body, and the content type `application/json` unless it has one.
     ///
-    /// - Throws: ``AFError/parameterEncodingFailed(reason:)`` if the value cannot be encoded.
+    /// - Throws: ``AFError/parameterEncodingFailed(reason:)`` if the value can't be encoded.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -86,7 +86,7 @@ public final class URLEncodedFormParameterEncoder: ParameterEncoder {
 
     /// Returns the request with the value in its query or body.
     ///
-    /// - Throws: ``AFError/parameterEncoderFailed(reason:)`` if the value cannot be encoded or the request has no URL.
+    /// - Throws: ``AFError/parameterEncoderFailed(reason:)`` if the value can't be encoded or the request has no URL.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest

@@ -190,14 +190,14 @@ public struct JSONEncoding: ParameterEncoding, Sendable {
 
     /// Returns the request with the parameters in its body, and the content type `application/json` unless it has one.
     ///
-    /// - Throws: ``AFError/parameterEncodingFailed(reason:)`` if the parameters are not JSON values.
+    /// - Throws: ``AFError/parameterEncodingFailed(reason:)`` if the parameters aren't JSON values.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         try encode(urlRequest, withJSONObject: parameters)
     }
 
     /// Returns the request with a JSON value in its body, for example an array.
     ///
-    /// - Throws: ``AFError/parameterEncodingFailed(reason:)`` if the value is not a JSON array or object.
+    /// - Throws: ``AFError/parameterEncodingFailed(reason:)`` if the value isn't a JSON array or object.
     public func encode(
         _ urlRequest: any URLRequestConvertible,
         withJSONObject jsonObject: Any? = nil
@@ -218,7 +218,7 @@ public struct JSONEncoding: ParameterEncoding, Sendable {
     }
 }
 
-/// The parameters contain a value that JSON cannot express.
+/// The parameters contain a value that JSON can't express.
 struct InvalidJSONObject: LocalizedError {
     var errorDescription: String? { "The parameters contain a value that JSON cannot express." }
 }

@@ -48,9 +48,9 @@ public enum RetryResult: Sendable {
     case retry
     /// Retry after a delay in seconds.
     case retryWithDelay(TimeInterval)
-    /// Do not retry, but let other retriers decide.
+    /// Don't retry, but let other retriers decide.
     case doNotRetry
-    /// Do not retry, and end the request with another error.
+    /// Don't retry, and end the request with another error.
     case doNotRetryWithError(any Error)
 }
 
@@ -78,7 +78,7 @@ extension RequestInterceptor {
         completion(.success(urlRequest))
     }
 
-    /// Does not retry.
+    /// Doesn't retry.
     public func retry(
         _ request: Request,
         for session: Session,

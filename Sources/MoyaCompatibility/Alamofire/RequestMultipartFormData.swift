@@ -50,7 +50,7 @@ open class RequestMultipartFormData {
 
     /// Returns the bytes of the body.
     ///
-    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if a file or stream cannot be read.
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if a file or stream can't be read.
     public func encode() throws -> Data {
         do {
             guard !form.isInMemory else { return try form.data() }

@@ -41,7 +41,7 @@ extension ServerTrustManager {
     var policy: TLSPolicy {
         var insecureHosts: [String] = []
         var pins: [String: [String]] = [:]
-        // A pattern such as `*.example.com` is not the name of a host.
+        // A pattern such as `*.example.com` isn't the name of a host.
         for (host, evaluator) in evaluators where !host.contains("*") {
             let rules = Self.rules(of: evaluator) ?? []
             // All rules have to hold, so a single one that validates the certificate decides.
@@ -114,7 +114,7 @@ extension ServerTrustManager {
     }
 }
 
-/// An evaluator of the app's own, or one that a subclass of the manager chooses, cannot be expressed as a policy.
+/// An evaluator of the app's own, or one that a subclass of the manager chooses, can't be expressed as a policy.
 struct UnsupportedEvaluator: LocalizedError {
     var errorDescription: String? {
         """
@@ -124,7 +124,7 @@ struct UnsupportedEvaluator: LocalizedError {
     }
 }
 
-/// The underlying error of a failure of a server that the session's manager does not trust.
+/// The underlying error of a failure of a server that the session's manager doesn't trust.
 struct UntrustedServer: ErrorWithKind {
     let error: AFError
 
@@ -177,7 +177,7 @@ struct TrustingTransport: Transport {
         }
     }
 
-    /// The codes of a server that is not trusted.
+    /// The codes of a server that isn't trusted.
     private static let codes: Set<URLError.Code> = [
         .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
         .serverCertificateNotYetValid,

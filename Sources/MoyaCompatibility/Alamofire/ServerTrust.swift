@@ -41,12 +41,12 @@ open class ServerTrustManager {
 /// Decides whether a server is trusted.
 ///
 /// TargetKit's transports check servers by a `TLSPolicy` of TargetKit, which the session derives from the evaluators of
-/// this module. A call to a host with an evaluator of the app's own fails: its rule cannot be expressed as a policy.
+/// this module. A call to a host with an evaluator of the app's own fails: its rule can't be expressed as a policy.
 public protocol ServerTrustEvaluating {
     #if canImport(Security)
     /// Checks a server.
     ///
-    /// - Throws: An error if the server is not trusted.
+    /// - Throws: An error if the server isn't trusted.
     func evaluate(_ trust: SecTrust, forHost host: String) throws
     #endif
 }
@@ -77,7 +77,7 @@ public final class DisabledTrustEvaluator: PolicyTrustEvaluating {
 /// Trusts servers with one of the app's certificates.
 ///
 /// The public key of the server's own certificate must be the key of one of the app's, so that a renewed certificate
-/// with the same key is accepted, and the certificate of an authority is not. With `acceptSelfSignedCertificates`, the
+/// with the same key is accepted, and the certificate of an authority isn't. With `acceptSelfSignedCertificates`, the
 /// app's certificates are the only trusted authorities for the host instead.
 public final class PinnedCertificatesTrustEvaluator: PolicyTrustEvaluating {
     let rule: ServerTrustRule

@@ -11,23 +11,18 @@ import FoundationNetworking
 /// TargetKit's transport sends the requests: libcurl on Linux, a `URLSession` of its own on Apple's systems. The
 /// session determines the transport's settings:
 ///
-/// | setting | effect |
-/// |---|---|
-/// | `timeoutIntervalForRequest` | the time without a byte after which a request times out |
-/// | `timeoutIntervalForResource` | the time after which a request times out; a retry is another request |
-/// | `httpAdditionalHeaders` | fields of each request that does not have them |
-/// | `httpMaximumConnectionsPerHost` | the connections to a host |
-/// | `httpCookieStorage`, `httpShouldSetCookies` | the cookies that are sent and stored |
-/// | `protocolClasses` | with a class of the app's own, a `URLSession` sends the requests |
-/// | `allowsCellularAccess` | whether cellular networks are used |
-/// | the interceptor | changes and retries requests |
-/// | the server trust manager | which servers are trusted |
-/// | the redirect handler | whether redirects are followed |
+/// | setting | effect | |---|---| | `timeoutIntervalForRequest` | the time without a byte after which a request times
+/// out | | `timeoutIntervalForResource` | the time after which a request times out; a retry is another request | |
+/// `httpAdditionalHeaders` | fields of each request that doesn't have them | | `httpMaximumConnectionsPerHost` | the
+/// connections to a host | | `httpCookieStorage`, `httpShouldSetCookies` | the cookies that are sent and stored | |
+/// `protocolClasses` | with a class of the app's own, a `URLSession` sends the requests | | `allowsCellularAccess` |
+/// whether cellular networks are used | | the interceptor | changes and retries requests | | the server trust manager |
+/// which servers are trusted | | the redirect handler | whether redirects are followed |
 ///
 /// Others have no effect: see <doc:DifferencesFromMoya>.
 ///
 /// The class is `@unchecked Sendable`, as Alamofire's is, because apps keep sessions in global constants, which Swift 6
-/// accepts only of `Sendable` types, and the compiler checks no class that can have subclasses. Its properties do not
+/// accepts only of `Sendable` types, and the compiler checks no class that can have subclasses. Its properties don't
 /// change; an interceptor or monitor that several calls share protects its own state.
 open class Session: @unchecked Sendable {
     /// A session with the default settings.
@@ -62,7 +57,7 @@ open class Session: @unchecked Sendable {
     ///   - interceptor: Changes and retries requests; default: none.
     ///   - serverTrustManager: Determines which servers are trusted; default: those that the system trusts.
     ///   - redirectHandler: Determines whether redirects are followed; default: yes.
-    ///   - cachedResponseHandler: Has no effect: responses are not cached.
+    ///   - cachedResponseHandler: Has no effect: responses aren't cached.
     ///   - eventMonitors: Receive the events of requests; default: none.
     public init(
         configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
@@ -96,7 +91,7 @@ open class Session: @unchecked Sendable {
         case lazy
     }
 
-    /// Creates a session with the configuration of a `URLSession`, which itself is not used.
+    /// Creates a session with the configuration of a `URLSession`, which itself isn't used.
     public convenience init(
         session: URLSession,
         delegate: SessionDelegate,
@@ -126,7 +121,7 @@ open class Session: @unchecked Sendable {
 }
 
 extension Session {
-    /// Cancels the calls in flight of all providers with this session. Stubbed calls are not cancelled.
+    /// Cancels the calls in flight of all providers with this session. Stubbed calls aren't cancelled.
     ///
     /// - Parameters:
     ///   - queue: The queue of the completion; default: the main queue.
@@ -138,7 +133,7 @@ extension Session {
     }
 }
 
-/// The delegate of a session. It is not called.
+/// The delegate of a session. It isn't called.
 open class SessionDelegate: NSObject {
     /// Creates a delegate.
     ///
@@ -170,19 +165,19 @@ public struct Redirector: Sendable {
     }
 }
 
-/// Whether responses are cached. They are not.
+/// Whether responses are cached. They aren't.
 public struct ResponseCacher: Sendable {
     /// Whether responses are cached.
     public enum Behavior: Sendable {
         /// Responses are cached. Has no effect.
         case cache
-        /// Responses are not cached.
+        /// Responses aren't cached.
         case doNotCache
     }
 
     /// Responses are cached. Has no effect.
     public static let cache = ResponseCacher(behavior: .cache)
-    /// Responses are not cached.
+    /// Responses aren't cached.
     public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
     /// Whether responses are cached.

@@ -16,7 +16,7 @@ public protocol URLConvertible: Sendable {
 extension String: URLConvertible {
     /// Returns the URL of the text.
     ///
-    /// - Throws: `AFError.invalidURL(url:)` if the text is not a URL.
+    /// - Throws: `AFError.invalidURL(url:)` if the text isn't a URL.
     public func asURL() throws -> URL {
         guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
         return url
@@ -42,12 +42,12 @@ extension URLComponents: URLConvertible {
 public protocol URLRequestConvertible {
     /// Returns the request.
     ///
-    /// - Throws: An error if the value is not a request.
+    /// - Throws: An error if the value isn't a request.
     func asURLRequest() throws -> URLRequest
 }
 
 extension URLRequestConvertible {
-    /// The request; `nil` if the value is not one.
+    /// The request; `nil` if the value isn't one.
     public var urlRequest: URLRequest? { try? asURLRequest() }
 }
 
@@ -59,7 +59,7 @@ extension URLRequest: URLRequestConvertible {
 extension URLRequest {
     /// Creates a request.
     ///
-    /// - Throws: `AFError.invalidURL(url:)` if the value is not a URL.
+    /// - Throws: `AFError.invalidURL(url:)` if the value isn't a URL.
     public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
         self.init(url: try url.asURL())
         httpMethod = method.rawValue

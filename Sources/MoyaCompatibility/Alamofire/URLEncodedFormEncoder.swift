@@ -79,12 +79,12 @@ public final class URLEncodedFormEncoder {
 
     /// Returns the text of a value.
     ///
-    /// - Throws: An error if the value is not a dictionary or an object, or a property cannot be encoded.
+    /// - Throws: An error if the value isn't a dictionary or an object, or a property can't be encoded.
     public func encode(_ value: any Encodable) throws -> String { try encoder.encode(value) }
 
     /// Returns the bytes of the text of a value.
     ///
-    /// - Throws: An error if the value is not a dictionary or an object, or a property cannot be encoded.
+    /// - Throws: An error if the value isn't a dictionary or an object, or a property can't be encoded.
     public func encode(_ value: any Encodable) throws -> Data { Data(try encoder.encode(value).utf8) }
 
     private var encoder: TargetKit.URLEncodedFormEncoder {

@@ -7,10 +7,10 @@ import FoundationNetworking
 #endif
 
 extension Endpoint {
-    /// Returns the request of the endpoint. The contents of a file and the parts of a form are not in it.
+    /// Returns the request of the endpoint. The contents of a file and the parts of a form aren't in it.
     ///
-    /// - Throws: ``MoyaError/requestMapping(_:)`` if the URL is not valid, ``MoyaError/parameterEncoding(_:)`` if the
-    ///   parameters cannot be encoded, ``MoyaError/encodableMapping(_:)`` if an `Encodable` value cannot be encoded.
+    /// - Throws: ``MoyaError/requestMapping(_:)`` if the URL isn't valid, ``MoyaError/parameterEncoding(_:)`` if the
+    ///   parameters can't be encoded, ``MoyaError/encodableMapping(_:)`` if an `Encodable` value can't be encoded.
     public func urlRequest() throws -> URLRequest {
         guard let requestURL = URL(escaped: url) else { throw MoyaError.requestMapping(url) }
         var request = URLRequest(url: requestURL)

@@ -75,7 +75,7 @@ open class Endpoint {
 
 extension Endpoint: Hashable {
     /// Whether both endpoints send the same request: method, URL, header fields, body, file and parts. Two endpoints
-    /// that cannot become a request are equal if their URLs and methods are.
+    /// that can't become a request are equal if their URLs and methods are.
     public static func == (left: Endpoint, right: Endpoint) -> Bool {
         left === right || left.content == right.content
     }

@@ -12,8 +12,8 @@ import FoundationNetworking
 /// let provider = Provider<Catalog>(plugins: [LegacyPlugin(oldPlugin), RetryPlugin()])
 /// ```
 ///
-/// The plugin's hooks receive a ``MigratedTarget`` if the target is not one of Moya's. As for all plugins of TargetKit,
-/// `didReceive` and `process` are not called on the main queue.
+/// The plugin's hooks receive a ``MigratedTarget`` if the target isn't one of Moya's. As for all plugins of TargetKit,
+/// `didReceive` and `process` aren't called on the main queue.
 public struct LegacyPlugin: Plugin {
     private let plugin: Unchecked<any PluginType>
 

@@ -43,7 +43,7 @@ final class InflightCalls: Sendable {
         _ completion: @escaping Completion,
         _ start: (PendingCall, @escaping Completion) -> Void
     ) -> any Cancellable {
-        // Encoding a request may take long or call the app, so it is not done under the lock.
+        // Encoding a request may take long or call the app, so it isn't done under the lock.
         let (key, shared) = (endpoint.content, Unchecked(endpoint))
         let completion = Unchecked(completion)
         let new = PendingCall()

@@ -108,7 +108,7 @@ final class MoyaCall: Sendable {
 }
 
 extension TargetKit.Endpoint {
-    /// The parts of an endpoint that are not in its request, and the request's URL and method.
+    /// The parts of an endpoint that aren't in its request, and the request's URL and method.
     init(_ endpoint: Endpoint, request: URLRequest?, isStubbed: Bool) throws {
         guard let url = request?.url ?? URL(escaped: endpoint.url) else {
             throw MoyaError.requestMapping(endpoint.url)

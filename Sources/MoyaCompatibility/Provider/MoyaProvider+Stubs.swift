@@ -45,7 +45,7 @@ extension MoyaProvider {
 }
 
 extension EndpointSampleResponse {
-    /// The result of a stubbed call. A status code that is not accepted is ``MoyaError/statusCode(_:)``, within
+    /// The result of a stubbed call. A status code that isn't accepted is ``MoyaError/statusCode(_:)``, within
     /// ``MoyaError/underlying(_:_:)``.
     fileprivate func result(of request: URLRequest, validation: ValidationType) -> Result<Response, MoyaError> {
         let response: Response

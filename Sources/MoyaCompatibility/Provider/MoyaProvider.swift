@@ -33,7 +33,7 @@ public protocol MoyaProviderType: AnyObject {
 /// the main queue. ``targetKit`` makes the same calls with TargetKit's interface.
 ///
 /// The class is `@unchecked Sendable`, because apps keep providers in global constants, which Swift 6 accepts only of
-/// `Sendable` types, and the compiler checks no class that can have subclasses. Its properties do not change or are
+/// `Sendable` types, and the compiler checks no class that can have subclasses. Its properties don't change or are
 /// locked. The closures are called on the thread of a caller, as they were by Moya. A subclass repeats the conformance:
 /// `class StubbedProvider: MoyaProvider<GitHub>, @unchecked Sendable`.
 open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendable {
@@ -141,7 +141,7 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     ///   - progress: Receives the progress; the last step has the response.
     ///   - completion: Called exactly once. A call that is stubbed without delay and without a queue calls it before
     ///     this method returns.
-    /// - Returns: A token that can cancel the call. Releasing it does not cancel the call.
+    /// - Returns: A token that can cancel the call. Releasing it doesn't cancel the call.
     @discardableResult
     open func request(
         _ target: Target,
@@ -214,7 +214,7 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     /// let response = try await provider.targetKit.request(LegacyTarget(.zen))
     /// ```
     ///
-    /// The closures, the session and the plugins apply to its calls. The plugins of Moya are not called on the main
+    /// The closures, the session and the plugins apply to its calls. The plugins of Moya aren't called on the main
     /// queue for them.
     public var targetKit: Provider<LegacyTarget<Target>> {
         if let provider = pipeline.withLock({ $0 }) { return provider }

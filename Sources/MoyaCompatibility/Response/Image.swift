@@ -26,7 +26,7 @@ extension Moya {
 extension Response {
     /// Returns the image in the body.
     ///
-    /// - Throws: ``MoyaError/imageMapping(_:)`` if the body is not an image.
+    /// - Throws: ``MoyaError/imageMapping(_:)`` if the body isn't an image.
     public func mapImage() throws -> Image {
         guard let image = Image(data: data) else { throw MoyaError.imageMapping(self) }
         return image

@@ -58,7 +58,7 @@ extension TargetKitError {
         }
     }
 
-    /// The error of a server that the session's manager does not trust.
+    /// The error of a server that the session's manager doesn't trust.
     private var trustError: AFError? {
         ((underlying as? URLError)?.userInfo[NSUnderlyingErrorKey] as? UntrustedServer)?.error
     }

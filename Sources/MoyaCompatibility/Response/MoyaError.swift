@@ -3,23 +3,23 @@ import Foundation
 
 /// The failure of a call.
 public enum MoyaError: Error {
-    /// The body is not an image.
+    /// The body isn't an image.
     case imageMapping(Response)
-    /// The body is not JSON, or has no value at the key path.
+    /// The body isn't JSON, or has no value at the key path.
     case jsonMapping(Response)
-    /// The body is not text, or has no string at the key path.
+    /// The body isn't text, or has no string at the key path.
     case stringMapping(Response)
-    /// The body could not be decoded.
+    /// The body couldn't be decoded.
     case objectMapping(any Error, Response)
-    /// An `Encodable` value could not be encoded.
+    /// An `Encodable` value couldn't be encoded.
     case encodableMapping(any Error)
-    /// The status code is not accepted.
+    /// The status code isn't accepted.
     case statusCode(Response)
     /// Another failure, with the response if there is one. For a call over the network, the error is an ``AFError``.
     case underlying(any Error, Response?)
-    /// The endpoint's URL is not valid.
+    /// The endpoint's URL isn't valid.
     case requestMapping(String)
-    /// Parameters could not be encoded.
+    /// Parameters couldn't be encoded.
     case parameterEncoding(any Error)
 }
 

@@ -34,7 +34,7 @@ extension Response {
     /// Returns the JSON value of the body.
     ///
     /// - Parameter failsOnEmptyData: Whether an empty body is an error, or `NSNull`; default: an error.
-    /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body is not JSON.
+    /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body isn't JSON.
     public func mapJSON(failsOnEmptyData: Bool = true) throws -> Any {
         if data.isEmpty, !failsOnEmptyData { return NSNull() }
         do {
@@ -47,7 +47,7 @@ extension Response {
     /// Returns the text of the body, or the string at a key path of its JSON.
     ///
     /// - Parameter keyPath: The key path, for example `user.name`; default `nil`: the whole body.
-    /// - Throws: ``MoyaError/stringMapping(_:)`` if the body is not UTF-8 or has no string at the key path.
+    /// - Throws: ``MoyaError/stringMapping(_:)`` if the body isn't UTF-8 or has no string at the key path.
     public func mapString(atKeyPath keyPath: String? = nil) throws -> String {
         let text =
             if let keyPath {
@@ -67,8 +67,8 @@ extension Response {
     ///   - decoder: The decoder; default: one with the default settings.
     ///   - failsOnEmptyData: Whether an empty body is an error. Otherwise it is decoded as an empty object or an array
     ///     of one. Default: an error.
-    /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body is not JSON or has no value at the key path,
-    ///   ``MoyaError/objectMapping(_:_:)`` if the value cannot be decoded.
+    /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body isn't JSON or has no value at the key path,
+    ///   ``MoyaError/objectMapping(_:_:)`` if the value can't be decoded.
     public func map<D: Decodable>(
         _ type: D.Type,
         atKeyPath keyPath: String? = nil,

@@ -30,7 +30,7 @@ public final class Response: CustomDebugStringConvertible, Equatable, Sendable {
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Whether both have the same status code, body and head. The requests are not compared.
+    /// Whether both have the same status code, body and head. The requests aren't compared.
     public static func == (left: Response, right: Response) -> Bool {
         left.statusCode == right.statusCode && left.data == right.data && left.response == right.response
     }

@@ -6,12 +6,12 @@ import TargetKit
 struct CacheControl: Sendable {
     /// A number of seconds in a directive.
     enum Seconds: Sendable, Equatable {
-        /// The directive does not occur.
+        /// The directive doesn't occur.
         case absent
         /// It has no argument.
         case unlimited
         case seconds(Int)
-        /// The argument is not a number, or the directive occurs with different arguments.
+        /// The argument isn't a number, or the directive occurs with different arguments.
         case invalid
 
         /// The number; `nil` if there is none that is valid.

@@ -43,7 +43,7 @@ extension CacheExchange {
         do {
             let response = try await network(conditional(stored))
             if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
-                // It is not about this response (RFC 9111 §4.3.3).
+                // It isn't about this response (RFC 9111 §4.3.3).
                 return try await load(directives)
             }
             return await received(
@@ -67,7 +67,7 @@ extension CacheExchange {
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
         let requestTime = cache.now()
         var exchange = self
-        // Its response is not the call's.
+        // Its response isn't the call's.
         exchange.call = nil
         let begins = network.inBackground(conditional(stored)) { [exchange, cache] result, context in
             if case .success(let response) = result {
@@ -200,7 +200,7 @@ extension CacheExchange {
         if !HTTPHeaders.describesResource(head.statusCode), let current = await current(stored),
             HTTPHeaders.describesResource(current.statusCode)
         {
-            // It is used if the server cannot be reached.
+            // It is used if the server can't be reached.
             return
         }
         let isReload = CachePolicy(request.urlRequest.cachePolicy) == .reload
@@ -226,7 +226,7 @@ extension CacheExchange {
         }
     }
 
-    /// The stored response that the request selects, which was not looked for if the server had to be asked.
+    /// The stored response that the request selects, which wasn't looked for if the server had to be asked.
     private func current(_ stored: CachedResponse?) async -> CachedResponse? {
         if let stored { return stored }
         return await cache.response(for: key, fields: fields, in: storage)

@@ -21,7 +21,7 @@ struct CacheExchange: Sendable {
     let bodyLimit: Int
     let key: CacheKey
     /// Whether the response is to be stored for the request's user: the user is still signed in, and no other plugin
-    /// has added a credential that the cache does not know.
+    /// has added a credential that the cache doesn't know.
     let isOfUser: @Sendable (TransportResponse, RequestContext) -> Bool
     let generation: CacheRemovals.Generation
     /// Receives the response that the call gets; `nil` in the background.
@@ -160,7 +160,7 @@ struct UsedResponse: Sendable {
 }
 
 extension TransportResponse {
-    /// The answer to a request with `only-if-cached` that the cache cannot answer (RFC 9111 §5.2.1.7).
+    /// The answer to a request with `only-if-cached` that the cache can't answer (RFC 9111 §5.2.1.7).
     fileprivate static var gatewayTimeout: TransportResponse {
         TransportResponse(head: ResponseHead(statusCode: 504), body: .data(Data()))
     }

@@ -53,7 +53,7 @@ enum CacheFile {
             })
         else { return nil }
         let times = [requestTime, responseTime].map(Double.init(bitPattern:))
-        // Others cannot be compared with the current time.
+        // Others can't be compared with the current time.
         guard times.allSatisfy({ abs($0) < 1e12 }) else { return nil }
         return CachedResponse(
             key: CacheKey(url: url, user: user.isEmpty ? nil : user),
@@ -68,7 +68,7 @@ enum CacheFile {
         )
     }
 
-    /// The description of the response in a file, which is not checked; `nil` if it cannot be read.
+    /// The description of the response in a file, which isn't checked; `nil` if it can't be read.
     static func entry(at path: String) -> ResponseCache.Entry? {
         guard case .contents(let start) = CacheEntryFile.contents(of: path, limit: 4096), start.count > prefixSize
         else {

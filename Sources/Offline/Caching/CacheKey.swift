@@ -22,8 +22,8 @@ struct CacheKey: Sendable, Hashable {
         self.user = user
     }
 
-    /// The text of a URL without its fragment and user, which are not sent. Equivalent URLs have the same text (RFC
-    /// 9110 §4.2.3).
+    /// The text of a URL without its fragment and user, which aren't sent. Equivalent URLs have the same text (RFC 9110
+    /// §4.2.3).
     static func text(of url: URL) -> String {
         let text = url.absoluteString
         return isNormal(text.utf8) ? text : normalized(url) ?? text
@@ -53,7 +53,7 @@ struct CacheKey: Sendable, Hashable {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         let (scheme, host) = (components.scheme?.lowercased(), components.encodedHost?.lowercased())
         (components.scheme, components.encodedHost) = (scheme, host)
-        // They are not sent.
+        // They aren't sent.
         (components.user, components.password, components.fragment) = (nil, nil, nil)
         if components.port == ["http": 80, "https": 443][scheme] { components.port = nil }
         if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
@@ -138,7 +138,7 @@ struct CacheVariant: Sendable, Hashable {
         return texts.joined(separator: ",")
     }
 
-    /// The names in `Vary`; `nil` for `*`, which no request matches, and for what is not a name.
+    /// The names in `Vary`; `nil` for `*`, which no request matches, and for what isn't a name.
     static func names(in headers: HTTPHeaders) -> [String]? {
         var names: Set<String> = []
         for value in headers.values(for: "Vary") {

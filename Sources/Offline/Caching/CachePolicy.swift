@@ -9,7 +9,7 @@ import FoundationNetworking
 /// How a call uses the cache of its provider's ``ResponseCachePlugin``.
 ///
 /// A policy that uses a response regardless of its age also ignores `no-cache` and `must-revalidate`. A response that
-/// the server does not allow to be stored is never in the cache.
+/// the server doesn't allow to be stored is never in the cache.
 public enum CachePolicy: Sendable, Hashable {
     /// Follows the server's caching fields (RFC 9111), or the request's `cachePolicy` if a closure or a plugin has set
     /// it. This is the default.

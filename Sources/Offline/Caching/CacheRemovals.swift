@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// What was removed from a cache, so that a response whose exchange began before is not stored after it.
+/// What was removed from a cache, so that a response whose exchange began before isn't stored after it.
 struct CacheRemovals: Sendable {
     /// Identifies what was removed before an exchange.
     struct Generation: Sendable, Hashable {

@@ -197,7 +197,7 @@ struct Validators: Sendable {
     }
 
     /// Whether a request's own condition, `If-None-Match` or else `If-Modified-Since`, is met by these validators, so
-    /// that the answer is 304 (RFC 9111 §4.3.2). `nil` if the condition cannot be evaluated.
+    /// that the answer is 304 (RFC 9111 §4.3.2). `nil` if the condition can't be evaluated.
     func answersNotModified(noneMatch: String?, modifiedSince: String?, now: Date) -> Bool? {
         if let noneMatch {
             if noneMatch.trimmingCharacters(in: .whitespaces) == "*" { return true }

@@ -82,7 +82,7 @@ extension DiskCache {
     /// - Returns: Their number.
     func remove(where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
         var count = 0
-        // One folder at a time, so that calls do not wait for all of them.
+        // One folder at a time, so that calls don't wait for all of them.
         for folder in 0..<Self.folderCount {
             count += await onQueue(ofFolder: folder) { [self] in
                 let paths = layout.names(in: folder).map { layout.path(folder, name: $0) }

@@ -7,8 +7,8 @@ import TargetKit
 /// A file's name consists of digests of the URL, the user and the variant, and of the response's recency. A response is
 /// found by listing one of 1,024 folders; there is no index that could become inconsistent, and opening the cache reads
 /// none of the files. A file is written under a temporary name, and renamed; its checksum finds damage. Therefore any
-/// number of processes can use the folder, and each can end at any moment. Files are not flushed: after a loss of
-/// power, those that are incomplete count as missing.
+/// number of processes can use the folder, and each can end at any moment. Files aren't flushed: after a loss of power,
+/// those that are incomplete count as missing.
 ///
 /// Its methods access the disk, so they run on the queues of ``onQueue(of:_:)``.
 final class DiskCache: Sendable {
@@ -26,7 +26,7 @@ final class DiskCache: Sendable {
     let maintenanceQueue = DispatchQueue(label: "TargetKit.cache.maintenance", qos: .utility)
     let usage = Locked(DiskUsage())
     let report: @Sendable (ResponseCache.Event) -> Void
-    /// Whether a response could not be removed. The folder is then not used any more, so that it does not come back.
+    /// Whether a response couldn't be removed. The folder is then not used any more, so that it doesn't come back.
     private let isClosed = Locked(false)
 
     /// Opens a folder, and creates what is missing.
@@ -103,7 +103,7 @@ final class DiskCache: Sendable {
         CacheEntryFile.noteUse(layout.path(folder, name: prefix + name(of: response)))
     }
 
-    /// Reads a file. One that is not a complete response is removed.
+    /// Reads a file. One that isn't a complete response is removed.
     private func read(_ path: String) -> CachedResponse? {
         switch CacheEntryFile.contents(of: path, noteUseAfter: Self.useInterval) {
         case .contents(let bytes):
@@ -186,7 +186,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Removes the file of a response. If that fails, the folder is not used any more.
+    /// Removes the file of a response. If that fails, the folder isn't used any more.
     ///
     /// - Returns: Whether it existed.
     @discardableResult

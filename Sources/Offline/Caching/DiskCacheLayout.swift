@@ -33,7 +33,7 @@ struct DiskCacheLayout: Sendable {
     /// The part of a response's name that says how recent it is.
     static func recency(of name: String) -> Substring { name.suffix(CacheRecency.textLength) }
 
-    /// Calls a closure with the name and the status of each response in a folder. What it does not ask for is not read.
+    /// Calls a closure with the name and the status of each response in a folder. What it doesn't ask for isn't read.
     func forEachResponse(in folder: Int, body: (_ name: () -> String, _ status: () -> FileStatus?) -> Void) {
         Self.forEachName(in: self.folder(folder)) { name, descriptor in
             guard Self.isName(name) else { return }
@@ -59,14 +59,14 @@ struct DiskCacheLayout: Sendable {
 
     static let nameLength = 67 + CacheRecency.textLength
 
-    /// The names in a folder that is not a link.
+    /// The names in a folder that isn't a link.
     private static func names(in folder: String) -> [String] {
         var names: [String] = []
         forEachName(in: folder) { name, _ in names.append(String(cString: name)) }
         return names.filter { $0 != "." && $0 != ".." }
     }
 
-    /// Calls a closure with each name in a folder that is not a link, and the folder's descriptor.
+    /// Calls a closure with each name in a folder that isn't a link, and the folder's descriptor.
     private static func forEachName(in folder: String, body: (UnsafePointer<CChar>, Int32) -> Void) {
         let descriptor = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -105,7 +105,7 @@ extension DiskCacheLayout {
         }
         if !status.isPrivateFolder, chmod(root, 0o700) != 0 { throw CacheFailure("cannot protect", path: root) }
         guard mkdir(parts, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", path: parts) }
-        // What cannot be removed is not used.
+        // What can't be removed isn't used.
         guard access(parts, W_OK) == 0 else { throw CacheFailure("cannot write to", path: parts) }
         for _ in 0..<3 {
             switch CacheEntryFile.contents(of: saltFile) {
@@ -125,8 +125,8 @@ extension DiskCacheLayout {
     private func createSalt(_ salt: CacheSalt) throws(CacheFailure) -> Bool {
         let part = try TemporaryCacheFile(in: parts)
         try part.write(Data(salt.bytes))
-        // Unlike a rename, it does not replace the salt that another process has just created.
-        // The file is removed with its last reference.
+        // Unlike a rename, it doesn't replace the salt that another process has just created. The file is removed with
+        // its last reference.
         let code = withExtendedLifetime(part) { link(part.path, saltFile) == 0 ? 0 : errno }
         guard code == 0 || code == EEXIST else { throw CacheFailure("cannot create", path: saltFile, code: code) }
         return code == 0
@@ -192,9 +192,9 @@ final class TemporaryCacheFile: Sendable {
 enum CacheEntryFile {
     enum Contents {
         case contents([UInt8])
-        /// A link, a pipe, a folder, or a file that does not belong to this user.
+        /// A link, a pipe, a folder, or a file that doesn't belong to this user.
         case notAFile
-        /// There is none, or it cannot be read now.
+        /// There is none, or it can't be read now.
         case unavailable
     }
 
@@ -235,7 +235,7 @@ enum CacheEntryFile {
         // The file is removed with its last reference.
         defer { withExtendedLifetime(part) {} }
         if rename(part.path, path) == 0 { return }
-        // The folder does not exist, or the name belongs to a folder.
+        // The folder doesn't exist, or the name belongs to a folder.
         let folder = layout.folder(folder)
         if errno == ENOENT || errno == ENOTDIR {
             if errno == ENOTDIR { unlink(folder) }

@@ -68,7 +68,7 @@ struct Freshness: Sendable {
     }
 
     /// The current age (RFC 9111 §4.2.3). `nil` if the clock was set back since the response arrived, so that its age
-    /// is not known.
+    /// isn't known.
     func age(at now: Date) -> Double? {
         let residentTime = now.timeIntervalSince(responseTime)
         return residentTime < 0 ? nil : initialAge + residentTime

@@ -78,9 +78,9 @@ final class MemoryCache: Sendable {
     }
 
     /// Stores a response, which replaces the one of the same key and variant, unless that one is more recent. A
-    /// response of more than a quarter of the limit is not kept.
+    /// response of more than a quarter of the limit isn't kept.
     ///
-    /// - Parameter isFromDisk: Whether it was read from the disk: it does not replace one that has arrived meanwhile.
+    /// - Parameter isFromDisk: Whether it was read from the disk: it doesn't replace one that has arrived meanwhile.
     /// - Returns: Whether there is no more recent response.
     @discardableResult
     func store(_ response: CachedResponse, isFromDisk: Bool = false) -> Bool {

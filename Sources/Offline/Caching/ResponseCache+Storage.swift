@@ -14,7 +14,7 @@ extension ResponseCache {
         let variant: CacheVariant
     }
 
-    /// Opens the folder, if that has not been done.
+    /// Opens the folder, if that hasn't been done.
     func open() async -> Storage {
         if let storage = storage.withLock({ $0 }) { return storage }
         return await openingQueue.run { [self] in
@@ -87,7 +87,7 @@ extension ResponseCache {
         return isLatest
     }
 
-    /// Stores a response, unless a more recent one is stored. If it was removed since its exchange began, it is not
+    /// Stores a response, unless a more recent one is stored. If it was removed since its exchange began, it isn't
     /// stored, and the one that it would replace is removed.
     func store(_ response: CachedResponse, in storage: Storage, generation: CacheRemovals.Generation) {
         let url = response.key.url
@@ -119,7 +119,7 @@ extension ResponseCache {
         }
     }
 
-    /// Removes responses from memory. Those that are in transit are not stored.
+    /// Removes responses from memory. Those that are in transit aren't stored.
     ///
     /// - Returns: The number of the removal, which ends when the files are removed, and that of the responses.
     func beginRemoval(of isSelected: @escaping @Sendable (Entry) -> Bool) -> (number: Int, count: Int) {
@@ -153,7 +153,7 @@ extension ResponseCache {
 
     /// Removes the responses of a URL, those of all users.
     func remove(url: String, in storage: Storage) async {
-        // Responses that are in transit are from before the change, and are not stored.
+        // Responses that are in transit are from before the change, and aren't stored.
         removals.withLock { $0.add(url) }
         let inMemory = memory.remove(url: url)
         let onDisk = await storage.disk?.onQueue(of: url) { storage.disk?.remove(url: url) ?? 0 } ?? 0

@@ -14,10 +14,10 @@ import TargetKitPlugins
 ///   this process's memory, and so may one that another process has replaced, until it is stale.
 /// - Of several responses to the same request, the most recent one is kept, by its `Date` (RFC 9111 §4).
 /// - The folder has mode 0700 and its files 0600. The files contain URLs, header fields without `Set-Cookie`, and
-///   bodies in plain text; their names are digests. Credentials are not stored, only digests of them with a secret
+///   bodies in plain text; their names are digests. Credentials aren't stored, only digests of them with a secret
 ///   random number.
 /// - Responses are written after the call has completed, without a flush. Damaged files are ignored and removed.
-/// - If the folder cannot be used, the cache works in memory only, and ``events`` reports the reason.
+/// - If the folder can't be used, the cache works in memory only, and ``events`` reports the reason.
 public final class ResponseCache: Sendable {
     /// A description of a stored response, for ``ResponseCache/removeAll(where:)``.
     public struct Entry: Sendable {
@@ -41,14 +41,14 @@ public final class ResponseCache: Sendable {
         case revalidated(URL)
         /// Responses were removed, because they were invalid or exceeded the limit, or at the app's request.
         case removed(count: Int)
-        /// The folder could not be used; the text is for the developer. The calls are not affected.
+        /// The folder couldn't be used; the text is for the developer. The calls aren't affected.
         case failed(String)
     }
 
     /// The salt and the folder, after it was opened.
     struct Storage: Sendable {
         let salt: CacheSalt
-        /// `nil` if there is no folder, or it cannot be used.
+        /// `nil` if there is no folder, or it can't be used.
         let disk: DiskCache?
     }
 
@@ -70,9 +70,9 @@ public final class ResponseCache: Sendable {
     ///   - folder: A folder for the cache alone, for example in the caches directory; it is created if necessary.
     ///     Default `nil`: memory only.
     ///   - memoryLimit: The maximum number of bytes in memory; default 16 MiB. The least recently used responses are
-    ///     removed first. A response larger than a quarter of the limit is not kept in memory.
+    ///     removed first. A response larger than a quarter of the limit isn't kept in memory.
     ///   - diskLimit: The maximum number of bytes in the folder; default 128 MiB. Each process may exceed it by an
-    ///     eighth. A response larger than a quarter of the limit is not kept in the folder.
+    ///     eighth. A response larger than a quarter of the limit isn't kept in the folder.
     ///   - usesHeuristics: Whether a response without an explicit lifetime is fresh for a tenth of the time since its
     ///     last modification (RFC 9111 §4.2.2); default: no, it is validated before each use.
     public convenience init(
@@ -121,12 +121,12 @@ public final class ResponseCache: Sendable {
         await removeAll { _ in true }
     }
 
-    /// Removes the responses for which a closure returns `true`. Those that arrive for requests in progress are not
+    /// Removes the responses for which a closure returns `true`. Those that arrive for requests in progress aren't
     /// stored.
     ///
-    /// The responses are not used from the beginning of the call, even before their files are removed. The closure can
-    /// be called on any thread, and is kept for requests in progress. If a file cannot be removed, ``events`` reports
-    /// the reason, and the folder is not used until the next launch.
+    /// The responses aren't used from the beginning of the call, even before their files are removed. The closure can
+    /// be called on any thread, and is kept for requests in progress. If a file can't be removed, ``events`` reports
+    /// the reason, and the folder isn't used until the next launch.
     ///
     /// ```swift
     /// await cache.removeAll { $0.isPersonal }

@@ -15,7 +15,7 @@ import FoundationNetworking
 /// if case .stale(let age) = list.origin { showAge(age) }
 /// ```
 ///
-/// Each request of a redirected call is cached individually. Stubbed calls do not use the cache, nor do requests with a
+/// Each request of a redirected call is cached individually. Stubbed calls don't use the cache, nor do requests with a
 /// body, downloads to files, streams, and requests with `Range`, `If-Range`, `If-Match` or `If-Unmodified-Since`. A
 /// successful request with an unsafe method, unless it is stubbed, invalidates stored responses (RFC 9111 §4.4).
 ///
@@ -23,17 +23,17 @@ import FoundationNetworking
 ///   directives of requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861).
 ///   `s-maxage` and `proxy-revalidate`, which apply to shared caches, are ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
-/// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
-/// - A stored response whose body cannot be decoded is removed, so that the next call loads it. The response that it
-///   has replaced, for example because a captive portal has answered, is used again.
-/// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
+/// - A request with `only-if-cached` that the cache can't answer gets the status 504 (RFC 9111 §5.2.1.7).
+/// - A stored response whose body can't be decoded is removed, so that the next call loads it. The response that it has
+///   replaced, for example because a captive portal has answered, is used again.
+/// - A cached response doesn't set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
 ///   old it is.
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential:
 ///   `Authorization`, `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an
 ///   `AuthenticationPlugin` keeps its responses when its credential is refreshed, and between launches; when it ends,
 ///   all responses to requests with credentials are removed. For other credentials that change, pass `user`. Without
-///   it, requests whose only credential is a signature do not use the cache, and a response to a request that gets its
-///   credential in another plugin's `exchange` is not stored.
+///   it, requests whose only credential is a signature don't use the cache, and a response to a request that gets its
+///   credential in another plugin's `exchange` isn't stored.
 ///
 /// A provider can have only one of these plugins.
 public struct ResponseCachePlugin: Plugin {
@@ -83,8 +83,8 @@ public struct ResponseCachePlugin: Plugin {
         return request
     }
 
-    /// Removes the response of a call that could not be decoded, and restores the one that it has replaced: behind a
-    /// captive portal, the response is not the server's.
+    /// Removes the response of a call that couldn't be decoded, and restores the one that it has replaced: behind a
+    /// captive portal, the response isn't the server's.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard case .failure(let error) = call.result, error.stage == .decoding,
             let used = context[CachedCall.Key.self]?.withLock(\.used), let storage = cache.storage.withLock(\.self)
@@ -139,7 +139,7 @@ public struct ResponseCachePlugin: Plugin {
         return call.withLock(\.request) ?? error.request.map { TransportRequest(urlRequest: $0) }
     }
 
-    /// Returns `nil` for a request that does not use the cache.
+    /// Returns `nil` for a request that doesn't use the cache.
     private func exchange(
         of request: TransportRequest,
         context: RequestContext,
@@ -281,12 +281,12 @@ private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHead
 private enum UserKey: RequestContextKey { typealias Value = String? }
 
 extension Int {
-    /// Whether it is the status of a server that cannot answer now.
+    /// Whether it is the status of a server that can't answer now.
     fileprivate var isOfServerThatCannotAnswer: Bool { self == 408 || self == 429 || self >= 500 }
 }
 
 extension String {
-    /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2), or for
+    /// Whether a field of that name asks for something that a stored response can't decide (RFC 9111 §4.3.2), or for
     /// another server than the URL does.
     fileprivate var bypassesCache: Bool {
         switch utf8.count {
@@ -309,7 +309,7 @@ extension Error {
 }
 
 extension TargetKitError {
-    /// Whether a cached response may be returned instead: the server has not answered, or cannot answer now.
+    /// Whether a cached response may be returned instead: the server hasn't answered, or can't answer now.
     fileprivate var allowsCachedResponse: Bool {
         switch stage {
         case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false

@@ -15,7 +15,7 @@ extension OfflineOutbox {
     /// unspecified.
     ///
     /// - Returns: The response, or the identifier of the entry after it was written to permanent storage.
-    /// - Throws: The error of a call that is not kept, by its `CallOptions.outboxPolicy`. If a call could not be kept,
+    /// - Throws: The error of a call that isn't kept, by its `CallOptions.outboxPolicy`. If a call couldn't be kept,
     ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
     public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
         let epoch = content.value.epoch
@@ -45,7 +45,7 @@ extension OfflineOutbox {
     ///
     /// - Returns: The identifier of the entry, which is on permanent storage.
     /// - Throws: ``OutboxError/full``, ``OutboxError/unencodableTarget(type:)``, or
-    ///   ``OutboxError/unusableFile(path:reason:)`` if it cannot be stored, for example on a full disk.
+    ///   ``OutboxError/unusableFile(path:reason:)`` if it can't be stored, for example on a full disk.
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
         let id = UUID()
@@ -66,7 +66,7 @@ extension OfflineOutbox {
     /// Resends an entry that has failed or expired, with the same `Idempotency-Key`. Its age is measured from now. Does
     /// nothing if there is no such entry.
     ///
-    /// - Throws: ``OutboxError`` if the change cannot be written.
+    /// - Throws: ``OutboxError`` if the change can't be written.
     public func retry(_ id: UUID) async throws(OutboxError) {
         let now = now()
         try await store.transaction { [self] transaction throws(OutboxError) in
@@ -83,7 +83,7 @@ extension OfflineOutbox {
     /// - Parameters:
     ///   - id: The identifier of the entry.
     ///   - next: The entry before which it is moved; default `nil`: to the end.
-    /// - Throws: ``OutboxError`` if the change cannot be written.
+    /// - Throws: ``OutboxError`` if the change can't be written.
     public func move(_ id: UUID, before next: UUID? = nil) async throws(OutboxError) {
         try await store.transaction { [self] transaction throws(OutboxError) in
             let items = transaction.current.items
@@ -96,13 +96,13 @@ extension OfflineOutbox {
 
     /// Removes an entry. If its call is in progress, the call is cancelled; the server may still process it.
     ///
-    /// - Throws: ``OutboxError`` if the change cannot be written. This process does not send the entry, but it is sent
+    /// - Throws: ``OutboxError`` if the change can't be written. This process doesn't send the entry, but it is sent
     ///   after the next launch unless a later write succeeds.
     public func remove(_ id: UUID) async throws(OutboxError) {
         try await remove { $0.id == id }
     }
 
-    /// Removes all entries of the account, including those that this version of the app cannot decode.
+    /// Removes all entries of the account, including those that this version of the app can't decode.
     ///
     /// - Throws: ``OutboxError``, like ``remove(_:)``.
     public func removeAll() async throws(OutboxError) {
@@ -219,7 +219,7 @@ extension OfflineOutbox {
 extension OutboxItems {
     /// The entries that have failed or expired and make room for a call.
     ///
-    /// - Throws: ``OutboxError/full`` if there are not enough of them.
+    /// - Throws: ``OutboxError/full`` if there aren't enough of them.
     fileprivate func ended(toMakeRoomFor call: StoredCall, limits: OutboxLimits) throws(OutboxError) -> [Item] {
         var (count, byteCount) = (order.count + 1, byteCount + call.target.utf8.count)
         var dropped: [Item] = []

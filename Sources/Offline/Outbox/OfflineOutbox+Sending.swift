@@ -6,7 +6,7 @@ import TargetKitPlugins
 extension OfflineOutbox {
     /// How soon to look again whether another process still sends.
     private static var otherProcessDelay: Duration { .seconds(1) }
-    /// How soon to try again when the file could not be used.
+    /// How soon to try again when the file couldn't be used.
     private static var storageDelay: Duration { .seconds(30) }
 
     /// Starts to send waiting entries, or notifies the task that sends them.
@@ -46,7 +46,7 @@ extension OfflineOutbox {
 
     /// Sends entries again at the end of the shortest delay, or when one expires.
     ///
-    /// - Parameter delay: The delay, if it is not that of the entries.
+    /// - Parameter delay: The delay, if it isn't that of the entries.
     private func sendLater(_ delay: Duration?) {
         // Under the lock: an older state must not replace the delay of a newer one.
         delayTask.withLock { task in
@@ -123,7 +123,7 @@ extension OfflineOutbox {
             return content.account == item.call.account && content.items[item.id] != nil
         }
         let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
-        // It does not throw, because what cannot be written is written later.
+        // It doesn't throw, because what can't be written is written later.
         try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
             try end(item, outcome: outcome, transaction: &transaction)
         }

@@ -25,9 +25,9 @@ import TargetKitPlugins
 ///
 /// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is sent again after a delay: up to
 /// 1 second, then up to 5 minutes, or the time in `Retry-After`. So it is after status 409 with `Retry-After`: the
-/// server still processes an earlier request with the key. With ``OutboxPolicy/ifUnsent``, such a failure is
-/// final unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call of ``send(_:)``
-/// succeeds. Any other status that the target does not accept is final: the entry fails, and the next one is sent.
+/// server still processes an earlier request with the key. With ``OutboxPolicy/ifUnsent``, such a failure is final
+/// unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call of ``send(_:)``
+/// succeeds. Any other status that the target doesn't accept is final: the entry fails, and the next one is sent.
 public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let provider: Provider<Target>
     let options: CallOptions
@@ -51,20 +51,20 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - provider: Makes the calls.
-    ///   - file: The file for the entries, in a folder that is not synchronized with other devices; default `nil`: the
+    ///   - file: The file for the entries, in a folder that isn't synchronized with other devices; default `nil`: the
     ///     entries are kept in memory. Lock files are created beside it.
     ///   - account: An identifier of the signed-in user, which is written to the file; default `nil`. Only the entries
     ///     of this account are sent and shown.
     ///   - maximumAge: How long an entry waits before it expires; default: 7 days.
     ///   - maximumCount: The number of entries; default: 1,000. Beyond it, entries that have failed or expired are
-    ///     removed, the oldest first; if there are none, calls are not kept.
+    ///     removed, the oldest first; if there are none, calls aren't kept.
     ///   - maximumByteCount: The total size of the targets in bytes of JSON; default: 10 MiB. Enforced in the same way.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - reachability: Entries are sent only while it reports a network that they may use. The outbox starts it.
-    ///     Default `nil`: the network is not considered, and entries are tried again after delays.
+    ///     Default `nil`: the network isn't considered, and entries are tried again after delays.
     ///   - clock: Measures the delays; default: the continuous clock.
     ///   - now: The time of day, for the age of entries.
-    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if the file cannot be used.
+    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if the file can't be used.
     public init(
         _ provider: Provider<Target>,
         storedIn file: URL? = nil,
@@ -105,22 +105,22 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         return content.value.entries
     }
 
-    /// The entries that this outbox changes, each in its new state. Changes by other processes are not included.
+    /// The entries that this outbox changes, each in its new state. Changes by other processes aren't included.
     ///
     /// The first sequence begins with up to 100 of the latest changes since the outbox was created. If more
     /// than 1,000 are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence has
     /// one reader.
     public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
 
-    /// The number of entries that this version of the app cannot decode, for example because a case of the target was
-    /// renamed. They stay in the file, and are not sent.
+    /// The number of entries that this version of the app can't decode, for example because a case of the target was
+    /// renamed. They stay in the file, and aren't sent.
     public var unreadableCount: Int {
         let content = content.value
         return content.damagedCount + content.items.all.count { $0.target == nil }
     }
 
-    /// Why the file could not be used; `nil` if the last operation succeeded. What could not be written is written
-    /// later, as long as this process runs.
+    /// Why the file couldn't be used; `nil` if the last operation succeeded. What couldn't be written is written later,
+    /// as long as this process runs.
     public var storageError: OutboxError? {
         changes.access()
         return content.value.storageError

@@ -6,7 +6,7 @@ import TargetKitPlugins
 /// The state of an outbox in this process.
 struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var items = OutboxItems<Target>()
-    /// The number of lines of the file that are not records.
+    /// The number of lines of the file that aren't records.
     var damagedCount = 0
     var storageError: OutboxError?
 
@@ -16,9 +16,9 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var sending: UUID?
     /// The task of its call.
     var task: Task<Result<Response, TargetKitError>, Never>?
-    /// The first firstAttempts of calls that are not entries yet.
+    /// The first firstAttempts of calls that aren't entries yet.
     var firstAttempts: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
-    /// The number of changes of the account and of removals of all entries. A first try from before is not kept.
+    /// The number of changes of the account and of removals of all entries. A first try from before isn't kept.
     var epoch = 0
     /// The entry that the server has rejected with the status 401.
     var unauthorized: UUID?
@@ -38,7 +38,7 @@ extension OutboxContent {
         items.all.filter { $0.call.account == account }.compactMap(entry)
     }
 
-    /// An entry as the app sees it; `nil` if this version of the app cannot decode it.
+    /// An entry as the app sees it; `nil` if this version of the app can't decode it.
     func entry(_ item: OutboxItems<Target>.Item) -> OutboxEntry<Target>? {
         guard let target = item.target else { return nil }
         return OutboxEntry(id: item.id, target: target, date: item.call.date, state: state(of: item, target: target))

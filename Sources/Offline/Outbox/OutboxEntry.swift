@@ -16,7 +16,7 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
         case needsSignIn
         /// The server has accepted it. It is no longer in the outbox.
         case sent(Response)
-        /// Its call failed and is not repeated. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
+        /// Its call failed and isn't repeated. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
         /// After a relaunch, the error has only its stage, kind and description.
         case failed(TargetKitError)
         /// It has reached the maximum age. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
@@ -76,11 +76,11 @@ struct OutboxLimits: Sendable {
 
 /// The failure of an operation of an ``OfflineOutbox``. Its description says what happened and what to do.
 public enum OutboxError: Error, Sendable, Hashable {
-    /// The outbox has reached its maximum number or size of entries: a call was not kept.
+    /// The outbox has reached its maximum number or size of entries: a call wasn't kept.
     case full
-    /// A target could not be encoded, for example because it contains a number that JSON does not have.
+    /// A target couldn't be encoded, for example because it contains a number that JSON doesn't have.
     case unencodableTarget(type: String)
-    /// The file of the outbox cannot be used, for example because the disk is full.
+    /// The file of the outbox can't be used, for example because the disk is full.
     case unusableFile(path: String, reason: String)
 
     init(_ failure: RecordLogFailure) {
@@ -101,7 +101,7 @@ extension OutboxError: DescribedError, ErrorWithKind {
         }
     }
 
-    /// There is no space for the call, or it cannot be kept.
+    /// There is no space for the call, or it can't be kept.
     package var kind: TargetKitError.Kind? {
         switch self {
         case .full, .unusableFile: .storageFull

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// Once a call is kept, it is repeated after failures without a response, after the statuses 408, 425, 429 and 500–599,
 /// and after status 409 with `Retry-After`, except with ``ifUnsent``.
 public enum OutboxPolicy: String, Sendable, Codable {
-    /// The call is not kept.
+    /// The call isn't kept.
     case never
     /// Failures in which nothing was sent: there is no network, or no connection to the server. The call is sent at
     /// most once: it fails permanently if the connection is lost or the app ends before the response arrives. It has no
@@ -47,7 +47,7 @@ private enum OutboxGroupKey: CallOptionKey { static let defaultValue: String? = 
 /// The outcome of an entry's call.
 enum OutboxOutcome: Sendable {
     case sent(Response)
-    /// It is not sent again.
+    /// It isn't sent again.
     case failed(TargetKitError)
     /// The server has rejected the credentials.
     case needsSignIn

@@ -75,7 +75,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
 
         let id: UUID
         var call: StoredCall
-        /// `nil` if this version of the app cannot decode it.
+        /// `nil` if this version of the app can't decode it.
         let target: Target?
         var state = State.waiting
 

@@ -12,7 +12,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// `nil`: the entries are kept in memory.
     fileprivate let log: SharedRecordLog<OutboxRecord>?
     private let queue = DispatchQueue(label: "TargetKit.outbox")
-    /// Changes that were made, and could not be written yet.
+    /// Changes that were made, and couldn't be written yet.
     fileprivate let unwritten = Locked<[OutboxRecord]>([])
     /// The right to send the entries of the file.
     private let turn = Locked<FileLock?>(nil)
@@ -51,7 +51,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         return new != nil
     }
 
-    /// Lets other processes send, unless the end of a call could not be written: they would send its entry again.
+    /// Lets other processes send, unless the end of a call couldn't be written: they would send its entry again.
     /// Returns whether they can send.
     func releaseSendingLock() -> Bool {
         guard unwritten.withLock(\.isEmpty) else { return false }
@@ -69,7 +69,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
 
     /// Reads what other processes have written, and changes the entries.
     ///
-    /// - Parameter isRequired: Whether the changes have to be written. Otherwise they are made although the file cannot
+    /// - Parameter isRequired: Whether the changes have to be written. Otherwise they are made although the file can't
     ///   be used, and written later.
     func transaction<Value: Sendable>(
         isRequired: Bool = true,
@@ -124,7 +124,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
     /// The current state of the outbox.
     var current: OutboxContent<Target> { store.content.value }
 
-    /// Takes over the records of other processes, and writes those that could not be written before.
+    /// Takes over the records of other processes, and writes those that couldn't be written before.
     fileprivate mutating func begin(_ session: SharedRecordLog<OutboxRecord>.Session) {
         self.session = session
         let unwritten = store.unwritten.withLock(\.self)
@@ -140,22 +140,22 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         if store.unwritten.withLock(\.isEmpty) { store.note(nil) }
     }
 
-    /// Writes entries that a file lacks which this process and others have not made: something else has removed,
-    /// emptied or replaced the one that they were in.
+    /// Writes entries that a file lacks which this process and others haven't made: something else has removed, emptied
+    /// or replaced the one that they were in.
     private mutating func restore(_ items: OutboxItems<Target>) {
         guard let session else { return }
         let known = session.isLost ? [] : Set(session.records.map(\.id))
         let records = items.records.filter { !known.contains($0.id) }
         if records.isEmpty { return }
-        // It does not throw, because what cannot be written is written later.
+        // It doesn't throw, because what can't be written is written later.
         _ = try? write(records, isRequired: false)
     }
 
     /// Writes records to permanent storage, and changes the entries.
     ///
     /// - Parameter isRequired: Whether the records have to be written; default: as the transaction says.
-    /// - Returns: The error, if the records are not required and will be written later.
-    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if they are required and cannot be written; the entries are
+    /// - Returns: The error, if the records aren't required and will be written later.
+    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if they are required and can't be written; the entries are
     ///   then unchanged.
     @discardableResult
     mutating func write(

@@ -52,7 +52,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
 
     // MARK: Loading
 
-    /// Joins the load in progress, or begins one. A load that uses a cached response as it is does not answer a task
+    /// Joins the load in progress, or begins one. A load that uses a cached response as it is doesn't answer a task
     /// that wants it confirmed.
     mutating func joinLoad(validates: Bool) -> (load: ResourceLoad<Value>, isNew: Bool) {
         if var load, load.validates || !validates {

@@ -9,7 +9,7 @@ import TargetKit
 /// BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED")
 /// ```
 ///
-/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. A body that is not JSON, has no such
+/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. A body that isn't JSON, has no such
 /// value, or was downloaded to a file doesn't match.
 public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath

@@ -38,7 +38,7 @@ extension CurrentCredential {
     }
 
     /// Whether the server has recently rejected this credential for the request although it was new, so that another
-    /// refresh would not help.
+    /// refresh wouldn't help.
     func wasRefused(_ request: String, with generation: Int) -> Bool {
         let now = elapsedTime.current
         return state.withLock { state in

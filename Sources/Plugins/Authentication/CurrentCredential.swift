@@ -14,7 +14,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         let credential: Credential
         let generation: Int
         let owner: CredentialSession
-        /// Whether another process stored it. Such a credential is not necessarily a new one.
+        /// Whether another process stored it. Such a credential isn't necessarily a new one.
         var isAdopted = false
     }
 

@@ -10,8 +10,8 @@ import TargetKit
 /// lowest metric: by `/sys/class/net`, or else by the kernel's description of the device. Only mobile networks are
 /// expensive.
 ///
-/// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel does
-/// not report each route that is removed with it, and messages may be lost.
+/// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel
+/// doesn't report each route that is removed with it, and messages may be lost.
 package struct NetlinkConnectivity: ConnectivitySource {
     /// What makes the device online.
     package enum Requirement: Sendable, Hashable {

@@ -132,8 +132,8 @@ public final class CookieStore: Sendable {
 extension CookieStore {
     /// Creates a store with the cookies in a file, and keeps the file up to date.
     ///
-    /// The file is JSON and contains secrets in plain text; only its owner can read it (mode 0600). Session cookies are
-    /// not written. The file is replaced atomically before the method that changes a cookie returns, or by another
+    /// The file is JSON and contains secrets in plain text; only its owner can read it (mode 0600). Session cookies
+    /// aren't written. The file is replaced atomically before the method that changes a cookie returns, or by another
     /// thread that is writing at that time.
     ///
     /// A file must be used by one store only, in one process. Otherwise, the last one to write wins.

@@ -28,8 +28,8 @@ public struct DefaultHeadersPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil`: the field isn't set.
-    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is
-    ///     not set.
+    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field
+    ///     isn't set.
     ///   - languages: Language tags or locale identifiers, the preferred one first, evaluated at each request; default:
     ///     the user's languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the
     ///     field isn't set.

@@ -183,8 +183,7 @@ extension CallOptions {
     ///
     /// It must differ for different operations, and be the same when a person starts one again: use a property of what
     /// is sent, not a random value. It is sent as it is (draft-ietf-httpapi-idempotency-key-header requires quotation
-    /// marks, many servers do not). An empty key isn't sent; one with CR, LF or NUL ends the call with stage
-    /// `.request`.
+    /// marks, many servers don't). An empty key isn't sent; one with CR, LF or NUL ends the call with stage `.request`.
     public var idempotencyKey: String? {
         get { self[IdempotencyKey.self] }
         set { self[IdempotencyKey.self] = newValue }

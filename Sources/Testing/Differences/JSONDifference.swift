@@ -24,8 +24,8 @@ package struct JSONDifference: Sendable, Hashable {
 
     /// The differences between two documents, in the order of the expected one, then of the found one.
     ///
-    /// Numbers are compared as decimals: `1` and `1.0` are equal, and a Boolean isn't a number. The order of keys does
-    /// not matter. The elements of arrays are aligned, so one element that was inserted is one difference.
+    /// Numbers are compared as decimals: `1` and `1.0` are equal, and a Boolean isn't a number. The order of keys
+    /// doesn't matter. The elements of arrays are aligned, so one element that was inserted is one difference.
     package static func between(_ expected: JSONValue, found: JSONValue) -> [JSONDifference] {
         var comparison = JSONComparison()
         comparison.compare(expected, found: found)

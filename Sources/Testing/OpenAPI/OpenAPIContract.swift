@@ -18,8 +18,8 @@ import TargetKit
 ///   `not`, `if`, discriminators, and references within the document, also recursive ones. The formats `date`,
 ///   `date-time`, `uuid`, `uri`, `email`, `ipv4`, `ipv6`, `byte`, `int32` and `int64` are checked; other ones aren't.
 ///   A property that is `writeOnly` need not be in a response. Redacted values fit every schema.
-/// - The keywords `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`, anchors, and other bodies than JSON are
-///   not checked. A reference to another document is a difference, so that nothing is skipped unnoticed.
+/// - The keywords `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`, anchors, and other bodies than JSON
+///   aren't checked. A reference to another document is a difference, so that nothing is skipped unnoticed.
 public struct OpenAPIContract: Sendable {
     let document: OpenAPIDocument
     let operations: OpenAPIOperations

@@ -12,8 +12,8 @@ extension Provider {
     /// For each target:
     /// - The request can be built by the provider's closures, and the document has an operation with its method and
     ///   path. Plugins aren't called.
-    /// - The sample is a response of the operation, as `OpenAPIContract` checks it. An empty sample and a failure are
-    ///   not checked.
+    /// - The sample is a response of the operation, as `OpenAPIContract` checks it. An empty sample and a failure
+    ///   aren't checked.
     /// - So are all responses that a cassette has for the request. A target without an entry is a problem, so that no
     ///   check is skipped unnoticed.
     ///

@@ -4,7 +4,7 @@
 /// first: the events of a launch may be delivered before the app delegate gets the handler.
 @MainActor
 final class BackgroundEvents {
-    // The system's handler is not `Sendable`; it is stored and called on the main actor.
+    // The system's handler isn't `Sendable`; it is stored and called on the main actor.
     private var completion: (() -> Void)?
     private var hasHandled = false
     private var hasFinished = false

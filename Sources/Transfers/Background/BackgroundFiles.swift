@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// The files of a background session: request bodies, the data that continues downloads, and the responses that no call
-/// has received yet, because the app was not running when they arrived.
+/// has received yet, because the app wasn't running when they arrived.
 struct BackgroundFiles: Sendable {
     private struct Head: Codable {
         var status: Int

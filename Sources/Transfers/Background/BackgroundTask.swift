@@ -52,7 +52,7 @@ struct BackgroundTask: Sendable {
 
     /// The identifier of the task within its session.
     let identifier: Int
-    /// `nil` for a task that was not created by TargetKit.
+    /// `nil` for a task that wasn't created by TargetKit.
     let name: Name?
     let state: State
     let resume: @Sendable () -> Void

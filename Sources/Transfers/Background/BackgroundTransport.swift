@@ -15,7 +15,7 @@ import TargetKit
 /// }
 /// ```
 ///
-/// The response of an exchange that ends while the app is not running is stored until the same transfer is requested
+/// The response of an exchange that ends while the app isn't running is stored until the same transfer is requested
 /// again, for example by a `TransferQueue` after a launch, and a transfer that is still running is joined. A transfer
 /// is identified by its option `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range
 /// and body. Set the option for requests that differ at each launch, for example multipart forms, whose boundary is
@@ -23,7 +23,7 @@ import TargetKit
 ///
 /// - Create the transport once for an identifier, at every launch, and keep a reference to it. Calls of a second one
 ///   end with `.unsupportedURL`.
-/// - A body is sent from a file; bytes and streams are written to one first. A response cannot be streamed.
+/// - A body is sent from a file; bytes and streams are written to one first. A response can't be streamed.
 /// - The system follows redirects, and retries and continues exchanges by its own rules. A cancelled download is
 ///   continued by the next call for the same transfer if the server supports it. The response of a continued download
 ///   describes the whole file.
@@ -91,7 +91,7 @@ public final class BackgroundTransport: Transport {
     /// been delivered.
     ///
     /// - Parameter identifier: The identifier that the system passes with the handler.
-    /// - Returns: Whether the session has the identifier. Otherwise the handler is not called: pass it to the transport
+    /// - Returns: Whether the session has the identifier. Otherwise the handler isn't called: pass it to the transport
     ///   with that identifier.
     @MainActor @discardableResult
     public func handleEvents(for identifier: String, completion: @escaping () -> Void) -> Bool {
@@ -103,7 +103,7 @@ public final class BackgroundTransport: Transport {
     /// `false`.
     public var streamsResponses: Bool { false }
 
-    /// Performs one exchange, or returns the response of one that ended while the app was not running.
+    /// Performs one exchange, or returns the response of one that ended while the app wasn't running.
     ///
     /// - Throws: A `URLError`; `.unsupportedURL` for a response that is to be streamed, for a second exchange of the
     ///   same transfer at the same time, and if another transport has the identifier.

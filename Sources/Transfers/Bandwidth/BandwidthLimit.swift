@@ -55,7 +55,7 @@ public final class BandwidthLimit: Sendable {
         var epoch = 0
     }
 
-    /// Shorter waits are left out and added to the next one, because timers are not that exact.
+    /// Shorter waits are left out and added to the next one, because timers aren't that exact.
     private static let shortestWait = Duration.milliseconds(5)
     /// After this time, a wait looks at the rate again.
     private static let longestWait = Duration.milliseconds(250)
@@ -123,10 +123,10 @@ public final class BandwidthLimit: Sendable {
         }
     }
 
-    /// Whether the reservation has not been discarded.
+    /// Whether the reservation hasn't been discarded.
     func keeps(_ reservation: Reservation) -> Bool { state.withLock { $0.epoch == reservation.epoch } }
 
-    /// Lets others have the time of bytes that are not transferred.
+    /// Lets others have the time of bytes that aren't transferred.
     func release(_ unused: Reservation) {
         let now = elapsed.current
         state.withLock { state in

@@ -22,7 +22,7 @@ public struct BandwidthLimitPlugin: Plugin {
 
     /// Creates a plugin.
     ///
-    /// - Parameter limit: The limit of calls whose options have none; default `nil`: they are not limited.
+    /// - Parameter limit: The limit of calls whose options have none; default `nil`: they aren't limited.
     public init(_ limit: BandwidthLimit? = nil) {
         self.limit = limit
     }
@@ -124,7 +124,7 @@ private final class LimitedPieces: Sendable {
     private let body: ResponseBody
     private let reservation: BandwidthReservation
     private let check: @Sendable () throws -> Void
-    /// What has arrived and was not returned.
+    /// What has arrived and wasn't returned.
     private let rest = Locked(Data())
 
     init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {

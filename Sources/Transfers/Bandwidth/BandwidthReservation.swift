@@ -8,7 +8,7 @@ import TargetKit
 /// regardless of the size of their pieces and of whose timer is first.
 final class BandwidthReservation: Sendable {
     private let limit: BandwidthLimit
-    /// The reserved bytes that have not been used.
+    /// The reserved bytes that haven't been used.
     private let unused = Locked(BandwidthLimit.Reservation())
 
     init(_ limit: BandwidthLimit) {

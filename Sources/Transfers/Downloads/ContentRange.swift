@@ -3,12 +3,12 @@ import TargetKit
 
 /// The range of a representation that a response contains (RFC 9110 §14.4).
 struct ContentRange: Sendable, Hashable {
-    /// The positions of the first and the last byte; `nil` if the range could not be satisfied (`bytes */1234`).
+    /// The positions of the first and the last byte; `nil` if the range couldn't be satisfied (`bytes */1234`).
     var bytes: ClosedRange<Int64>?
-    /// The length of the whole representation in bytes; `nil` if the server does not know it (`bytes 0-499/*`).
+    /// The length of the whole representation in bytes; `nil` if the server doesn't know it (`bytes 0-499/*`).
     var completeLength: Int64?
 
-    /// Reads the value of `Content-Range`; `nil` if it is not a valid range of bytes.
+    /// Reads the value of `Content-Range`; `nil` if it isn't a valid range of bytes.
     init?(_ field: String) {
         var rest = field[...].trimmingSpaces.utf8
         guard rest.count > 6, rest.prefix(5).lazy.map(\.asciiLowercased).elementsEqual("bytes".utf8) else { return nil }

@@ -9,16 +9,16 @@ extension DownloadDestination {
     /// destination, or the next attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14).
     /// If the server's file has changed, or the request has other credentials, the download begins again: bytes of two
     /// versions or users are never mixed. The result is that of a complete download: its status is 200 and its
-    /// `Content-Length` that of the file. A complete file that cannot be moved to its destination stays as well.
+    /// `Content-Length` that of the file. A complete file that can't be moved to its destination stays as well.
     ///
     /// Plugins see each request as an exchange of its own; the requests of one attempt share its
-    /// `RequestContext.attempt`. Plugins are not asked to retry when the call was paused, when the download begins
+    /// `RequestContext.attempt`. Plugins aren't asked to retry when the call was paused, when the download begins
     /// again, and when the server has sent only a part of the rest; the last of these is limited to 100 parts of less
     /// than 64 KiB.
     ///
     /// The server has to send a strong `ETag`, or a `Last-Modified` at least a second older than its `Date`, and must
     /// not apply a content coding: the request asks for none. A response without them is downloaded as a whole, as are
-    /// requests that are not a GET, have a body, or set `Range` or `If-Range` themselves, and all downloads of
+    /// requests that aren't a GET, have a body, or set `Range` or `If-Range` themselves, and all downloads of
     /// `URLSessionTransport` on Linux. While a call downloads to a destination, another one to the same destination
     /// downloads the whole file.
     public var resumable: DownloadDestination {

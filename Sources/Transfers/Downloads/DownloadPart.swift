@@ -7,9 +7,9 @@ import FoundationNetworking
 #endif
 
 /// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two
-/// calls or processes do not write to it.
+/// calls or processes don't write to it.
 final class DownloadPart: Sendable {
-    /// The greatest number of bytes of a record. With longer fields, a response is not continued.
+    /// The greatest number of bytes of a record. With longer fields, a response isn't continued.
     private static let recordLimit: Int64 = 64 << 10
 
     let url: URL
@@ -32,7 +32,7 @@ final class DownloadPart: Sendable {
     /// Lets another call open the part. Nothing may be written any more.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Opens or creates a part; returns `nil` if another call or process uses it, or it cannot be used safely.
+    /// Opens or creates a part; returns `nil` if another call or process uses it, or it can't be used safely.
     ///
     /// - Parameter permissions: The permissions of the file that is to be replaced; `nil` if there is none.
     static func open(_ url: URL, permissions: mode_t?) -> DownloadPart? {
@@ -47,7 +47,7 @@ final class DownloadPart: Sendable {
             let part = DownloadPart(url, descriptor: descriptor)
             guard status.isRegular, status.isOwn else { return nil }
             guard status.hasOneName else {
-                // The other name is that of a file which is not to be changed.
+                // The other name is that of a file which isn't to be changed.
                 unlink(url.path)
                 continue
             }
@@ -79,11 +79,11 @@ final class DownloadPart: Sendable {
         return count == data.count ? data : nil
     }
 
-    /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the
+    /// Replaces the record as a whole. Without a record the next call begins again, so a failure doesn't end the
     /// download.
     func write(_ record: PartRecord) {
         guard let data = try? record.data, data.count <= Self.recordLimit else { return }
-        // A record that a crash of the system damages is not used. It is flushed only if bytes of the part were.
+        // A record that a crash of the system damages isn't used. It is flushed only if bytes of the part were.
         let descriptor = data.withUnsafeBytes {
             PartialFile.replace(recordURL, by: $0, isDurable: record.hasFlushedBytes)
         }
@@ -109,7 +109,7 @@ final class DownloadPart: Sendable {
     /// Removes the file and its record, unless the file has been moved.
     func remove() {
         guard isInPlace else { return }
-        // A file without a record is not continued.
+        // A file without a record isn't continued.
         removeRecord()
         unlink(url.path)
     }

@@ -16,19 +16,19 @@ final class DownloadWriter: Sendable {
 
     /// The body is longer than the response announced.
     struct Overlong: Error {}
-    /// The segment is complete, and the rest of the body is not needed.
+    /// The segment is complete, and the rest of the body isn't needed.
     struct EndOfSegment: Error {}
 
     private let segments: PartSegments
     private let index: Int
-    /// The size of the body; `nil` if the response does not say.
+    /// The size of the body; `nil` if the response doesn't say.
     private let announcedByteCount: Int64?
-    /// The number of bytes until the end of a segment before which the body does not end.
+    /// The number of bytes until the end of a segment before which the body doesn't end.
     private let neededByteCount: Int64?
     private let received = Locked<Int64>(0)
     private let buffer: WriteBuffer
 
-    /// - Parameter announcedByteCount: The size of the body; `nil` if the response does not say.
+    /// - Parameter announcedByteCount: The size of the body; `nil` if the response doesn't say.
     init(_ segments: PartSegments, index: Int, announcedByteCount: Int64?) {
         self.segments = segments
         self.index = index

@@ -74,7 +74,7 @@ struct DownloadRequester: Sendable {
 
 /// Whose bytes a part has, without the secrets that say so.
 struct PartOwner: Codable, Sendable, Hashable {
-    /// Random, against dictionary attacks, and so that equal secrets are not recognized.
+    /// Random, against dictionary attacks, and so that equal secrets aren't recognized.
     private let salt: String
     /// The fields in the response's `Vary`, in lowercase.
     private let names: [String]
@@ -85,10 +85,10 @@ struct PartOwner: Codable, Sendable, Hashable {
     /// The digest of the cookies that were sent after redirects.
     private let redirectedDigest: String
     /// Whether a signing plugin has changed one of these fields. Then only the call itself can continue the part,
-    /// because a signature does not say who has made it.
+    /// because a signature doesn't say who has made it.
     private let isSigned: Bool
 
-    /// The owner of a response's file; `nil` if another request cannot be compared (RFC 9110 §12.5.5).
+    /// The owner of a response's file; `nil` if another request can't be compared (RFC 9110 §12.5.5).
     init?(of response: HTTPHeaders, to requester: DownloadRequester) {
         let varying = response.listElements(of: "Vary").map { $0.lowercased() }
         if varying.contains("*") { return nil }

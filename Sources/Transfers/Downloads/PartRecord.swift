@@ -37,18 +37,18 @@ struct PartRecord: Codable, Sendable, Hashable {
     var length: Int64?
     /// The number of bytes that have been flushed to permanent storage.
     var syncedByteCount: Int64 = 0
-    /// The segments in their order; `nil` if the file is not divided.
+    /// The segments in their order; `nil` if the file isn't divided.
     var segments: [Segment]?
     /// Identifies the file of the segments' positions that belongs to the record.
     var positions: UInt64?
-    /// The boot of the system in which the bytes were written; `nil` if the system does not identify it.
+    /// The boot of the system in which the bytes were written; `nil` if the system doesn't identify it.
     var boot = Boot.current
     /// `Content-Disposition` of the first response, which the response to a range need not have.
     var disposition: String?
     /// `Repr-Digest` of the first response.
     var digest: String?
 
-    /// Creates a record for a complete response; `nil` if it has no strong validator or a content coding, or it cannot
+    /// Creates a record for a complete response; `nil` if it has no strong validator or a content coding, or it can't
     /// be known which requests it is for.
     init?(_ head: ResponseHead, of request: URL, by requester: DownloadRequester, from source: URL) {
         let headers = head.headers
@@ -136,7 +136,7 @@ extension PartRecord.Validator {
         self = .lastModified(dates[0])
     }
 
-    /// Whether a value is an entity tag (RFC 9110 §8.8.3) that is not weak.
+    /// Whether a value is an entity tag (RFC 9110 §8.8.3) that isn't weak.
     static func isStrong(_ tag: String) -> Bool {
         guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return false }
         return tag.utf8.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
@@ -153,7 +153,7 @@ extension PartRecord.Validator {
 }
 
 extension HTTPHeaders {
-    /// The size of the content in bytes; `nil` if it is not given, or is not one number.
+    /// The size of the content in bytes; `nil` if it isn't given, or isn't one number.
     var contentLength: Int64? {
         guard !contains(.transferEncoding) else { return nil }
         let values = Set(values(for: .contentLength))
@@ -176,7 +176,7 @@ extension HTTPHeaderName {
 /// A start of the operating system. What a process has written stays in memory when it is killed, and is lost when the
 /// system stops before flushing it.
 enum Boot {
-    /// Identifies the current boot; `nil` if the system does not.
+    /// Identifies the current boot; `nil` if the system doesn't.
     static let current: String? = {
         #if canImport(Darwin)
         var size = 0

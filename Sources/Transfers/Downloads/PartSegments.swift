@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The segments of a part and their positions. A part that is not divided has one segment.
+/// The segments of a part and their positions. A part that isn't divided has one segment.
 ///
 /// Only used on its queue, on which writing to the part happens too.
 final class PartSegments: Sendable {
@@ -53,7 +53,7 @@ final class PartSegments: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - record: What is known of the file; `nil` if it cannot be continued later.
+    ///   - record: What is known of the file; `nil` if it can't be continued later.
     ///   - segments: What there is of the file.
     ///   - length: The complete length, for the progress.
     init(
@@ -104,7 +104,7 @@ final class PartSegments: Sendable {
 // MARK: - On the queue
 
 extension PartSegments {
-    /// Prepares a part: discards what is there from the first position of a file that is not divided.
+    /// Prepares a part: discards what is there from the first position of a file that isn't divided.
     func begin() throws {
         let segments = segments
         let isNew = segments.allSatisfy { $0.position == $0.start }
@@ -127,7 +127,7 @@ extension PartSegments {
                 segment.end.map { PartRecord.Segment(start: segment.start, end: $0, syncedEnd: segment.start) }
             }
         }
-        // Without the record, a later call cannot find the segments.
+        // Without the record, a later call can't find the segments.
         if isNew { writeRecord() }
     }
 

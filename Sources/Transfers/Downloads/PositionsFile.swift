@@ -9,7 +9,7 @@ import TargetKit
 final class PositionsFile: Sendable {
     private let descriptor: Int32
 
-    /// Replaces the file; returns `nil` if that is not possible. The positions of the last record are used then.
+    /// Replaces the file; returns `nil` if that isn't possible. The positions of the last record are used then.
     init?(_ url: URL, identifier: UInt64, positions: [Int64]) {
         let words = [identifier] + positions.map { UInt64(bitPattern: $0) }
         guard let descriptor = words.withUnsafeBytes({ PartialFile.replace(url, by: $0) }) else { return nil }
@@ -20,14 +20,14 @@ final class PositionsFile: Sendable {
         close(descriptor)
     }
 
-    /// A failure is not reported: then fewer bytes are continued.
+    /// A failure isn't reported: then fewer bytes are continued.
     func write(_ position: Int64, of index: Int) {
         withUnsafeBytes(of: position) { bytes in
             _ = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(8 * (index + 1)))
         }
     }
 
-    /// The positions in a file's contents; `nil` if they do not belong to the record, or are damaged.
+    /// The positions in a file's contents; `nil` if they don't belong to the record, or are damaged.
     static func positions(in data: Data, of record: PartRecord) -> [Int64]? {
         guard let segments = record.segments, data.count == 8 * (segments.count + 1) else { return nil }
         let words = data.withUnsafeBytes { bytes in

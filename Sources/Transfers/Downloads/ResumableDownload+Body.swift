@@ -7,10 +7,10 @@ import FoundationNetworking
 #endif
 
 extension ResumableDownload {
-    /// Stores a body in a segment, and meanwhile the other segments that are not complete.
+    /// Stores a body in a segment, and meanwhile the other segments that aren't complete.
     ///
     /// - Parameters:
-    ///   - announcedByteCount: The number of bytes that the response is to bring; `nil` if it does not say.
+    ///   - announcedByteCount: The number of bytes that the response is to bring; `nil` if it doesn't say.
     ///   - others: Requests another segment.
     func receive(
         _ body: ResponseBody,
@@ -60,7 +60,7 @@ extension ResumableDownload {
         } catch is DownloadWriter.EndOfSegment {
             // The transport ends the exchange, which has no reader any more.
         } catch is DownloadWriter.Overlong {
-            // What the server has sent is not what it announced.
+            // What the server has sent isn't what it announced.
             try? await writer.finish()
             await segments.perform { segments.discard(index, from: start) }
             throw URLError.unusable("the body is longer than the \(announcedByteCount ?? 0) bytes that were announced")
@@ -84,7 +84,7 @@ extension ResumableDownload {
     ///
     /// - Parameters:
     ///   - headers: The fields of the response.
-    ///   - contentStart: The position of the response's first byte; `nil` if it has not brought the end of the file.
+    ///   - contentStart: The position of the response's first byte; `nil` if it hasn't brought the end of the file.
     func complete(
         _ result: ExchangeResult,
         headers: HTTPHeaders,

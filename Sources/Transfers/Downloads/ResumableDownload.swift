@@ -30,7 +30,7 @@ final class ResumableDownload: Sendable {
         var last: Int64? { index == segments.count - 1 ? nil : segments[index].end.map { $0 - 1 } }
     }
 
-    /// The positions of a coded representation are not those of the file.
+    /// The positions of a coded representation aren't those of the file.
     static let acceptedEncoding = "identity"
 
     let destination: DownloadDestination
@@ -59,10 +59,10 @@ final class ResumableDownload: Sendable {
     /// The number of bytes that are there after a response with bytes of the file.
     var storedByteCount: Int64? { received.withLock(\.self)?.storedByteCount }
 
-    /// Identifies the part that the response was stored in; `nil` if it cannot be continued.
+    /// Identifies the part that the response was stored in; `nil` if it can't be continued.
     var partIdentifier: String? { received.withLock(\.self)?.record?.owner.identifier }
 
-    /// Opens the part of the request's file; returns `nil` if the request cannot be continued, or another call uses the
+    /// Opens the part of the request's file; returns `nil` if the request can't be continued, or another call uses the
     /// part.
     init?(_ request: TransportRequest, of download: ResumableFileDownload, in context: RequestContext) {
         guard request.isResumable, context.target.validation.accepts(200), let url = request.urlRequest.url
@@ -106,7 +106,7 @@ final class ResumableDownload: Sendable {
     private static func stored(_ record: PartRecord, in part: DownloadPart, of url: URL) -> Stored? {
         var record = record
         guard record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else { return nil }
-        // Otherwise what was not flushed can be lost, or be zeros.
+        // Otherwise what wasn't flushed can be lost, or be zeros.
         let isSameBoot = record.boot != nil && record.boot == Boot.current
         record.boot = Boot.current
         let size = part.size
@@ -152,20 +152,20 @@ final class ResumableDownload: Sendable {
         return requester
     }
 
-    /// Ends the attempt, sent or not: another call can continue what is there. Removes what cannot be continued.
+    /// Ends the attempt, sent or not: another call can continue what is there. Removes what can't be continued.
     func end() {
         guard isFirst else { return }
         part.removeUnlessRecorded()
         part.unlock()
     }
 
-    /// Ends the attempt, and removes what is there, because the transport cannot continue it.
+    /// Ends the attempt, and removes what is there, because the transport can't continue it.
     func abandon() {
         part.remove()
         end()
     }
 
-    /// Stores the body of a response. Returns the response with the file, or with the first bytes of a body that is not
+    /// Stores the body of a response. Returns the response with the file, or with the first bytes of a body that isn't
     /// the file's.
     ///
     /// - Parameters:
@@ -294,7 +294,7 @@ extension HTTPHeaders {
 }
 
 extension ResponseBody {
-    /// The first bytes of the body of a response that is not stored.
+    /// The first bytes of the body of a response that isn't stored.
     fileprivate var excerpt: Data {
         get async throws {
             var data = Data()

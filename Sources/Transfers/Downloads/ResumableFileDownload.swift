@@ -43,7 +43,7 @@ struct ResumableFileDownload: TransferDriver {
         }
     }
 
-    /// Requests what is not stored yet.
+    /// Requests what isn't stored yet.
     private func send(
         _ prepared: TransportRequest,
         for download: ResumableDownload,

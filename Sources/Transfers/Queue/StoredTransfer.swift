@@ -46,7 +46,7 @@ extension StoredTransfer {
         }
     }
 
-    /// The transfer as it is after a launch; `nil` if this version of the app cannot decode it.
+    /// The transfer as it is after a launch; `nil` if this version of the app can't decode it.
     func transfer<Target: TargetType & Codable>() -> Transfer<Target>? {
         guard let target: Target = target.flatMap(StoredTarget.decoded) else { return nil }
         let state: Transfer<Target>.State

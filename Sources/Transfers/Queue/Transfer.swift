@@ -96,7 +96,7 @@ public enum TransferPriority: Int, Sendable, Codable, Comparable {
 public enum TransferQueueError: Error, Sendable, Hashable {
     /// Another queue uses the same file, in this process or in another one.
     case fileInUse(path: String)
-    /// The file of the queue cannot be used.
+    /// The file of the queue can't be used.
     case unusableFile(path: String, reason: String)
     /// The queue has no transfer with this identifier.
     case unknownTransfer(UUID)

@@ -42,7 +42,7 @@ extension TransferQueue {
         var nextNumber = 0
         var maxConcurrent: Int
         var storageError: TransferQueueError?
-        /// The number of calls that have not ended, also of transfers that are paused or removed by now.
+        /// The number of calls that haven't ended, also of transfers that are paused or removed by now.
         var callCount = 0
 
         init(maxConcurrent: Int) {
@@ -184,13 +184,13 @@ extension TransferQueue.Content {
         updatePlace(of: id)
     }
 
-    /// Ends the delays of a transfer, and those of all that are not the server's.
+    /// Ends the delays of a transfer, and those of all that aren't the server's.
     mutating func endDelays(of id: UUID) {
         delays.remove(id)
         updatePlace(of: id)
     }
 
-    /// Ends the delays that are not the server's.
+    /// Ends the delays that aren't the server's.
     mutating func endNoResponse() {
         delays.endNoResponse()
     }

@@ -10,7 +10,7 @@ extension TransferQueue {
     ///   - target: The call.
     ///   - priority: Which of the waiting transfers starts first; default: normal.
     /// - Returns: The identifier of the transfer.
-    /// - Throws: ``TransferQueueError/unusableFile(path:reason:)`` if it cannot be stored, for example on a full disk.
+    /// - Throws: ``TransferQueueError/unusableFile(path:reason:)`` if it can't be stored, for example on a full disk.
     @discardableResult
     public func add(_ target: Target, priority: TransferPriority = .normal) async throws(TransferQueueError) -> UUID {
         var json = ""
@@ -41,8 +41,8 @@ extension TransferQueue {
         change([id], change: Self.resume)
     }
 
-    /// Cancels a transfer that has not ended, and removes its partial download. It stays in ``transfers`` until you
-    /// remove it, and is not restored at the next launch.
+    /// Cancels a transfer that hasn't ended, and removes its partial download. It stays in ``transfers`` until you
+    /// remove it, and isn't restored at the next launch.
     public func cancel(_ id: UUID) {
         cancel([id])
     }
@@ -65,17 +65,17 @@ extension TransferQueue {
         }
     }
 
-    /// Cancels all transfers that have not ended.
+    /// Cancels all transfers that haven't ended.
     public func cancelAll() {
         cancel(content.value.order)
     }
 
-    /// Changes the priority of a transfer. Does not affect a running transfer.
+    /// Changes the priority of a transfer. Doesn't affect a running transfer.
     public func setPriority(_ priority: TransferPriority, of id: UUID) {
         change([id]) { $0.priority = priority }
     }
 
-    /// Removes a transfer from the queue, after cancelling it if it has not ended. The file of a download that is
+    /// Removes a transfer from the queue, after cancelling it if it hasn't ended. The file of a download that is
     /// finished stays.
     public func remove(_ id: UUID) {
         remove([id])

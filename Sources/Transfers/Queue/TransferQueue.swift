@@ -25,11 +25,11 @@ import Observation
 ///
 /// After a failure without a response, or status 408, 425, 429 or 500–599, a transfer waits, and starts again after a
 /// delay: up to 1 second, then up to 5 minutes, or the time in `Retry-After`. It fails after 7 days without progress,
-/// or if it is interrupted 5 times at the same place. A call that the server may have processed is not repeated, unless
+/// or if it is interrupted 5 times at the same place. A call that the server may have processed isn't repeated, unless
 /// it is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other failure is final.
 ///
 /// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have
-/// ended: pause them to stop it. Transfers that have not ended are restored; waiting ones start immediately.
+/// ended: pause them to stop it. Transfers that haven't ended are restored; waiting ones start immediately.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     let provider: Provider<Target>
     let options: CallOptions
@@ -48,7 +48,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     let ends = KeyedChanges<UUID>()
     private let changes = ObservedChanges()
 
-    /// The number of entries in the file that this version of the app cannot decode, for example because a case of the
+    /// The number of entries in the file that this version of the app can't decode, for example because a case of the
     /// target was renamed. They stay in the file.
     public let unreadableCount: Int
 
@@ -56,15 +56,15 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - provider: Makes the calls. Its clock measures the delays.
-    ///   - file: Where the transfers are kept, in a folder that is not synchronized. Targets are written to it as JSON,
+    ///   - file: Where the transfers are kept, in a folder that isn't synchronized. Targets are written to it as JSON,
     ///     with mode 0600: they should not contain secrets. Default `nil`: they are kept in memory.
     ///   - maxConcurrent: How many transfers run at the same time; default: 3, at least 1.
     ///   - options: Override the target's and the provider's options, for example
     ///     `.setting(\.allowsExpensive, false)`; default: none.
     ///   - reachability: Transfers start only while it reports a network that they may use, and one that fails without
-    ///     a network waits for it. The queue starts it. Default `nil`: the network is not considered, and transfers are
+    ///     a network waits for it. The queue starts it. Default `nil`: the network isn't considered, and transfers are
     ///     tried again after delays.
-    /// - Throws: ``TransferQueueError`` if the file cannot be used.
+    /// - Throws: ``TransferQueueError`` if the file can't be used.
     public init(
         _ provider: Provider<Target>,
         storedIn file: URL? = nil,
@@ -110,7 +110,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         return content.value.transfers
     }
 
-    /// A transfer; `nil` if the queue does not have it.
+    /// A transfer; `nil` if the queue doesn't have it.
     public subscript(id: UUID) -> Transfer<Target>? {
         changes.access()
         return content.read { $0.items[id]?.transfer }
@@ -127,7 +127,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// How many transfers run at the same time, at least 1. Lowering it does not stop running transfers.
+    /// How many transfers run at the same time, at least 1. Lowering it doesn't stop running transfers.
     public var maxConcurrent: Int {
         get { content.read(\.maxConcurrent) }
         set {
@@ -136,8 +136,8 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// The error of the last write to the file, or `nil` if it succeeded. Changes that could not be written are written
-    /// with the next one; until then a launch does not know them, and for example starts a paused transfer again.
+    /// The error of the last write to the file, or `nil` if it succeeded. Changes that couldn't be written are written
+    /// with the next one; until then a launch doesn't know them, and for example starts a paused transfer again.
     public var storageError: TransferQueueError? { content.read(\.storageError) }
 
     /// Waits until a transfer has ended, and returns its response.

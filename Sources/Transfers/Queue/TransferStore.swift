@@ -28,7 +28,7 @@ final class TransferStore: Sendable {
 
     /// The transfers when the file was opened, in the order of their numbers.
     let transfers: [StoredTransfer]
-    /// The number of lines that are not records.
+    /// The number of lines that aren't records.
     let unreadableCount: Int
     private let log: Log
     /// Refuses the file to other queues.
@@ -57,9 +57,9 @@ final class TransferStore: Sendable {
         }
     }
 
-    /// Writes records later. A record that cannot be written is written with the next ones.
+    /// Writes records later. A record that can't be written is written with the next ones.
     ///
-    /// - Parameter completion: Called when the records are on permanent storage, or could not be written.
+    /// - Parameter completion: Called when the records are on permanent storage, or couldn't be written.
     func write(
         _ records: [StoredTransfer],
         completion: @escaping @Sendable (TransferQueueError?) -> Void
@@ -73,7 +73,7 @@ final class TransferStore: Sendable {
         if begins { queue.async { self.writePending() } }
     }
 
-    /// Writes a new record, and returns when it is on permanent storage. After a failure, it is not written later.
+    /// Writes a new record, and returns when it is on permanent storage. After a failure, it isn't written later.
     func add(_ record: StoredTransfer) async throws(TransferQueueError) {
         let error = await withUnsafeContinuation { continuation in
             write([record]) { error in

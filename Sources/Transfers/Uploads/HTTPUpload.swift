@@ -28,13 +28,13 @@ enum HTTPUpload {
         let accepts = response.headers.list(.acceptPatch).contains { $0.isMediaType(contentType) }
         guard response.isSuccess, announced != nil || accepts else { return .notSupported }
         let limits = announced ?? UploadLimits()
-        // Smaller content is not resumable.
+        // Smaller content isn't resumable.
         if let limit = limits.minSize, limit > length { return .notSupported }
         if let failure = failure(of: limits, length: length) { return .failed(failure) }
         return .supported(UploadSupport(limits: limits))
     }
 
-    /// Why content of a length is not accepted; `nil` if it is.
+    /// Why content of a length isn't accepted; `nil` if it is.
     static func failure(of limits: UploadLimits, length: Int64) -> UploadFailure? {
         if let limit = limits.maxSize, limit < length { return .tooLarge(length: length, limit: limit) }
         return nil
@@ -94,7 +94,7 @@ enum HTTPUpload {
         case 200...299: break
         default: return .refused
         }
-        // The server has not completed the upload, or does not say so.
+        // The server hasn't completed the upload, or doesn't say so.
         if step.isCompleting { return .unknownOffset(limits: limits) }
         let range = step.range
         switch headers.number(.uploadOffset, allowsParameters: true) {

@@ -153,7 +153,7 @@ extension UploadSession {
 
 extension TransportRequest.Body {
     /// Reports when all of the body of a request that completes an upload was read: the server can then have it without
-    /// a response. Returns `false` if that is not known, because the body is in memory.
+    /// a response. Returns `false` if that isn't known, because the body is in memory.
     fileprivate mutating func reportsReading(_ report: @escaping @Sendable () -> Void) -> Bool {
         guard case .stream(let source) = self, var part = source as? FilePartSource else { return false }
         part.didReadAll = report

@@ -20,8 +20,8 @@ import TargetKit
 /// URL and method fails with the kind `.conflict`.
 ///
 /// Every request is an exchange of the call: plugins prepare, sign and observe each one, and are asked about its
-/// failures. Cookies, credentials and other secrets are not sent to an upload's URL on another origin, by the
-/// rules of `RedirectPolicy`. Progress counts from what the server has.
+/// failures. Cookies, credentials and other secrets aren't sent to an upload's URL on another origin, by the rules of
+/// `RedirectPolicy`. Progress counts from what the server has.
 public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     enum UploadProtocol: String, Sendable, Hashable {
         case tus
@@ -41,7 +41,7 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     /// An upload with tus 1.0.0 and its extensions creation, creation-with-upload, expiration, checksum and
     /// termination.
     ///
-    /// The first request is an OPTIONS to the target's URL. If the server does not announce tus in its response, the
+    /// The first request is an OPTIONS to the target's URL. If the server doesn't announce tus in its response, the
     /// call is a plain upload with the target's method, which is sent once. Otherwise a POST to the target's URL
     /// creates the upload, whatever the target's method. The response of the call is that of the last request, usually
     /// with the status 204, and its `Location` is the URL of the upload.
@@ -49,11 +49,11 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
 
     /// An upload with the resumable uploads of HTTP (draft-ietf-httpbis-resumable-upload-12, interop version 8).
     ///
-    /// The request is the target's, with fields by which a server can offer to resume it. A server that does not know
-    /// them receives a plain upload, which cannot be resumed. The call returns the response to the target's request,
+    /// The request is the target's, with fields by which a server can offer to resume it. A server that doesn't know
+    /// them receives a plain upload, which can't be resumed. The call returns the response to the target's request,
     /// even if a later request completes the upload. If that response was lost, it returns one without a body.
     ///
-    /// With a transport that does not report interim responses (`URLSessionTransport`, and transports of your own
+    /// With a transport that doesn't report interim responses (`URLSessionTransport`, and transports of your own
     /// without `Transport.reportsInterimResponses`), or with ``chunkSize(_:)``, the first request is an OPTIONS to the
     /// target's URL. If the server supports resumable uploads, one request without content creates the upload;
     /// otherwise the call is a plain upload.
@@ -81,14 +81,14 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     /// The same upload, which is deleted from the server when the call is cancelled. By default it stays there, until
     /// it expires, to be continued by another call.
     ///
-    /// One DELETE is sent after the call has ended, with the header fields of its last request. It is not repeated.
+    /// One DELETE is sent after the call has ended, with the header fields of its last request. It isn't repeated.
     public var terminatedOnCancel: ResumableUpload {
         with { $0.isTerminatedOnCancel = true }
     }
 
     /// The same upload, with another folder for its state; default: a folder in the user's folder for caches.
     ///
-    /// The folder is created with mode 0700 if it does not exist. Each upload has a file of less than 1 KiB there with
+    /// The folder is created with mode 0700 if it doesn't exist. Each upload has a file of less than 1 KiB there with
     /// mode 0600, until it is complete. It contains the URL of the upload in clear, which some servers accept without
     /// other credentials, and no other secret. A state that is 30 days old, or has expired, is removed.
     public func stateFolder(_ folder: URL) -> ResumableUpload {

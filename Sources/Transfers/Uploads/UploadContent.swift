@@ -7,7 +7,7 @@ enum UploadContent: Sendable {
     case file(URL, FileVersion)
     case data(Data)
 
-    /// - Throws: A reason for content that cannot be resumed, or a file that cannot be read.
+    /// - Throws: A reason for content that can't be resumed, or a file that can't be read.
     init(_ content: RequestContent, data: Data?) throws {
         switch content {
         case .file, .data: break

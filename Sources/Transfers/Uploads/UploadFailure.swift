@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The reason why a resumable upload does not succeed, apart from failed exchanges.
+/// The reason why a resumable upload doesn't succeed, apart from failed exchanges.
 package enum UploadFailure: Error, Sendable, Hashable {
     /// Another call or process has the upload.
     case inProgress
-    /// The state cannot be stored.
+    /// The state can't be stored.
     case noStateFolder(path: String, reason: String)
     /// The file was changed while it was uploaded.
     case fileChanged(path: String)
-    /// The server does not accept as many bytes; `limit` is `nil` if it does not say how many.
+    /// The server doesn't accept as many bytes; `limit` is `nil` if it doesn't say how many.
     case tooLarge(length: Int64, limit: Int64?)
-    /// The server does not support what is needed.
+    /// The server doesn't support what is needed.
     case unsupported(String)
     /// The server's response contradicts the protocol.
     case invalidResponse(String)

@@ -10,7 +10,7 @@ enum UploadNumber: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// A number that is not negative, as in `Upload-Offset`.
+    /// A number that isn't negative, as in `Upload-Offset`.
     ///
     /// - Parameter allowsParameters: Whether parameters may follow, which have no meaning (RFC 9651 §3.3).
     func number(_ name: HTTPHeaderName, allowsParameters: Bool = false) -> UploadNumber {
@@ -25,7 +25,7 @@ extension HTTPHeaders {
         return .value(number)
     }
 
-    /// The Boolean of `Upload-Complete`; `nil` if it is absent or is not one.
+    /// The Boolean of `Upload-Complete`; `nil` if it is absent or isn't one.
     var uploadComplete: Bool? {
         let values = Set(values(for: .uploadComplete).map { String($0.withoutParameters) })
         return values == ["?1"] ? true : values == ["?0"] ? false : nil
@@ -37,7 +37,7 @@ extension HTTPHeaders {
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
     }
 
-    /// The time of `Upload-Expires`; `nil` if it is absent or is not a date.
+    /// The time of `Upload-Expires`; `nil` if it is absent or isn't a date.
     func uploadExpiry(now: Date) -> Date? {
         let values = values(for: .uploadExpires)
         return values.count == 1 ? HTTPDate.parse(values[0], now: now) : nil
@@ -64,12 +64,12 @@ struct UploadLimits: Sendable, Hashable {
     /// No limits.
     init() {}
 
-    /// The limits of a response. A field that is not valid is ignored as a whole.
+    /// The limits of a response. A field that isn't valid is ignored as a whole.
     init(_ headers: HTTPHeaders) {
         self = Self.parsed(headers) ?? UploadLimits()
     }
 
-    /// The limits of a response; `nil` if it has none, or the field is not valid.
+    /// The limits of a response; `nil` if it has none, or the field isn't valid.
     static func parsed(_ headers: HTTPHeaders) -> UploadLimits? {
         let values = headers.values(for: .uploadLimit)
         guard values.contains(where: { !$0.isEmpty }) else { return nil }

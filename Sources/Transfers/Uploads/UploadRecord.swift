@@ -18,9 +18,9 @@ struct UploadRecord: Codable, Sendable, Hashable {
     /// When the server removes the upload, in seconds since 1970.
     var expiry: Int64?
     /// `true` if the server has responded with an error to the request that completes the upload. The upload can be
-    /// complete, but has not succeeded.
+    /// complete, but hasn't succeeded.
     var isRejected: Bool?
-    /// The number of times in succession that the server of the upload has not responded in time.
+    /// The number of times in succession that the server of the upload hasn't responded in time.
     var timeouts: Int?
 }
 

@@ -87,7 +87,7 @@ extension UploadSession {
         )
     }
 
-    /// The URL in a `Location`; `nil` if it cannot be used.
+    /// The URL in a `Location`; `nil` if it can't be used.
     private func url(_ location: String, from source: URL) -> URL? {
         guard let url = URL(location: location, relativeTo: source), url.isCallable else { return nil }
         let isDowngrade = source.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http"

@@ -23,7 +23,7 @@ extension UploadSession {
         if let record { store.writeSoon(record) }
     }
 
-    /// Begins again if the server of the upload can't be reached, and is not the target's. The old record stays until
+    /// Begins again if the server of the upload can't be reached, and isn't the target's. The old record stays until
     /// the target's server has created a new upload, because the device can be offline.
     ///
     /// - Returns: The record, if it has changed.

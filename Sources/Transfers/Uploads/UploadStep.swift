@@ -24,7 +24,7 @@ struct UploadStep: Sendable {
     let kind: Kind
     /// The request before plugins prepare it.
     var request: URLRequest
-    /// The fields of the protocol, which plugins cannot change.
+    /// The fields of the protocol, which plugins can't change.
     var fields: HTTPHeaders = [:]
     /// The content to send; `nil` for the body of the endpoint.
     var body: TransportRequest.Body? = TransportRequest.Body.none
@@ -88,17 +88,17 @@ extension URL {
 enum UploadOutcome: Sendable, Equatable {
     /// The server supports the protocol.
     case supported(UploadSupport)
-    /// The server does not support the protocol.
+    /// The server doesn't support the protocol.
     case notSupported
     /// The upload exists at a URL, and has a number of bytes; `nil`: unknown.
     case created(location: String, offset: Int64?, limits: UploadLimits, expiry: Date?)
-    /// The old upload is deleted, or cannot be.
+    /// The old upload is deleted, or can't be.
     case deleted
     /// The server has a number of bytes.
     case stored(offset: Int64, limits: UploadLimits, expiry: Date?)
     /// The server has to be asked how much it has.
     case unknownOffset(limits: UploadLimits)
-    /// The server does not have the upload.
+    /// The server doesn't have the upload.
     case gone
     /// What was sent has another checksum than was announced.
     case damaged

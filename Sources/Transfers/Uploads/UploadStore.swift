@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 /// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes
-/// do not continue the same upload.
+/// don't continue the same upload.
 ///
 /// Its methods access the disk, so they run on a queue.
 final class UploadStore: Sendable {
@@ -84,7 +84,7 @@ final class UploadStore: Sendable {
         }
     }
 
-    /// Stores a record durably. Without one the next call begins again, so a failure does not end the upload.
+    /// Stores a record durably. Without one the next call begins again, so a failure doesn't end the upload.
     func write(_ new: UploadRecord) async {
         await queue.run { self.store(new) }
     }
@@ -108,7 +108,7 @@ final class UploadStore: Sendable {
     /// Lets another call continue the upload.
     func end() async {
         await queue.run { [self] in
-            // Only while it is locked: another call could not be sure of the file otherwise.
+            // Only while it is locked: another call couldn't be sure of the file otherwise.
             if FileStatus(of: record, followsLinks: false) == nil { unlink(lock.path) }
             _ = flock(descriptor, LOCK_UN)
         }

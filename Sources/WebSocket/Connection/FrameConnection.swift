@@ -19,7 +19,7 @@ final class FrameConnection: MessageConnection {
 
     var closing: WebSocketClosing? { session.closing }
 
-    /// Whether the connection is not read because messages are not taken.
+    /// Whether the connection isn't read because messages aren't taken.
     var isFull: Bool { session.inbox.isFull }
 
     /// Sets what is called at the end of the connection.

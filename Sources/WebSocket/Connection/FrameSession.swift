@@ -181,7 +181,7 @@ extension FrameSession {
             return state.isEnded
         }
         if isEnded { return }
-        // What arrives from now on is not wanted, and must not wait for room.
+        // What arrives from now on isn't wanted, and must not wait for room.
         inbox.finish(.success(()))
         await writer.close(closing)
         startTimeout()

@@ -66,7 +66,7 @@ actor FrameWriter {
         }
     }
 
-    /// Sends a close frame at the end of the current frame. Messages that are not sent by then are not sent.
+    /// Sends a close frame at the end of the current frame. Messages that aren't sent by then aren't sent.
     func close(_ closing: WebSocketClosing) {
         guard failure == nil, self.closing == nil else { return }
         self.closing = closing
@@ -137,7 +137,7 @@ extension FrameWriter {
 
     /// Writes the next slice of the first message; when the system has taken it, the next one follows.
     private func writeSlice() {
-        // What is no longer wanted and has not begun is not sent.
+        // What is no longer wanted and hasn't begun isn't sent.
         while let first = queue.first, first.completion.isDone, !first.message.hasBegun { queue.removeFirst() }
         guard var item = queue.first else { return }
         var bytes: [UInt8] = []

@@ -3,13 +3,13 @@ import TargetKit
 
 /// The messages that have arrived and not been taken.
 final class MessageInbox: Sendable {
-    /// The size of the messages, with ``overhead`` for each, at which the connection is not read any more.
+    /// The size of the messages, with ``overhead`` for each, at which the connection isn't read any more.
     private static let limit = 1 << 20
     private static let overhead = 64
 
     private struct State: Sendable {
         var messages: [WebSocketMessage] = []
-        /// The index of the first one that was not taken.
+        /// The index of the first one that wasn't taken.
         var first = 0
         var size = 0
         var receiver: UnsafeContinuation<WebSocketMessage?, any Error>?
@@ -35,7 +35,7 @@ final class MessageInbox: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the connection is not read because messages are not taken.
+    /// Whether the connection isn't read because messages aren't taken.
     var isFull: Bool { state.withLock { $0.reader != nil } }
 
     /// Adds messages that have arrived together, and waits until there is room for more.

@@ -26,7 +26,7 @@ final class MessageDeflater {
         self.isContextKept = isContextKept
         stream = .allocate(capacity: 1)
         stream.initialize(to: ccurl_z_stream())
-        // zlib cannot compress with a window of 256 bytes.
+        // zlib can't compress with a window of 256 bytes.
         let strategy = windowBits < 9 ? Parameter.huffmanOnly : Parameter.defaultStrategy
         let status = library.startDeflate(
             stream,

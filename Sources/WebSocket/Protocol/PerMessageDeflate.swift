@@ -97,12 +97,12 @@ extension PerMessageDeflate {
         return choice
     }
 
-    /// What a server with this configuration chooses of a client's offers, in their order; `nil` if it cannot accept
-    /// one (RFC 7692 §5.1).
+    /// What a server with this configuration chooses of a client's offers, in their order; `nil` if it can't accept one
+    /// (RFC 7692 §5.1).
     package func chosen(from offers: [WebSocketExtension]) -> PerMessageDeflate? {
         for offer in offers where offer.name == Self.name {
             var choice = PerMessageDeflate(minimumSize: minimumSize)
-            // A client that doesn't offer a window cannot be told to use a smaller one (RFC 7692 §7.1.2.2).
+            // A client that doesn't offer a window can't be told to use a smaller one (RFC 7692 §7.1.2.2).
             let isClientWindowOffered = offer.parameters.contains {
                 $0.name == Parameter.clientWindowBits.rawValue
             }

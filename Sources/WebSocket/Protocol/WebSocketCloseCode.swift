@@ -23,7 +23,7 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
     public static let goingAway = Self(rawValue: 1001)
     /// 1002: the peer violated the protocol.
     public static let protocolError = Self(rawValue: 1002)
-    /// 1003: the endpoint cannot accept this kind of message.
+    /// 1003: the endpoint can't accept this kind of message.
     public static let unsupportedData = Self(rawValue: 1003)
     /// 1005: the close frame had no code. It is never sent.
     public static let noStatus = Self(rawValue: 1005)
@@ -35,9 +35,9 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
     public static let policyViolation = Self(rawValue: 1008)
     /// 1009: a message is too large.
     public static let messageTooBig = Self(rawValue: 1009)
-    /// 1010: the server did not accept an extension that the client requires.
+    /// 1010: the server didn't accept an extension that the client requires.
     public static let mandatoryExtension = Self(rawValue: 1010)
-    /// 1011: the server could not fulfill a request.
+    /// 1011: the server couldn't fulfill a request.
     public static let internalError = Self(rawValue: 1011)
     /// 1012: the server restarts (IANA's registry of WebSocket close codes).
     public static let serviceRestart = Self(rawValue: 1012)

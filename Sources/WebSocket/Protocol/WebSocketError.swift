@@ -23,7 +23,7 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         case unrequestedSubprotocol
         /// The server chose an extension that wasn't offered, or with invalid parameters (RFC 6455 §9.1).
         case unrequestedExtension
-        /// The request cannot be sent, for example because of its URL or a line break in a header field.
+        /// The request can't be sent, for example because of its URL or a line break in a header field.
         case invalidRequest
         /// A reserved bit is set (RFC 6455 §5.2).
         case reservedBits
@@ -51,7 +51,7 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         case frameTooLarge
         /// A message exceeds the limit (RFC 6455 §10.4).
         case messageTooLarge
-        /// A compressed message cannot be decompressed (RFC 7692 §7.2.2).
+        /// A compressed message can't be decompressed (RFC 7692 §7.2.2).
         case invalidCompressedData
         /// Bytes follow a close frame (RFC 6455 §5.5.1).
         case dataAfterClose

@@ -30,7 +30,7 @@ struct WebSocketOutgoingMessage: Sendable {
         bytes = data
     }
 
-    /// The number of bytes of the message, before compression, that are not written.
+    /// The number of bytes of the message, before compression, that aren't written.
     var remaining: Int { bytes.count - position }
     /// Whether the whole message is written.
     var isWritten: Bool { hasBegun && remaining == 0 }

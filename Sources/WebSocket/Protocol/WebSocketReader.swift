@@ -251,7 +251,7 @@ extension WebSocketReader {
 // MARK: - Compressed messages
 
 extension WebSocketReader {
-    /// The memory for unmasked bytes that are not decompressed yet.
+    /// The memory for unmasked bytes that aren't decompressed yet.
     private static let scratchSize = 16 << 10
 
     private mutating func inflate(_ piece: UnsafeRawBufferPointer) throws(WebSocketError) {
@@ -314,7 +314,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-    /// Decodes UTF-8; `nil` if the bytes are not valid.
+    /// Decodes UTF-8; `nil` if the bytes aren't valid.
     init?(exactly bytes: UnsafeRawBufferPointer) {
         // Repairs what is invalid, so the text then differs from the bytes.
         var text = String(decoding: bytes, as: UTF8.self)

@@ -11,7 +11,7 @@ import TargetKitPlugins
 /// for try await quote in feed.messages(of: Quote.self) { show(quote) }
 /// ```
 ///
-/// What the server sends while there is no connection is lost; what was to be sent is not: ``send(_:)-(String)`` waits
+/// What the server sends while there is no connection is lost; what was to be sent isn't: ``send(_:)-(String)`` waits
 /// for a connection. Releasing the object, with the sequences of its messages, closes it, as do cancelling or shutting
 /// down its scope.
 public final class ReconnectingWebSocket: Sendable {
@@ -41,7 +41,7 @@ public final class ReconnectingWebSocket: Sendable {
     /// Sends a text message, after waiting for a connection.
     ///
     /// If the connection is lost before the system has taken the message, it fails. Whether the server has received a
-    /// part of it, or all, is not known then.
+    /// part of it, or all, isn't known then.
     ///
     /// - Throws: `TargetKitError`: that of the connection, or that for which the WebSocket was closed.
     public func send(_ text: String) async throws(TargetKitError) {
@@ -65,7 +65,7 @@ public final class ReconnectingWebSocket: Sendable {
         try await loop.openSocket().send(value, encoder: encoder)
     }
 
-    /// Closes the WebSocket, as ``WebSocket/close(_:reason:)`` does. It is not opened again.
+    /// Closes the WebSocket, as ``WebSocket/close(_:reason:)`` does. It isn't opened again.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") async {
         await loop.close(code, reason: reason)
         task.cancel()
@@ -107,7 +107,7 @@ public struct ReconnectingMessages: AsyncSequence, Sendable {
 
         /// Returns the next message; `nil` at the end.
         ///
-        /// - Throws: `TargetKitError`: why the WebSocket is not opened again; `.cancelled`.
+        /// - Throws: `TargetKitError`: why the WebSocket isn't opened again; `.cancelled`.
         public mutating func next() async throws(TargetKitError) -> WebSocketMessage? {
             try await socket.loop.receive()
         }

@@ -180,8 +180,8 @@ public struct CircuitBreakerPlugin: Plugin {
         permit.end(verdict == .worked && isSlow(permit, response: result.parts.response) ? .failed : verdict)
     }
 
-    /// Whether the server took too long. The time for which other plugins wait counts only if the transport does
-    /// not measure its own.
+    /// Whether the server took too long. The time for which other plugins wait counts only if the transport doesn't
+    /// measure its own.
     private func isSlow(_ permit: Permit<Admission>, response: Response?) -> Bool {
         guard let limit = policy.slowCallThreshold, let start = permit.sentAt else { return false }
         return response?.metrics?.total ?? (elapsedTime.current - start) > limit

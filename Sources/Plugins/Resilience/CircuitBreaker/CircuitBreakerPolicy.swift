@@ -28,8 +28,8 @@ public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {
     ///   - openFor: How long an open circuit refuses all calls; default: 30 seconds.
     ///   - probes: How many calls a half-open circuit sends at a time, and how many must succeed to close it; default:
     ///     1; at least 1.
-    ///   - probeTimeout: How long such a call blocks the others; then one more is sent, so that a slow download does
-    ///     not block all calls. Default: 10 seconds; with zero a half-open circuit sends every call.
+    ///   - probeTimeout: How long such a call blocks the others; then one more is sent, so that a slow download doesn't
+    ///     block all calls. Default: 10 seconds; with zero a half-open circuit sends every call.
     ///   - slowCallThreshold: A call that takes longer counts as a failure, whatever its result: from sending it to its
     ///     response with the whole body, of a stream to the head. Default `nil`: no call is too slow.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
