@@ -4,7 +4,7 @@ import TargetKitTesting
 import TargetKitWebSocket
 
 extension TestServer {
-    /// How a ``TestServer`` accepts a WebSocket.
+    /// How a `TestServer` accepts a WebSocket.
     public struct WebSocketOptions: Sendable {
         /// The subprotocols that the server speaks. It chooses the first requested one of these; default: none.
         public var subprotocols: [String] = []

@@ -3,7 +3,7 @@ import TargetKit
 import TargetKitTesting
 import TargetKitWebSocket
 
-/// What a ``TestServer`` receives over WebSockets, in order.
+/// What a `TestServer` receives over WebSockets, in order.
 ///
 /// ```swift
 /// let log = WebSocketLog()
