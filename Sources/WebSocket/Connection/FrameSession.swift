@@ -162,7 +162,7 @@ extension FrameSession {
         guard let number else { throw WebSocketError.alreadyClosed }
         defer { state.withLock { _ = $0.pings.removeValue(forKey: number) } }
         try await writer.send(ping: withUnsafeBytes(of: number.bigEndian) { Data($0) })
-        try await pong.wait {}
+        try await pong.wait()
     }
 
     private func notePong(_ payload: Data) {
@@ -185,7 +185,7 @@ extension FrameSession {
         inbox.finish(.success(()))
         await writer.close(closing)
         startTimeout()
-        try? await end.wait {}
+        try? await end.wait()
     }
 
     /// Closes the connection at once, with a close frame if none was sent and no other frame is incomplete.

@@ -46,8 +46,13 @@ actor FrameWriter {
     /// - Throws: A `URLError`; a ``WebSocketError`` after the close frame; `CancellationError` if the task is
     ///   cancelled. A message of which a part was sent is then sent nevertheless.
     func send(_ message: WebSocketMessage) async throws {
+        try Task.checkCancellation()
+        if let failure { throw failure }
+        if closing != nil { throw WebSocketError.alreadyClosed }
+        // Begins before it waits, because a closure that waits isn't isolated to this actor.
         let completion = SendCompletion()
-        try await completion.wait { begin(message, completion) }
+        begin(message, completion)
+        try await completion.wait()
     }
 
     /// Sends a pong, unless a newer one replaces it (RFC 6455 §5.5.3).
@@ -58,12 +63,12 @@ actor FrameWriter {
 
     /// Sends a ping, and returns when the system has taken it.
     func send(ping payload: Data) async throws {
+        try Task.checkCancellation()
+        if let failure { throw failure }
+        guard isAtBoundary else { return }
         let completion = SendCompletion()
-        try await completion.wait {
-            if let failure { return completion.finish(failure) }
-            guard isAtBoundary else { return completion.finish(nil) }
-            write(completion) { writer, bytes in try? writer.write(ping: payload, to: &bytes) }
-        }
+        write(completion) { writer, bytes in try? writer.write(ping: payload, to: &bytes) }
+        try await completion.wait()
     }
 
     /// Sends a close frame at the end of the current frame. Messages that aren't sent by then aren't sent.
@@ -96,8 +101,6 @@ extension FrameWriter {
     private var isAtBoundary: Bool { queue.first?.message.isAtFrameBoundary ?? true }
 
     private func begin(_ message: WebSocketMessage, _ completion: SendCompletion) {
-        if let failure { return completion.finish(failure) }
-        if closing != nil { return completion.finish(WebSocketError.alreadyClosed) }
         if queue.isEmpty, message.byteCount <= Self.sliceSize {
             write(completion) { writer, bytes in
                 switch message {

@@ -14,7 +14,8 @@ struct SendCompletion: Sendable {
     /// Whether the message is no longer wanted.
     var isDone: Bool { state.withLock { if case .done = $0 { true } else { false } } }
 
-    func wait(isolation: isolated (any Actor)? = #isolation, _ begin: () -> Void) async throws {
+    /// Waits until ``finish(_:)`` is called. Cancelling the task finishes it with a `CancellationError`.
+    func wait() async throws {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 let result = state.withLock { state -> Result<Void, any Error>? in
@@ -22,7 +23,7 @@ struct SendCompletion: Sendable {
                     state = .waiting(continuation)
                     return nil
                 }
-                if let result { continuation.resume(with: result) } else { begin() }
+                if let result { continuation.resume(with: result) }
             }
         } onCancel: {
             finish(CancellationError())

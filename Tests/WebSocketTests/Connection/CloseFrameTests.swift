@@ -75,6 +75,25 @@ struct CloseFrameTests {
         if let close = closes.first { #expect(result.events.last == close) }
     }
 
+    @Test("Nothing else uses the writer while it writes a frame", .serialized, arguments: [1, 1 << 20])
+    func isolation(byteCount: Int) async throws {
+        let connection = RecordedConnection()
+        let session = FrameSession(connection, .init(), WebSocketLimits(), clock: ContinuousClock())
+        let overlaps = Locked(0)
+        connection.beforeWrite { [weak session] index in
+            guard index == 0 else { return }
+            let hasRun = DispatchSemaphore(value: 0)
+            Task {
+                await session?.writer.send(pong: Data())
+                hasRun.signal()
+            }
+            if hasRun.wait(timeout: .now() + .milliseconds(200)) == .success { overlaps.withLock { $0 += 1 } }
+        }
+        try await session.writer.send(.data(Data(count: byteCount)))
+        #expect(overlaps.withLock(\.self) == 0)
+        session.cancel(.goingAway)
+    }
+
     @Test("Shutting down a scope waits for the closing handshake, also while a task reads")
     func shutdown() async throws {
         // The answer takes some time.
