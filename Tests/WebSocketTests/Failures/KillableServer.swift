@@ -16,6 +16,8 @@ struct KillableServer {
             digest = hashlib.sha1(keys[0] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
             client.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                            b"Sec-WebSocket-Accept: " + base64.b64encode(digest) + b"\r\n\r\n\x81\x05hello")
+            client.recv(1, socket.MSG_PEEK)
+            print("sent", flush=True)
             threading.Event().wait()
 
         listener = socket.socket()
@@ -32,6 +34,7 @@ struct KillableServer {
 
     let port: Int
     private let process: ChildProcess
+    private let output: FileHandle
 
     /// Starts it.
     ///
@@ -44,12 +47,21 @@ struct KillableServer {
             output: .descriptor(pipe.fileHandleForWriting.fileDescriptor)
         )
         try pipe.fileHandleForWriting.close()
-        let line = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: pipe.fileHandleForReading.availableData) }
-        }
-        guard let number = Int(String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
-        else { throw URLError(.cannotConnectToHost) }
+        output = pipe.fileHandleForReading
+        guard let number = Int(await Self.line(of: output)) else { throw URLError(.cannotConnectToHost) }
         self.port = number
+    }
+
+    /// Waits until a client has sent something after its handshake.
+    func waitForBytes() async {
+        _ = await Self.line(of: output)
+    }
+
+    private static func line(of output: FileHandle) async -> String {
+        let line = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: output.availableData) }
+        }
+        return String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     var feed: Feed { Feed(baseURL: URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/")) }

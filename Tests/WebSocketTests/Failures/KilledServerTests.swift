@@ -34,7 +34,7 @@ struct KilledServerTests {
                 }
             }
         async let failure = socket.failure()
-        try await Task.sleep(for: .milliseconds(50))
+        await server.waitForBytes()
         server.kill()
         for send in sends {
             let error = await #expect(throws: TargetKitError.self) { try await send.value }

@@ -98,8 +98,9 @@ struct LifetimeTests {
             #expect(error?.kind == .timedOut)
         }
         let options = CallOptions.setting(\.timeout, CallTimeout(exchange: .seconds(2), wholeCall: .seconds(2)))
-        let socket = try await provider.webSocket(peer.feed(), options: options)
-        try await Task.sleep(for: .seconds(2.5))
+        let clock = ManualClock()
+        let socket = try await Provider<Feed>(clock: clock).webSocket(peer.feed(), options: options)
+        clock.advance(by: .seconds(3))
         try await socket.send("still there")
         var messages = socket.messages.makeAsyncIterator()
         #expect(try await messages.next() == .text("still there"))
