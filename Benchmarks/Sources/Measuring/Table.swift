@@ -60,15 +60,35 @@ public final class Table {
         FigureRecord.figure(line).write()
     }
 
-    /// Adds the points of a curve to the report, and prints them.
+    /// Measures two contenders at several sizes, and adds the curve of each, in microseconds.
     ///
     /// - Parameters:
-    ///   - plot: The subject, shared by the curves that are drawn together.
-    ///   - points: The cost of each size.
-    public func add(curve: String, of plot: String, _ points: [(size: Int, cost: Double)]) {
-        for point in points {
-            FigureRecord.point(.init(plot: plot, curve: curve, size: Double(point.size), cost: point.cost)).write()
-            printLine("\(plot), \(curve), \(point.size)", "", "", text(point.cost), "", "")
+    ///   - plot: The subject.
+    ///   - names: The names of the contenders.
+    ///   - sizes: The sizes, above 0.
+    ///   - rounds: The number of rounds for each size.
+    ///   - work: About how much a round does: the sum of the sizes of its repetitions.
+    ///   - contenders: Returns what each contender does once, for a size.
+    public func add(
+        curves plot: String,
+        of names: (String, String),
+        sizes: [Int],
+        rounds: Int,
+        work: Int,
+        _ contenders: (Int) throws -> (@Sendable () throws -> Void, @Sendable () throws -> Void)
+    ) async throws {
+        for size in sizes {
+            let calls = max(1, work / size)
+            let (first, second) = try contenders(size)
+            let race = try await Race(
+                rounds: rounds,
+                [{ for _ in 0..<calls { try first() } }, { for _ in 0..<calls { try second() } }]
+            )
+            for (name, seconds) in zip([names.0, names.1], race.best) {
+                let cost = seconds / Double(calls) * 1e6
+                FigureRecord.point(.init(plot: plot, curve: name, size: Double(size), cost: cost)).write()
+                printLine("\(name), \(size)", "", "", text(cost), "", "")
+            }
         }
     }
 

@@ -49,7 +49,7 @@ struct CountsBenchmark {
         let workloads = names.isEmpty ? Workload.allCases : try names.map(workload(named:))
         let server = Process()
         let (port, end) = (Pipe(), Pipe())
-        server.executableURL = Instrument.path(of: CommandLine.arguments[0])
+        server.executableURL = executable(CommandLine.arguments[0])
         server.arguments = ["serve"]
         server.standardOutput = port
         server.standardInput = end

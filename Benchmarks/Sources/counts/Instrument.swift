@@ -23,7 +23,7 @@ struct Instrument {
     init(server: URL, in folder: URL) throws {
         self.server = server
         program = folder.appending(path: "counts")
-        guard let own = Self.path(of: CommandLine.arguments[0]) else {
+        guard let own = executable(CommandLine.arguments[0]) else {
             throw CountsError(description: "can't find this executable")
         }
         _ = try Self.run(["strip", "-g", "-o", program.path, own.path])
@@ -48,7 +48,7 @@ struct Instrument {
         _ tool: String,
         _ count: (Workload, Int) throws -> Double
     ) throws -> Double? {
-        guard Self.path(of: tool) != nil else { return nil }
+        guard executable(tool) != nil else { return nil }
         let (short, long) = workload.instrumentedCounts
         return try (count(workload, long) - count(workload, short)) / Double(long - short)
     }
@@ -96,7 +96,7 @@ struct Instrument {
     }
 
     private static func run(_ command: [String]) throws -> String {
-        guard let path = path(of: command[0]) else { throw CountsError(description: "\(command[0]) isn't installed") }
+        guard let path = executable(command[0]) else { throw CountsError(description: "\(command[0]) isn't installed") }
         let process = Process()
         process.executableURL = path
         process.arguments = Array(command.dropFirst())
@@ -113,12 +113,5 @@ struct Instrument {
             throw CountsError(description: "\(words) ended with status \(process.terminationStatus):\n\(text)")
         }
         return text
-    }
-
-    /// The executable at a path, or with a name in `PATH`.
-    static func path(of name: String) -> URL? {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-        let paths = name.contains("/") ? [name] : folders.map { "\($0)/\(name)" }
-        return paths.first(where: FileManager.default.isExecutableFile(atPath:)).map { URL(filePath: $0) }
     }
 }

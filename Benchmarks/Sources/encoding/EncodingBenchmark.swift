@@ -7,8 +7,7 @@ struct EncodingBenchmark {
     static func main() async throws {
         if CommandLine.arguments.contains("sizes") {
             let table = Table("Encoding: cost against size")
-            try await ParameterSizes().add(to: table)
-            try await HeaderSizes().add(to: table)
+            try await addSizes(to: table)
             return table.finish()
         }
         let table = Table("Encoding, against Foundation")

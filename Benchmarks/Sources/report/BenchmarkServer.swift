@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import Measuring
 
 /// nginx with the configuration of the benchmarks, for as long as the report runs; the address in `TARGETKIT_NGINX`
 /// takes its place.
@@ -12,9 +13,7 @@ struct BenchmarkServer {
         if ProcessInfo.processInfo.environment["TARGETKIT_NGINX"] != nil {
             return BenchmarkServer(process: nil, folder: nil)
         }
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":").map(String.init)
-        let paths = (folders + ["/usr/sbin"]).map { "\($0)/nginx" }
-        guard let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
+        guard let program = executable("nginx", in: ["/usr/sbin"]) else { return nil }
         let folder = FileManager.default.temporaryDirectory.appending(path: "targetkit-report-\(getpid())")
         let process = Process()
         do {
@@ -25,7 +24,7 @@ struct BenchmarkServer {
             let file = try FileHandle(forWritingTo: body)
             try file.truncate(atOffset: 1_000_000_000)
             try file.close()
-            process.executableURL = URL(filePath: path)
+            process.executableURL = program
             let configuration = BenchmarkProgram.packageFolder.appending(path: "nginx.conf").path
             process.arguments = ["-p", folder.path, "-c", configuration]
             process.standardError = FileHandle.nullDevice

@@ -7,7 +7,7 @@ struct ResponsesBenchmark {
     static func main() async throws {
         if CommandLine.arguments.contains("sizes") {
             let table = Table("Responses: cost against size")
-            try await BodySizes().add(to: table)
+            try await addSizes(to: table)
             return table.finish()
         }
         let table = Table("Responses, against Foundation")
