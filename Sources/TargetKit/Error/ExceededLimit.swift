@@ -34,9 +34,9 @@ enum ExceededLimit: CustomStringConvertible {
 
     /// A timeout that doesn't state its limit, with this limit; any other error unchanged.
     func explaining(_ error: any Error) -> any Error {
-        guard let error = error as? URLError, error.code == .timedOut,
-            error.userInfo[FailureMark.words] == nil, error.userInfo[FailureMark.wholeCall] == nil
-        else { return error }
+        guard let error = error as? URLError, error.code == .timedOut, error.userInfo[FailureMark.words] == nil else {
+            return error
+        }
         var userInfo = error.userInfo
         userInfo[FailureMark.words] = description
         return URLError(.timedOut, userInfo: userInfo)

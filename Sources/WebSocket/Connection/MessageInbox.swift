@@ -69,19 +69,6 @@ final class MessageInbox: Sendable {
 
     /// Returns the next message; `nil` at the end.
     func next() async throws -> WebSocketMessage? {
-        // Without a continuation where there is a message.
-        try Task.checkCancellation()
-        var reader: UnsafeContinuation<Void, Never>?
-        let message = state.withLock { state in
-            defer { if state.size <= Self.limit / 2 { reader = state.reader.take() } }
-            return state.takeFirst()
-        }
-        reader?.resume()
-        if let message { return message }
-        return try await waitForNext()
-    }
-
-    private func waitForNext() async throws -> WebSocketMessage? {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { receiver in
                 var reader: UnsafeContinuation<Void, Never>?

@@ -14,30 +14,48 @@ extension JSONValue {
     /// - Throws: An error with the path, for example `items[2].date`, for any other type, for NaN and infinity, and for
     ///   a nesting deeper than 512 levels.
     public init(any value: Any) throws {
-        self = try Self.converted(value, at: UntypedPath())
+        self = try Self.converted(value, depth: 0)
     }
 
-    private static func converted(_ value: Any, at path: UntypedPath) throws -> JSONValue {
+    private static func converted(_ value: Any, depth: Int) throws(UntypedValueError) -> JSONValue {
         if let json = value as? JSONValue { return json }
-        guard path.depth <= JSONParser.maximumDepth else { throw UntypedValueError(.tooDeep, at: path) }
+        guard depth <= JSONParser.maximumDepth else { throw UntypedValueError(.tooDeep) }
         if let members = value as? [String: Any] {
-            return JSONValue(
-                try Dictionary(uniqueKeysWithValues: members.map { ($0, try converted($1, at: path.member($0))) })
-            )
+            var converted: [String: JSONValue] = [:]
+            for (key, member) in members {
+                converted[key] = try Self.converted(member, at: JSONPath.PathKey(key), depth: depth + 1)
+            }
+            return JSONValue(converted)
         }
         if let elements = value as? [Any] {
-            return .array(try elements.enumerated().map { try converted($1, at: path.element($0)) })
+            var converted: [JSONValue] = []
+            for (index, element) in elements.enumerated() {
+                converted.append(try Self.converted(element, at: IndexKey(index), depth: depth + 1))
+            }
+            return .array(converted)
         }
-        guard let scalar = try? ParameterValue.of(value), let json = try scalar.json(at: path) else {
-            throw UntypedValueError(.unsupported("\(type(of: value))"), at: path)
+        guard let scalar = try? ParameterValue.of(value), let json = try scalar.json() else {
+            throw UntypedValueError(.unsupported("\(type(of: value))"))
         }
         return json
+    }
+
+    private static func converted(
+        _ value: Any,
+        at key: @autoclosure () -> any CodingKey,
+        depth: Int
+    ) throws(UntypedValueError) -> JSONValue {
+        do throws(UntypedValueError) {
+            return try converted(value, depth: depth)
+        } catch {
+            throw error.under(key())
+        }
     }
 }
 
 extension ParameterValue {
     /// The JSON of a scalar; `nil` for a value that JSON doesn't have.
-    fileprivate func json(at path: UntypedPath) throws -> JSONValue? {
+    fileprivate func json() throws(UntypedValueError) -> JSONValue? {
         switch self {
         case .text(let text): return JSONValue(text)
         case .bool(let flag): return .bool(flag)
@@ -45,7 +63,7 @@ extension ParameterValue {
         case .signed(let number): return .number(JSONNumber(number))
         case .unsigned(let number): return .number(JSONNumber(number))
         case .double, .float, .decimal, .digits:
-            guard let number else { throw UntypedValueError(.notFinite, at: path) }
+            guard let number else { throw UntypedValueError(.notFinite) }
             return .number(number)
         case .date, .data, .list, .pairs: return nil
         }
@@ -62,22 +80,6 @@ extension ParameterValue {
     }
 }
 
-/// The place of a value in untyped containers.
-private struct UntypedPath: CustomStringConvertible {
-    private(set) var description = ""
-    private(set) var depth = 0
-
-    func member(_ key: String) -> Self { appending(description.isEmpty ? key : "." + key) }
-    func element(_ index: Int) -> Self { appending("[\(index)]") }
-
-    private func appending(_ part: String) -> Self {
-        var path = self
-        path.description += part
-        path.depth += 1
-        return path
-    }
-}
-
 /// A value that JSON can't represent. The text has its type and never the value.
 private struct UntypedValueError: Error, ReflectsDescription {
     enum Reason: Sendable {
@@ -86,17 +88,28 @@ private struct UntypedValueError: Error, ReflectsDescription {
         case tooDeep
     }
 
-    let description: String
+    private let reason: Reason
+    private var path: [any CodingKey] = []
 
-    init(_ reason: Reason, at path: UntypedPath) {
-        let place = path.description.isEmpty ? "the value" : "the value at \(path)"
-        description =
-            switch reason {
-            case .unsupported(let type):
-                "\(place) can't be JSON: it is a \(type); pass a String, a number, a Bool, NSNull, an array, or a "
-                    + "dictionary with String keys"
-            case .notFinite: "\(place) can't be JSON: it is NaN or infinite"
-            case .tooDeep: "the value can't be JSON: it is nested deeper than \(JSONParser.maximumDepth) levels"
-            }
+    init(_ reason: Reason) {
+        self.reason = reason
+    }
+
+    /// This error, of a value within a container.
+    func under(_ key: any CodingKey) -> Self {
+        var error = self
+        error.path.insert(key, at: 0)
+        return error
+    }
+
+    var description: String {
+        let place = path.isEmpty ? "the value" : "the value at \(CodingKeyPath(path))"
+        return switch reason {
+        case .unsupported(let type):
+            "\(place) can't be JSON: it is a \(type); pass a String, a number, a Bool, NSNull, an array, or a "
+                + "dictionary with String keys"
+        case .notFinite: "\(place) can't be JSON: it is NaN or infinite"
+        case .tooDeep: "the value can't be JSON: it is nested deeper than \(JSONParser.maximumDepth) levels"
+        }
     }
 }

@@ -147,30 +147,17 @@ final class CurlTransfer {
         lastActivity = clock.now
     }
 
-    /// Stores the completion of a cancelled call before its transfer ends. Returns `false` if the transfer uses something
-    /// of the call: its body, its file or its reader.
+    /// Stores the completion of a cancelled call before its transfer ends. Returns `false` if the transfer uses the body,
+    /// the file or the reader of the call.
     func prepareCancelledCompletion() -> Bool {
-        guard case .memory = bodyWriter, let pending = current, !pending.call.hasBody else { return false }
-        pending.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
-        let outcome = Result<TransportResponse, any Error>.failure(CurlFailure.cancelled)
-        completion = CurlCompletion(pending: pending, outcome: outcome, channel: nil, queue: progress?.queue)
-        current = nil
+        guard case .memory = bodyWriter, current?.call.hasBody == false else { return false }
+        completion = takeCompletion(with: .failure(CurlFailure.cancelled))
         return true
     }
 
     /// Ends the call, and stores its completion.
     func end(with outcome: Result<TransportResponse, any Error>) {
-        completion = current.map { pending in
-            pending.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
-            var completion = CurlCompletion(pending: pending, outcome: outcome, channel: nil, queue: progress?.queue)
-            switch bodyWriter {
-            case .memory: break
-            case .file(let writer, _): completion.file = writer
-            case .stream(let channel): if isHeadDelivered { completion.channel = channel }
-            }
-            return completion
-        }
-        current = nil
+        completion = takeCompletion(with: outcome)
         noteConnected()
         host = nil
         noteResumed()
@@ -184,6 +171,19 @@ final class CurlTransfer {
         decoder = nil
         upload = nil
         failure = nil
+    }
+
+    /// Takes the call; `nil` if its completion is already taken.
+    private func takeCompletion(with outcome: Result<TransportResponse, any Error>) -> CurlCompletion? {
+        guard let pending = current.take() else { return nil }
+        pending.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
+        var completion = CurlCompletion(pending: pending, outcome: outcome, channel: nil, queue: progress?.queue)
+        switch bodyWriter {
+        case .memory: break
+        case .file(let writer, _): completion.file = writer
+        case .stream(let channel): if isHeadDelivered { completion.channel = channel }
+        }
+        return completion
     }
 
     /// The outcome of the exchange that libcurl ended with the result.
