@@ -114,7 +114,9 @@ static void serve_websocket(input *input) {
     } else if (strncmp(path, "/sink/", 6) == 0) {
         sink(input, atol(path + 6));
     } else if (strcmp(path, "/echo") == 0) {
+        // It has answered the close frame, and ends the connection first (RFC 6455 §7.1.1).
         echo(input);
+        return;
     }
     // The client answers the close frame, or closes the connection; until then, nothing is reset.
     frame frame;

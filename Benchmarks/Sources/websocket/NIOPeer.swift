@@ -10,18 +10,6 @@ struct NIOPeer: Sendable {
 
     let port: Int
 
-    func receive(_ count: Int) async throws {
-        let received = try await open("/flood/\(count)").executeThenClose { inbound, _ in
-            var received = 0
-            for try await frame in inbound {
-                guard frame.opcode == .text else { return received }
-                if String(buffer: frame.data).utf8.count == 16 { received += 1 }
-            }
-            return received
-        }
-        guard received == count else { throw WrongResult(what: "\(received) messages of SwiftNIO") }
-    }
-
     func send(_ count: Int, _ text: String, by senderCount: Int) async throws {
         let confirmation = try await open("/sink/\(count)").executeThenClose { inbound, outbound in
             try await withThrowingTaskGroup(of: Void.self) { group in
