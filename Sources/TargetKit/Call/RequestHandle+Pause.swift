@@ -105,14 +105,16 @@ extension RequestHandle {
 
     /// Runs an exchange that ``pause()`` cancels. The surrounding task cancels it as well.
     func runUntilPaused<Value: Sendable>(_ exchange: @escaping @Sendable () async -> Value) async -> Value {
+        let pauseCount = pauseCount
         let task = Task.startingNow(exchange)
-        let isPaused = state.withLock { state in
+        let wasPaused = state.withLock { state in
             var pause = state.pause?.value ?? Pause()
             pause.cancelExchange = { task.cancel() }
             state.pause = Boxed(pause)
-            return pause.isWaiting
+            // A call that was paused since the exchange started may already be resumed.
+            return pause.isWaiting || pause.isPossible == true && pause.count > pauseCount
         }
-        if isPaused { task.cancel() }
+        if wasPaused { task.cancel() }
         let value = await withTaskCancellationHandler {
             await task.value
         } onCancel: {

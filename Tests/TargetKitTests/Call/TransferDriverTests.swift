@@ -265,13 +265,7 @@ struct TransferDriverTests {
         }
         let driver = Driver { request, exchanges in
             exchanges.setPausable(true)
-            while true {
-                let pauses = try await exchanges.waitWhilePaused()
-                let prepared = try await exchanges.prepare(Self.request(request, "\(pauses)"))
-                do {
-                    return try await exchanges.send(prepared, endsWhenPaused: true)
-                } catch  where exchanges.pauseCount > pauses && !exchanges.isInterrupted {}
-            }
+            return try await Self.sendUntilNotPaused(request, over: exchanges)
         }
         let provider = Provider<TestTarget>(transport: transport)
         let handle = provider.request(target(driver), on: .global()) { _ in }
@@ -280,6 +274,45 @@ struct TransferDriverTests {
         handle.resume()
         #expect(try await handle.response().statusCode == 200)
         #expect(requests.elements.map { $0.url?.lastPathComponent } == ["0", "1"])
+    }
+
+    @Test("A pause that ends before the exchange has started to wait ends the exchange as well")
+    func pausedAtStart() async throws {
+        let (handle, isKnown, gate) = (Locked<RequestHandle?>(nil), Gate(), Gate())
+        let transport = StubTransport { [requests] request in
+            requests.append(request.urlRequest)
+            if request.urlRequest.url?.lastPathComponent == "0" {
+                let handle = handle.withLock(\.self)
+                handle?.pause()
+                handle?.resume()
+                try await gate.waitUnlessCancelled()
+            }
+            return .response(status: 200, data: Data())
+        }
+        let driver = Driver { request, exchanges in
+            exchanges.setPausable(true)
+            try await isKnown.waitUnlessCancelled()
+            return try await Self.sendUntilNotPaused(request, over: exchanges)
+        }
+        let call = Provider<TestTarget>(transport: transport).request(target(driver), on: .global()) { _ in }
+        handle.withLock { $0 = call }
+        isKnown.open()
+        #expect(try await call.response().statusCode == 200)
+        #expect(requests.elements.map { $0.url?.lastPathComponent } == ["0", "1"])
+    }
+
+    /// Sends a request, named by the number of pauses before, again after each pause.
+    private static func sendUntilNotPaused(
+        _ request: URLRequest,
+        over exchanges: CallExchanges
+    ) async throws -> Response {
+        while true {
+            let pauses = try await exchanges.waitWhilePaused()
+            let prepared = try await exchanges.prepare(Self.request(request, "\(pauses)"))
+            do {
+                return try await exchanges.send(prepared, endsWhenPaused: true)
+            } catch  where exchanges.pauseCount > pauses && !exchanges.isInterrupted {}
+        }
     }
 
     @Test("A paused driver ends when its call is cancelled")
