@@ -27,8 +27,6 @@ let package = Package(
                 .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "TargetKitWebSocket", package: "TargetKit"),
                 .product(name: "TargetKitDiagnostics", package: "TargetKit"),
-                // Simulates a bad network.
-                .product(name: "TargetKitTesting", package: "TargetKit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -59,6 +57,7 @@ let package = Package(
             dependencies: [
                 "shop", "ShopAPI", "ShopServer",
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
             ],
             // Read from the source folder.

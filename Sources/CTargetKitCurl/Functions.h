@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #endif
 
@@ -179,6 +180,10 @@ static inline int ccurl_epoll(void) {
 static inline int ccurl_epoll_set(int epoll, int operation, int descriptor, uint32_t events) {
     struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
     return epoll_ctl(epoll, operation, descriptor, &event);
+}
+// Sends what the system takes at once, and raises no SIGPIPE. Returns the number of bytes, or -1.
+static inline ssize_t ccurl_send_now(int descriptor, const void *bytes, size_t count) {
+    return send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 // A socket whose other end is closed; -1: there are no descriptors left.
 static inline int ccurl_ended_socket(void) {

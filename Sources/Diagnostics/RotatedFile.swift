@@ -2,7 +2,7 @@
 import Foundation
 
 extension URL {
-    /// The name that this file gets when it reaches its size limit: `network.1.jsonl` for `network.jsonl`.
+    /// The name of this file after it reaches its size limit, for example `network.1.jsonl` for `network.jsonl`.
     var rotated: URL {
         let name = deletingPathExtension().lastPathComponent + ".1"
         return deletingLastPathComponent().appendingPathComponent(

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The envelope `{"code": 0, "message": "…", "data": …}`, with the names and codes that a module of a server uses.
+/// The envelope `{"code": 0, "message": "…", "data": …}`, with configurable names and codes.
 ///
 /// ```swift
 /// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are success
@@ -23,15 +23,14 @@ public struct CodeMessageData: ResponseEnvelope {
     ///
     /// - Parameters:
     ///   - code: The key path of the code; default `code`.
-    ///   - messages: The key paths of the message, of which the first with a text is used; default `message`, then
-    ///     `msg`.
+    ///   - messages: The key paths of the message; the first one with text is used; default: `message`, then `msg`.
     ///   - data: The key path of the value; default `data`.
     ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body
     ///     equals its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
-    ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage
+    ///   - acceptsMissingCode: Whether a body without a code is a success. By default, it is an error of stage
     ///     `.decoding`.
-    ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the
-    ///     sentence of `ErrorTexts`.
+    ///   - fallbackMessage: The message if the server sends none. By default, it is empty, and `ErrorTexts` provides
+    ///     the sentence for the user.
     public init(
         code: String = "code",
         messages: [String] = ["message", "msg"],
@@ -49,10 +48,10 @@ public struct CodeMessageData: ResponseEnvelope {
         self.fallbackMessage = fallbackMessage
     }
 
-    /// The bytes of the value; `nil` when it is missing or `null`.
+    /// Returns the bytes of the value; `nil` if it is missing or `null`.
     ///
-    /// - Throws: `ServerDefinedError` if the code doesn't mean success; `DecodingError` if the code is missing or the
-    ///   body isn't JSON.
+    /// - Throws: `ServerDefinedError` if the code doesn't mean success, or `DecodingError` if the code is missing or
+    ///   the body isn't JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
             throw ServerDefinedError(code: serverCode, message: message(in: response.data))
@@ -70,7 +69,7 @@ public struct CodeMessageData: ResponseEnvelope {
             _ = try code.value(in: body)
             let context = DecodingError.Context(
                 codingPath: code.keys.map { JSONPath.PathKey($0) },
-                debugDescription: "The code is neither a text nor a number."
+                debugDescription: "The code is neither a string nor a number."
             )
             throw DecodingError.dataCorrupted(context)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Files that import Moya name Foundation's types, mostly without an import of their own. The attribute has no public
+// Files that import Moya often use Foundation's types without importing Foundation. The attribute has no public
 // spelling yet; Foundation itself uses it to export Dispatch.
 @_exported import Foundation
 
@@ -8,7 +8,7 @@
 @_exported import FoundationNetworking
 #endif
 
-/// The names of this module with Moya's module name, so that `Moya.Method` and `Moya.Task` keep their meaning.
+/// This module's types under Moya's module name, so that `Moya.Method` and `Moya.Task` keep their meaning.
 public enum Moya {
     /// ``TargetKitMoya/AccessTokenAuthorizable``.
     public typealias AccessTokenAuthorizable = TargetKitMoya.AccessTokenAuthorizable
@@ -80,8 +80,8 @@ public enum Moya {
     public typealias ValidationType = TargetKitMoya.ValidationType
 }
 
-/// Alamofire's names with its module name, for files that import Alamofire beside Moya: remove that import, and
-/// `Alamofire.Session` keeps its meaning.
+/// This module's types under Alamofire's module name. In a file that imports Alamofire in addition to Moya, remove that
+/// import; `Alamofire.Session` keeps its meaning.
 public enum Alamofire {
     /// ``TargetKitMoya/AFError``.
     public typealias AFError = TargetKitMoya.AFError

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// An expectation that wasn't met. Its description is the message for the test's report.
+/// An unmet expectation. Its description is the message for the test report.
 package struct ExpectationFailure: LocalizedError, CustomStringConvertible {
     package let description: String
 

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 
-// A test needs both modules, and one import is enough.
+// Tests need both modules, so one import provides both.
 @_exported import TargetKit

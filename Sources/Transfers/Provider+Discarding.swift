@@ -10,23 +10,23 @@ extension Provider {
     /// Removes the stored state of the target's interrupted download or upload from this device, so that the next call
     /// starts over.
     ///
-    /// Call it, for example, when the user gives up a transfer, or if a server neither continues an upload nor says
-    /// that it is gone. The server keeps its part of an upload until it expires; `ResumableUpload.terminatedOnCancel`
-    /// deletes it.
+    /// Call it, for example, when the user abandons a transfer, or if a server neither continues an upload nor reports
+    /// that it is gone. The server stores its part of an upload until the upload expires.
+    /// `ResumableUpload.terminatedOnCancel` deletes it.
     ///
-    /// Has no effect on other targets, while a call is transferring the target, or on a download that the server names
-    /// if plugins change its URL.
+    /// It has no effect on other targets, while a call is transferring the target, or on a download that the server
+    /// names if plugins change its URL.
     public func discardTransfer(of target: Target) async {
         await DispatchQueue(label: "TargetKit.discard").run { self.removePart(of: target) }
         guard let endpoint = try? endpoint(of: target), let upload = endpoint.task.driver as? ResumableUpload,
             let request = try? await originalRequest(of: endpoint)
         else { return }
-        // A call that transfers the target keeps it.
+        // Fails while a call is transferring the target.
         try? await UploadSession.discard(upload, of: request, endpoint.task)
     }
 
-    /// Removes what an interrupted download of a target has stored, unless a call is using it. Does nothing for other
-    /// targets, and if plugins change the URL of a download whose file the server names.
+    /// Removes the stored bytes of a target's interrupted download, unless a call is using them. Does nothing for other
+    /// targets, or if plugins change the URL of a download whose file the server names.
     func removePart(of target: Target) {
         guard let endpoint = try? endpoint(of: target), let destination = endpoint.task.download,
             destination.isResumable, let url = try? endpoint.urlRequest().url
@@ -56,7 +56,7 @@ extension UploadSession {
 
     /// Removes the state of an interrupted upload.
     ///
-    /// - Throws: ``UploadFailure/inProgress`` if a call has the upload.
+    /// - Throws: ``UploadFailure/inProgress`` if a call is performing the upload.
     static func discard(_ upload: ResumableUpload, of original: URLRequest, _ task: HTTPTask) async throws {
         let content = try UploadContent(task.content, data: original.httpBody)
         let store = try await UploadStore.open(

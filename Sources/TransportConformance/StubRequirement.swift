@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A requirement of `Transport`, for a transport that makes no connections but is given the responses.
+/// A requirement of `Transport` for a transport that makes no connections and whose responses are provided.
 ///
 /// ```swift
 /// @Test("It meets each requirement", arguments: TransportConformance.stubRequirements)
@@ -14,7 +14,7 @@ public struct StubRequirement: Sendable, Identifiable, CustomStringConvertible {
     typealias Respond = @Sendable (TransportRequest) async throws -> SampleResponse
     typealias Check = @Sendable (_ make: @Sendable (@escaping Respond) -> any Transport) async throws -> Void
 
-    /// A name that doesn't change between versions, by which a transport skips the requirement.
+    /// A name that is stable across versions, with which you skip the requirement.
     public let id: String
     /// The requirement as a sentence.
     public let description: String
@@ -26,10 +26,10 @@ public struct StubRequirement: Sendable, Identifiable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Checks transports.
+    /// Checks the transports that a closure creates.
     ///
     /// - Parameter make: Creates a transport that responds with the results of the closure, or fails with its error.
-    /// - Throws: An error whose description is the requirement, what was expected, and what happened.
+    /// - Throws: An error that describes the requirement, the expectation, and the actual result.
     public func check(
         _ make:
             @escaping @Sendable (

@@ -107,7 +107,7 @@ extension TransportResponse {
         switch body {
         case .data(let data): data
         case .file(let url): (try? Data(contentsOf: url)) ?? Data()
-        // These calls request neither.
+        // These calls don't request a stream or a connection.
         case .stream, .connection: Data()
         }
     }
@@ -120,7 +120,7 @@ func isCancellation(_ error: any Error) -> Bool {
     error is CancellationError || (error as? URLError)?.code == .cancelled
 }
 
-/// Pseudorandom bytes, the same for each count.
+/// Pseudorandom bytes, which are equal for equal counts.
 func noise(_ count: Int) -> Data {
     var generator = SeededGenerator(seed: UInt64(count))
     var data = Data(capacity: count + 8)
@@ -154,7 +154,7 @@ final class ConformanceFile: Sendable {
     }
 }
 
-/// A body source that counts its readers, and what they read.
+/// A body source that counts its readers and the bytes that they read.
 struct ConformanceSource: BodySource {
     struct Failure: Error {}
 

@@ -38,7 +38,7 @@ extension TransportConformance {
             transport in
             let isCancelled = Gate()
             var options = TestServer.Options()
-            // The bytes that were already sent are read, and then the end of the connection.
+            // Reads the bytes that were already sent, and then the end of the connection.
             options.onConnect = { _ in [.stopReading, .pause(until: isCancelled), .resumeReading] }
             let server = try TestServer(options: options, response: .hang)
             let body = TransportRequest.Body.data(Data(count: 16 << 20))
@@ -78,7 +78,7 @@ extension TransportConformance {
             transport in
             let server = try TestServer(response: .text("x"))
             for round in 0..<200 {
-                // From immediately to after the response.
+                // The delays range from zero to after the response.
                 let result = await ending(cancelledAfter: round * round / 5) {
                     try await TestCall().send(to: server, with: transport)
                 }
@@ -125,14 +125,14 @@ extension TransportConformance {
     static func expectCancelled(_ call: Task<Void, any Error>) async throws {
         let result = await Deadline.value(.seconds(5)) { await call.result }
         switch result {
-        case nil: throw ExpectationFailure("the call did not end within 5 seconds after it was cancelled")
+        case nil: throw ExpectationFailure("the call didn't end within 5 seconds after it was cancelled")
         case .success?: throw ExpectationFailure("the call returned a response although it was cancelled")
         case .failure(let error)?:
             try expect(isCancellation(error), text: "the error was \(error), expected a cancellation")
         }
     }
 
-    /// Checks what a function does in a task that was cancelled before.
+    /// Checks that a function ends as cancelled in a task that is already cancelled.
     static func expectCancelledBefore(_ work: @escaping @Sendable () async throws -> Void) async throws {
         let gate = Gate()
         let call = Task {

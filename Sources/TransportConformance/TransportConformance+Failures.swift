@@ -46,7 +46,7 @@ extension TransportConformance {
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("notHTTP", description: "A response that is not HTTP is an error") { transport in
+        TransportRequirement("notHTTP", description: "A response that isn't HTTP is an error") { transport in
             for text in ["garbage\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n"] {
                 let server = try TestServer(response: .raw(text))
                 try await TestCall().expectFailure(
@@ -69,7 +69,7 @@ extension TransportConformance {
                 with: transport
             )
         },
-        TransportRequirement("unwritableFile", description: "A file that cannot be written is a URLError") {
+        TransportRequirement("unwritableFile", description: "A file that can't be written is a URLError") {
             transport in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
             let server = try TestServer(response: .text("x"))
@@ -93,7 +93,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "timeoutOfUnreadUpload",
-            description: "The timeout ends a call whose body the server does not read"
+            description: "The timeout ends a call whose body the server doesn't read"
         ) {
             transport in
             var options = TestServer.Options()
@@ -112,7 +112,7 @@ extension TransportConformance {
                 try expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
             }
         },
-        TransportRequirement("timeoutNotReached", description: "A timeout that is not reached has no effect") {
+        TransportRequirement("timeoutNotReached", description: "A timeout that isn't reached has no effect") {
             transport in
             let server = try TestServer(response: .text("in time"))
             for timeout in [Duration.seconds(20), .seconds(1 << 40)] {

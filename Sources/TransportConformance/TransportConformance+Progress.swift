@@ -86,7 +86,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "reportsPartialUpload",
-            description: "After an early response the progress of an upload does not reach its size"
+            description: "After an early response the progress of an upload doesn't reach its size"
         ) { transport in
             let size: Int64 = 64 << 20
             var options = TestServer.Options()

@@ -24,7 +24,7 @@ extension TransportConformance {
                 try expect("the target", value: server.requests.last?.target, is: target)
             }
         },
-        TransportRequirement("omitsFragment", description: "It does not send the fragment") { transport in
+        TransportRequirement("omitsFragment", description: "It doesn't send the fragment") { transport in
             let server = try TestServer(response: .status(200))
             try await TestCall(path: "/a?q=1#part").send(to: server, with: transport)
             try expect("the target", value: server.requests.last?.target, is: "/a?q=1")
@@ -58,7 +58,7 @@ extension TransportConformance {
                 try expect("Authorization", value: sent?["Authorization"], is: nil)
             }
         },
-        TransportRequirement("omitsUserInfo", description: "It does not send the user and password of a URL") {
+        TransportRequirement("omitsUserInfo", description: "It doesn't send the user and password of a URL") {
             transport in
             let server = try TestServer(response: .status(200))
             guard let base = URL(string: "http://user:secret@127.0.0.1:\(server.port)") else { return }
@@ -79,7 +79,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "refusesOtherSchemes",
-            description: "It refuses URLs with other schemes than http and https, and without a host"
+            description: "It rejects URLs without a host, and with schemes other than http and https"
         ) {
             transport in
             for text in ["file:///etc/hostname", "ftp://127.0.0.1/", "data:,x", "http:///path"] {

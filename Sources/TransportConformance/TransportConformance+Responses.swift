@@ -32,7 +32,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "readsLatin1Fields",
-            description: "It reads a header field that is not UTF-8 as ISO-8859-1"
+            description: "It reads a header field that isn't UTF-8 as ISO-8859-1"
         ) {
             transport in
             let head =
@@ -51,7 +51,7 @@ extension TransportConformance {
             let response = try await TestCall().send(to: server, with: transport)
             try expect(
                 response.bytes == bytes,
-                text: "\(response.bytes.count) bytes were returned, which are not the \(bytes.count) sent"
+                text: "\(response.bytes.count) bytes were returned, which differ from the \(bytes.count) sent"
             )
         },
         TransportRequirement("readsUntilClose", description: "It reads a body that ends when the connection is closed")
@@ -67,7 +67,7 @@ extension TransportConformance {
             let response = try await TestCall().send(to: server, with: transport)
             try expect(
                 response.bytes == bytes,
-                text: "\(response.bytes.count) bytes were returned, which are not the \(bytes.count) sent"
+                text: "\(response.bytes.count) bytes were returned, which differ from the \(bytes.count) sent"
             )
         },
         TransportRequirement("expectsNoBody", description: "It expects no body after HEAD, 204 and 304") { transport in
@@ -114,7 +114,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "limitsSize",
-            description: "It accepts a body of the limit's size, and refuses one with a byte more"
+            description: "It accepts a body of the limit's size, and rejects a larger one"
         ) {
             transport in
             let server = try TestServer { request in
@@ -138,7 +138,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "limitsSizeEarly",
-            description: "It refuses a body over the limit before all of it has arrived"
+            description: "It rejects a body over the limit before all of it has arrived"
         ) {
             transport in
             let server = try TestServer(response: [
@@ -153,7 +153,7 @@ extension TransportConformance {
                 let file = try ConformanceFile(Data("old".utf8))
                 let server = try TestServer(response: TestServer.Response(body: noise(size)))
                 let response = try await TestCall(destination: .file(file.url)).send(to: server, with: transport)
-                guard case .file(let url) = response.body else { throw ExpectationFailure("the body is not in a file") }
+                guard case .file(let url) = response.body else { throw ExpectationFailure("the body isn't in a file") }
                 try expect("the file", value: url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
                 try expect(file.content == noise(size), text: "the file has other bytes than were sent")
                 try expect("the files in the folder", value: file.neighbours, is: ["file"])
@@ -161,7 +161,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "keepsFileOnTruncation",
-            description: "It does not change the file if the body is truncated"
+            description: "It doesn't change the file if the body is truncated"
         ) {
             transport in
             let file = try ConformanceFile(Data("old".utf8))
@@ -176,7 +176,7 @@ extension TransportConformance {
     ]
 
     static let oneExchange: [TransportRequirement] = [
-        TransportRequirement("returnsRedirect", description: "It returns a redirect, and does not follow it") {
+        TransportRequirement("returnsRedirect", description: "It returns a redirect, and doesn't follow it") {
             transport in
             let server = try TestServer { request in
                 guard request.path != "/target" else { return .text("followed") }
@@ -215,7 +215,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "returnsUnauthorized",
-            description: "It returns a 401 with its body, and does not send the request again"
+            description: "It returns a 401 with its body, and doesn't send the request again"
         ) { transport in
             for scheme in ["Basic realm=\"x\"", "Bearer realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", qop=\"auth\""] {
                 let reply = TestServer.Response.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])

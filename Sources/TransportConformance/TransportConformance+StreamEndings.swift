@@ -51,7 +51,7 @@ extension TransportConformance {
             transport in
             for isRead in [true, false] {
                 let size = 8 << 20
-                // The head announces one byte more, so that the body doesn't end.
+                // The head announces an additional byte, so that the body doesn't end.
                 let server = try TestServer(response: [
                     .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(size + 1)"]),
                     .generate(byteCount: Int64(size), repeating: noise(65_536)), .hang,
@@ -59,7 +59,7 @@ extension TransportConformance {
                 do {
                     let (_, body) = try await TestCall(buffer: 1 << 16).open(at: server, with: transport)
                     var iterator = body.makeAsyncIterator()
-                    if isRead { try expect(try await iterator.next()?.isEmpty == false, text: "no piece arrived") }
+                    if isRead { try expect(try await iterator.next()?.isEmpty == false, text: "no chunk arrived") }
                 }
                 await server.waitForConnections(closed: 1)
                 try await TestCall().expectNextCallWorks(transport)
@@ -79,7 +79,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "cancelsStreamReading",
-            description: "Cancelling the task that reads a body ends it as cancelled, and the connection"
+            description: "Cancelling the task that reads a body ends the body as cancelled, and ends the connection"
         ) {
             transport in
             for sent in [0, 100] {
@@ -117,7 +117,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "timeoutEndsUnreadStream",
-            description: "The timeout of a call ends a body that is not read"
+            description: "The timeout of a call ends a body that isn't read"
         ) {
             transport in
             let server = try TestServer(response: [.head(status: 200, headers: json), .body(noise(500)), .hang])

@@ -7,7 +7,7 @@ extension TransportConformance {
     /// The requirements of streamed bodies.
     package static let streaming = streams + streamEndings + backPressure
 
-    /// A content type whose first bytes aren't kept back to guess it.
+    /// A content type with which Foundation doesn't buffer the first bytes to detect the type.
     private static let json: HTTPHeaders = ["Content-Type": "application/json"]
     private static let chunked: HTTPHeaders = [
         "Content-Type": "application/json", "Transfer-Encoding": "chunked",
@@ -34,13 +34,13 @@ extension TransportConformance {
             while let piece = try await iterator.next() { read.append(piece) }
             try expect(
                 read == noise(700) + noise(300),
-                text: "\(read.count) bytes arrived, which are not the 1000 sent"
+                text: "\(read.count) bytes arrived, which differ from the 1000 sent"
             )
-            try expect("a piece after the end", value: try await iterator.next(), is: nil)
+            try expect("a chunk after the end", value: try await iterator.next(), is: nil)
         },
         TransportRequirement(
             "streamsEveryByte",
-            description: "It streams every byte, with any buffer size, in pieces that are not empty"
+            description: "It streams every byte, with any buffer size, in nonempty chunks"
         ) {
             transport in
             for (size, buffer) in [(0, 10), (1, 0), (1_000, 1), (3 << 20, 1), (3 << 20, 4 << 20)] {
@@ -51,10 +51,10 @@ extension TransportConformance {
                 )
                 var read = Data()
                 for try await piece in body {
-                    try expect(!piece.isEmpty, text: "a piece was empty")
+                    try expect(!piece.isEmpty, text: "a chunk was empty")
                     read.append(piece)
                 }
-                try expect(read == noise(size), text: "\(read.count) bytes arrived, which are not the \(size) sent")
+                try expect(read == noise(size), text: "\(read.count) bytes arrived, which differ from the \(size) sent")
             }
         },
         TransportRequirement("streamsEmptyBody", description: "An empty streamed body ends immediately") { transport in
@@ -74,7 +74,7 @@ extension TransportConformance {
         },
         TransportRequirement(
             "streamsRedirect",
-            description: "It streams the body of a redirect, and does not follow it"
+            description: "It streams the body of a redirect, and doesn't follow it"
         ) {
             transport in
             for status in [301, 302, 303, 307, 308] {
@@ -135,7 +135,7 @@ extension TransportConformance {
         },
     ]
 
-    /// The requirements of back pressure: a slow reader makes the server wait.
+    /// The requirements of back pressure, with which a slow reader slows down the server.
     package static let backPressure: [TransportRequirement] = [
         TransportRequirement(
             "appliesBackPressure",
@@ -150,7 +150,7 @@ extension TransportConformance {
                 var digest = BodyDigest()
                 for try await piece in body {
                     digest.update(piece)
-                    // The kernel's buffers on both sides, and the transport's.
+                    // Includes the kernel's buffers on both sides, and the transport's.
                     let ahead = Int64(server.bytesSent) - digest.byteCount
                     try expect(ahead < 16 << 20, text: "the server was \(ahead) bytes ahead of the reader")
                 }
@@ -158,7 +158,7 @@ extension TransportConformance {
                 while expected.byteCount < size { expected.update(piece.prefix(Int(size - expected.byteCount))) }
                 try expect(
                     digest == expected,
-                    text: "\(digest.byteCount) bytes arrived, which are not the \(size) sent"
+                    text: "\(digest.byteCount) bytes arrived, which differ from the \(size) sent"
                 )
             }
         }
@@ -192,7 +192,7 @@ extension TransportResponse {
     var stream: ResponseBody {
         get throws {
             if case .stream(let body) = body { return body }
-            throw ExpectationFailure("the body is not a stream")
+            throw ExpectationFailure("the body isn't a stream")
         }
     }
 }

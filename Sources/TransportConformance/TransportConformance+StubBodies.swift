@@ -7,7 +7,7 @@ extension TransportConformance {
     static let stubBodies: [StubRequirement] = [
         StubRequirement(
             "limitsSize",
-            description: "It accepts a response of the limit's size, and refuses one with a byte more"
+            description: "It accepts a response of the limit's size, and rejects a larger one"
         ) {
             make in
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
@@ -27,13 +27,13 @@ extension TransportConformance {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let file = try ConformanceFile(Data("old".utf8))
                 let response = try await transport.send(TestCall(destination: .file(file.url)).request(to: nowhere))
-                guard case .file(let url) = response.body else { throw ExpectationFailure("the body is not in a file") }
+                guard case .file(let url) = response.body else { throw ExpectationFailure("the body isn't in a file") }
                 try expect("the file", value: url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
                 try expect(file.content == noise(size), text: "the file has other bytes than the response")
                 try expect("the files in the folder", value: file.neighbours, is: ["file"])
             }
         },
-        StubRequirement("keepsFileOnFailure", description: "It does not change the file if the call fails") { make in
+        StubRequirement("keepsFileOnFailure", description: "It doesn't change the file if the call fails") { make in
             let file = try ConformanceFile(Data("old".utf8))
             let transport = make { _ in .failure(URLError(.networkConnectionLost)) }
             _ = try await TestCall(destination: .file(file.url)).error(at: nowhere, with: transport)
@@ -42,7 +42,7 @@ extension TransportConformance {
         },
         StubRequirement(
             "fileErrors",
-            description: "A file that cannot be written, or a missing body file, is a URLError"
+            description: "A file that can't be written, or a missing body file, is a URLError"
         ) { make in
             let transport = make { _ in .response(status: 200, data: Data("x".utf8)) }
             let nothing = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
@@ -54,7 +54,7 @@ extension TransportConformance {
         },
         StubRequirement(
             "limitsPieces",
-            description: "It streams the response in pieces that are not larger than the buffer"
+            description: "It streams the response in chunks that aren't larger than the buffer"
         ) {
             make in
             for (size, buffer, pieces) in [(0, 10, 0), (1, 10, 1), (1_000, 100, 10), (1_001, 100, 11), (5, 0, 5)] {
@@ -64,9 +64,9 @@ extension TransportConformance {
                 var read: [Data] = []
                 var iterator = body.makeAsyncIterator()
                 while let piece = try await iterator.next() { read.append(piece) }
-                try expect("the number of pieces", value: read.count, is: pieces)
-                try expect(Data(read.joined()) == noise(size), text: "the pieces have other bytes than the response")
-                try expect("a piece after the end", value: try await iterator.next(), is: nil)
+                try expect("the number of chunks", value: read.count, is: pieces)
+                try expect(Data(read.joined()) == noise(size), text: "the chunks have other bytes than the response")
+                try expect("a chunk after the end", value: try await iterator.next(), is: nil)
             }
         },
         StubRequirement(

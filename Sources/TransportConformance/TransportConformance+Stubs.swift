@@ -16,7 +16,7 @@ extension TransportConformance {
             try expect("X-One", value: response.head.headers["x-one"], is: "1")
             try expect("the body", value: response.text, is: "teapot")
         },
-        StubRequirement("passesRequest", description: "It passes on the request unchanged") { make in
+        StubRequirement("passesRequest", description: "It passes the request unchanged") { make in
             let asked = Recorder<TransportRequest>()
             let transport = make { request in
                 asked.append(request)
@@ -87,7 +87,7 @@ extension TransportConformance {
         },
         StubRequirement(
             "endsInCancelledTask",
-            description: "A call in a cancelled task ends as cancelled, without asking for a response"
+            description: "A call in a cancelled task ends as cancelled, without requesting a response"
         ) {
             make in
             let asked = Recorder<Int>()

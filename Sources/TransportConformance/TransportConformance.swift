@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitTesting
 
-/// The requirements of `Transport` as checks, which run against a `TestServer`. They don't depend on a test library:
+/// Checks of the requirements of `Transport` against a `TestServer`. They don't depend on a test library:
 ///
 /// ```swift
 /// import TargetKitTransportConformance
@@ -18,23 +18,23 @@ import TargetKitTesting
 /// }
 /// ```
 ///
-/// Each check uses a server of its own, and fails after 30 seconds. A transport that doesn't meet a requirement skips
-/// it by its identifier, which is part of the message of a check that fails:
+/// Each check uses a separate server, and fails after 30 seconds. If a transport doesn't meet a requirement, skip it by
+/// its identifier, which the message of a failed check contains:
 ///
 /// ```swift
 /// TransportConformance.requirements.filter { !["decodesGzip", "readsLatin1Fields"].contains($0.id) }
 /// ```
 ///
-/// A transport that makes no connections is checked with ``stubRequirements``.
+/// To check a transport that makes no connections, use ``stubRequirements``.
 public enum TransportConformance {
     /// All requirements of a transport that sends requests to servers.
     public static let requirements =
         requests + bodies + responses + oneExchange + failures + cancelling + reporting + streaming
 }
 
-/// A requirement of `Transport`, for a transport that sends requests to servers.
+/// A requirement of `Transport` for a transport that sends requests to servers.
 public struct TransportRequirement: Sendable, Identifiable, CustomStringConvertible {
-    /// A name that doesn't change between versions, by which a transport skips the requirement.
+    /// A name that is stable across versions, with which you skip the requirement.
     public let id: String
     /// The requirement as a sentence.
     public let description: String
@@ -46,9 +46,9 @@ public struct TransportRequirement: Sendable, Identifiable, CustomStringConverti
         self.body = body
     }
 
-    /// Checks a transport. It can be used for other checks at the same time.
+    /// Checks a transport, which can be used for other checks at the same time.
     ///
-    /// - Throws: An error whose description is the requirement, what was expected, and what happened.
+    /// - Throws: An error that describes the requirement, the expectation, and the actual result.
     public func check(_ transport: any Transport) async throws {
         try await TransportConformance.check(self) { [body] in try await body(transport) }
     }
@@ -77,7 +77,7 @@ func expect<Value: Equatable>(_ what: String, value: Value, is expected: Value) 
     try expect(value == expected, text: "\(what): expected \(brief(expected)), found \(brief(value))")
 }
 
-/// The value in a message: without `Optional`, and cut after 300 characters.
+/// The value in a message, without `Optional` and truncated to 300 characters.
 private func brief(_ value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     if mirror.displayStyle == .optional { return mirror.children.first.map { brief($0.value) } ?? "none" }

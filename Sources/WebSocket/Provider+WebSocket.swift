@@ -2,11 +2,11 @@
 import TargetKit
 
 extension Provider {
-    /// Opens a WebSocket, and returns when its handshake has succeeded.
+    /// Opens a WebSocket, and returns when the handshake has succeeded.
     ///
-    /// The handshake is a call like any other: the target's URL, with `ws` for `http` and `wss` for `https`, its header
-    /// fields, and what plugins do to calls: a token is added, and refreshed once after a 401. Its response has status
-    /// 101. Cancelling the task cancels the handshake.
+    /// The handshake is a call with the target's URL (`ws` for `http`, `wss` for `https`) and header fields. Plugins
+    /// process it like any other call. For example, they add a token, and refresh it once after a 401. The status of
+    /// the response is 101. Cancelling the task cancels the handshake.
     ///
     /// ```swift
     /// let socket = try await provider.webSocket(.feed, options: .heartbeat(every: .seconds(30), timeout: .seconds(10)))
@@ -14,9 +14,10 @@ extension Provider {
     /// ```
     ///
     /// - Parameters:
-    ///   - target: The call: a GET without a body.
+    ///   - target: The target of the handshake, a GET without a body.
     ///   - options: Override the target's and the provider's options; default: none. Timeouts limit the handshake.
-    /// - Throws: `TargetKitError`; of stage `.status`, with the response and its body, if the server refuses.
+    /// - Throws: `TargetKitError`; of stage `.status`, with the response and its body, if the server rejects the
+    ///   handshake.
     public func webSocket(
         _ target: Target,
         options: CallOptions = CallOptions()
@@ -25,12 +26,12 @@ extension Provider {
         do {
             _ = try await request(target, by: driver, options: options)
         } catch {
-            // A plugin can make a failure of the response.
+            // A plugin can turn the response into a failure.
             driver.session.withLock { $0 }?.cancel(with: CancellationError())
             throw error
         }
         guard let session = driver.session.withLock({ $0 }) else {
-            // A plugin has replaced the failure by a response.
+            // A plugin replaced the failure with a response.
             throw TargetKitError(stage: .transport, target: target, underlying: URLError(.cannotParseResponse))
         }
         return WebSocket(session)

@@ -9,9 +9,9 @@ import TargetKit
 /// for try await quote in socket.messages(of: Quote.self) { show(quote) }
 /// ```
 ///
-/// It belongs to the scope of its provider: cancelling the provider or the scope ends it, and
-/// `RequestScope.shutdown(grace:)` closes it and waits for it. Releasing it, with the sequences of its messages, closes
-/// it too.
+/// It belongs to the scope of its provider. Cancelling the provider or the scope ends it, and
+/// `RequestScope.shutdown(grace:)` closes it and waits for it. Releasing it and the sequences of its messages also
+/// closes it.
 public final class WebSocket: Sendable {
     let session: WebSocketSession
 
@@ -26,7 +26,7 @@ public final class WebSocket: Sendable {
     /// The response of the handshake, with status 101.
     public var response: Response { session.response }
 
-    /// The subprotocol that the server has selected; `nil`: none.
+    /// The subprotocol that the server selected; `nil` if there is none.
     public var subprotocol: String? { session.connection.subprotocol }
 
     /// The code of the server's close frame; `nil` before it arrives, or if the connection ended without one.
@@ -41,9 +41,9 @@ public final class WebSocket: Sendable {
 
     /// Sends a text message.
     ///
-    /// Returns when the system has taken the whole message, which a server that reads slowly delays. Messages are sent
-    /// in the order of the calls. Cancelling the task ends the wait; a message of which a part was sent is then sent
-    /// nevertheless, and the WebSocket remains open.
+    /// Returns when the system has accepted the whole message. A server that reads slowly delays this. Messages are
+    /// sent in the order of the calls. Cancelling the task ends the wait; a partly sent message is still sent to its
+    /// end, and the WebSocket remains open.
     ///
     /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
     public func send(_ text: String) async throws(TargetKitError) {
@@ -73,9 +73,9 @@ public final class WebSocket: Sendable {
         try await session.send(.text(String(decoding: data, as: UTF8.self)))
     }
 
-    /// Sends a ping, waits for its pong, and returns the time between them by the provider's clock.
+    /// Sends a ping, waits for its pong, and returns the time between them, measured by the provider's clock.
     ///
-    /// While messages wait to be taken, the connection isn't read, and the pong waits behind them.
+    /// While unconsumed messages suspend reading, the pong waits behind them.
     ///
     /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost or was closed, or `.cancelled`.
     @discardableResult
@@ -83,16 +83,16 @@ public final class WebSocket: Sendable {
         try await session.ping()
     }
 
-    /// Closes the WebSocket by the closing handshake (RFC 6455 §7), and returns when the connection is closed, after 5
-    /// seconds at the latest. Has no effect on a WebSocket that is closed.
+    /// Performs the closing handshake (RFC 6455 §7), and returns when the connection is closed, or after 5 seconds. It
+    /// has no effect on a closed WebSocket.
     ///
-    /// Messages that have arrived can still be taken; those that arrive later are discarded. Messages for which `send`
-    /// hasn't returned aren't sent.
+    /// Received messages can still be read; messages that arrive later are discarded. Messages whose `send` hasn't
+    /// returned aren't sent.
     ///
     /// - Parameters:
-    ///   - code: The reason for programs; default ``WebSocketCloseCode/normal``. A code that may not be sent
-    ///     (``WebSocketCloseCode/maySend``) is left out.
-    ///   - reason: The reason for developers, of which 123 bytes are sent; default: none.
+    ///   - code: The machine-readable reason; default: ``WebSocketCloseCode/normal``. A code that may not be sent
+    ///     (``WebSocketCloseCode/maySend``) is omitted.
+    ///   - reason: The human-readable reason, truncated to 123 bytes; default: none.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") async {
         await session.close(WebSocketClosing(code: code.rawValue, reason: reason))
     }

@@ -2,13 +2,14 @@
 import TargetKit
 
 extension WebSocket {
-    /// The messages of the server, in order. One loop reads at a time; a later one continues where the last has stopped.
+    /// The messages of the server, in order. One loop can read at a time; a later one continues where the last one
+    /// stopped.
     ///
-    /// The sequence ends when the server or this side has closed the WebSocket with 1000, 1001 or no code. Any other
-    /// end is an error. Cancelling the task that reads closes the WebSocket with 1001.
+    /// The sequence ends when either side closes the WebSocket with 1000, 1001 or no code. Any other end is an error.
+    /// Cancelling the reading task closes the WebSocket with 1001.
     ///
-    /// About 1 MiB of messages wait for the reader. Beyond that, nothing is read from the connection, so that a slow
-    /// reader slows down the server; pings of the server are then not answered either.
+    /// While about 1 MiB of messages wait for the reader, reading from the connection is suspended, so that a slow
+    /// reader slows down the server. The WebSocket then also doesn't respond to pings.
     public var messages: WebSocketMessages { WebSocketMessages(socket: self) }
 
     /// The messages of the server, decoded from JSON.
@@ -33,7 +34,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
         /// Returns the next message; `nil` at the end.
         ///
         /// - Throws: `TargetKitError` of stage `.transport` if the connection is lost, the server violates the
-        ///   protocol, or closes the WebSocket with an error's code; `.cancelled`.
+        ///   protocol, or closes the WebSocket with an error code; or `.cancelled`.
         public mutating func next() async throws(TargetKitError) -> WebSocketMessage? {
             try await socket.session.receive()
         }
@@ -41,7 +42,7 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
 
     fileprivate let socket: WebSocket
 
-    /// Creates an iterator that continues where the last one has stopped.
+    /// Creates an iterator that continues where the last one stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: socket) }
 }
 
@@ -54,8 +55,8 @@ public struct WebSocketValues<Value: Decodable & Sendable>: AsyncSequence, Senda
 
         /// Returns the next value; `nil` at the end.
         ///
-        /// - Throws: `TargetKitError` of stage `.decoding` if a message can't be decoded, after which the next one
-        ///   can be read; else as ``WebSocketMessages/Iterator/next()``.
+        /// - Throws: `TargetKitError` of stage `.decoding` if a message can't be decoded, after which the next one can
+        ///   be read; otherwise the errors of ``WebSocketMessages/Iterator/next()``.
         public mutating func next() async throws(TargetKitError) -> Value? {
             guard let message = try await messages.next() else { return nil }
             do {
@@ -69,7 +70,7 @@ public struct WebSocketValues<Value: Decodable & Sendable>: AsyncSequence, Senda
     fileprivate let messages: WebSocketMessages
     fileprivate let decoder: JSONDecoder
 
-    /// Creates an iterator that continues where the last one has stopped.
+    /// Creates an iterator that continues where the last one stopped.
     public func makeAsyncIterator() -> Iterator {
         Iterator(messages: messages.makeAsyncIterator(), decoder: decoder)
     }

@@ -8,24 +8,23 @@ extension CallOptions {
         set { self[SubprotocolsKey.self] = newValue }
     }
 
-    /// The pings that a WebSocket sends to find out whether its connection is lost; default `nil`: none.
+    /// The pings with which a WebSocket detects a lost connection; default `nil`: none.
     ///
-    /// If a pong doesn't arrive in time, the WebSocket ends with `WebSocketError.Reason.noPong`. While messages wait to
-    /// be taken, none is sent, because the pong would wait behind them.
+    /// If a pong doesn't arrive in time, the WebSocket ends with `WebSocketError.Reason.noPong`. While unconsumed
+    /// messages suspend reading, no ping is sent, because the pong would wait behind them.
     public var webSocketHeartbeat: WebSocketHeartbeat? {
         get { self[HeartbeatKey.self] }
         set { self[HeartbeatKey.self] = newValue }
     }
 
-    /// The sizes that a WebSocket accepts; default: 16 MiB for a message.
+    /// The maximum sizes that a WebSocket accepts; default: 16 MiB for a message.
     public var webSocketLimits: WebSocketLimits {
         get { self[LimitsKey.self] }
         set { self[LimitsKey.self] = newValue }
     }
 
-    /// Whether a WebSocket offers to compress messages (`permessage-deflate`, RFC 7692); default `true`. Messages that
-    /// contain both a secret and text of someone else should not be compressed, because their size tells about the
-    /// secret.
+    /// Whether a WebSocket offers to compress messages (`permessage-deflate`, RFC 7692); default `true`. Don't compress
+    /// messages that contain both a secret and text from another party, because their size can reveal the secret.
     public var webSocketCompression: Bool {
         get { self[CompressionKey.self] }
         set { self[CompressionKey.self] = newValue }

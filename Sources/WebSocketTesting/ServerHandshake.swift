@@ -3,12 +3,12 @@ import TargetKit
 import TargetKitTesting
 import TargetKitWebSocket
 
-/// The server's side of the opening handshake (RFC 6455 §4.2).
+/// The server side of the opening handshake (RFC 6455 §4.2).
 struct ServerHandshake {
     let request: TestServer.Request
     let options: TestServer.WebSocketOptions
 
-    /// The response to the request, and the WebSocket if it is a handshake.
+    /// The response to the request, and the WebSocket if the request is a handshake.
     func upgrade(script: [TestServer.WebSocketStep]) -> TestServer.Upgrade {
         if let problem {
             options.log.failed.append(problem)
@@ -24,7 +24,7 @@ struct ServerHandshake {
         )
     }
 
-    /// What keeps the request from being a handshake.
+    /// The reason why the request isn't a valid handshake.
     private var problem: String? {
         let headers = request.headers
         let key = Data(base64Encoded: headers["Sec-WebSocket-Key"] ?? "")
@@ -32,7 +32,7 @@ struct ServerHandshake {
         if !has("websocket", in: "Upgrade") { return "the request has no field Upgrade: websocket" }
         if !has("upgrade", in: "Connection") { return "the request has no field Connection: Upgrade" }
         if headers["Sec-WebSocket-Version"] != "13" { return "the request has no field Sec-WebSocket-Version: 13" }
-        if key?.count != 16 { return "Sec-WebSocket-Key is not 16 bytes in Base64" }
+        if key?.count != 16 { return "Sec-WebSocket-Key isn't 16 bytes in Base64" }
         return nil
     }
 

@@ -3,14 +3,14 @@ import TargetKit
 import TargetKitTesting
 import TargetKitWebSocket
 
-/// The server's end of a WebSocket, which runs a script. It is used on the server's thread only.
+/// The server side of a WebSocket, which runs a script. It is used only on the server's thread.
 final class ServerWebSocket {
     private let options: TestServer.WebSocketOptions
     private var reader: WebSocketReader
     private var writer: WebSocketWriter
     /// The remaining steps; the next one is the last element.
     private var script: [TestServer.WebSocketStep]
-    /// The messages for which no step has waited.
+    /// The received messages that no step has consumed.
     private var inbox: [WebSocketMessage] = []
     private var hasSentClose = false
     private var hasEnded = false
@@ -31,7 +31,7 @@ final class ServerWebSocket {
         return takeSteps()
     }
 
-    /// Takes what the client has sent.
+    /// Processes bytes from the client.
     func receive(_ bytes: UnsafeRawBufferPointer) -> [TestServer.Step] {
         guard !hasEnded else { return [] }
         do {
@@ -52,7 +52,7 @@ final class ServerWebSocket {
             if options.answersPings, !hasSentClose { try? writer.write(pong: payload, to: &output) }
         case .pong(let payload): options.log.pongs.append(payload)
         case .close(let code, let reason):
-            // RFC 6455 §5.5.1: the same code is sent back, and the server closes the connection first.
+            // The server sends back the same code, and closes the connection first (RFC 6455 §5.5.1).
             close(code, reason: "")
             flush()
             options.log.closed.append(WebSocketClosing(code: (code ?? .noStatus).rawValue, reason: reason))
@@ -71,7 +71,7 @@ final class ServerWebSocket {
 // MARK: - The script
 
 extension ServerWebSocket {
-    /// Runs steps until one has to wait for a message.
+    /// Runs steps until one waits for a message.
     private func runScript() {
         while let step = script.last, !hasEnded {
             switch step.action {
@@ -92,9 +92,9 @@ extension ServerWebSocket {
         switch step.action {
         case .respond(let respond): script += respond(message).reversed()
         case .expect(let expected) where message != expected:
-            options.log.failed.append("Expected \(expected), but the client has sent \(message).")
+            options.log.failed.append("Expected \(expected), but the client sent \(message).")
             script = []
-            close(.policyViolation, reason: "The message is not the expected one.")
+            close(.policyViolation, reason: "The message isn't the expected one.")
         default: break
         }
     }
@@ -125,7 +125,7 @@ extension ServerWebSocket {
         guard !hasSentClose else { return }
         hasSentClose = true
         guard let code else { return output += [0x88, 0] }
-        // Not by the writer, which refuses a code that may not be sent.
+        // Bypasses the writer, which rejects codes that may not be sent.
         let payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)] + Array(reason.utf8).prefix(123)
         output += [0x88, UInt8(payload.count)] + payload
     }
@@ -143,7 +143,7 @@ extension ServerWebSocket {
     private func flush() {
         guard !output.isEmpty else { return }
         let data = Data(output)
-        // Memory that a large message needed isn't kept.
+        // Frees the memory of a large message.
         output.removeAll(keepingCapacity: output.capacity < 256 << 10)
         if let size = options.bytesPerPart {
             steps.append(.drip(data, chunkSize: size, every: .milliseconds(5)))

@@ -4,24 +4,25 @@ import TargetKitTesting
 import TargetKitWebSocket
 
 extension TestServer {
-    /// How a `TestServer` accepts a WebSocket.
+    /// The options with which a `TestServer` accepts a WebSocket.
     public struct WebSocketOptions: Sendable {
-        /// The subprotocols that the server speaks. It chooses the first requested one of these; default: none.
+        /// The subprotocols that the server supports; default: none. The server chooses the first requested one that it
+        /// supports.
         public var subprotocols: [String] = []
         /// Whether messages are compressed if the client offers it (RFC 7692); default `true`.
         public var compresses = true
-        /// The largest payload of a frame in bytes. Larger messages are fragmented. Default: no limit.
+        /// The maximum payload of a frame in bytes. Larger messages are fragmented. Default: no limit.
         public var fragmentSize = Int.max
-        /// Whether the server answers pings; default `true`.
+        /// Whether the server responds to pings; default `true`.
         public var answersPings = true
-        /// Splits what the server sends into parts of this many bytes, one every 5 milliseconds; default `nil`: it
-        /// doesn't.
+        /// The size in bytes of the parts that the server sends, one every 5 milliseconds; default `nil`: output isn't
+        /// split.
         public var bytesPerPart: Int?
-        /// Records what the client sends; default: a log that isn't used otherwise.
+        /// Records the client's messages and frames; default: an unused log.
         public var log = WebSocketLog()
-        /// What is wrong in the response of the handshake; default `nil`: nothing.
+        /// The fault in the handshake's response; default `nil`: none.
         public var handshakeFault: HandshakeFault?
-        /// The parameters that the server chooses of an offer to compress messages.
+        /// The compression parameters that the server chooses.
         package var deflate = PerMessageDeflate()
 
         /// Creates options, changed by a closure.
@@ -30,7 +31,7 @@ extension TestServer {
         }
     }
 
-    /// What can be wrong in a response that accepts a WebSocket. Each has an error of the same name or meaning.
+    /// A fault in a response that accepts a WebSocket. Each one corresponds to an error with the same name or meaning.
     public enum HandshakeFault: String, Sendable, Hashable, CaseIterable {
         /// `Sec-WebSocket-Accept` belongs to another key.
         case wrongAccept
@@ -51,8 +52,8 @@ extension TestServer {
         /// The connection is closed in the middle of the head.
         case truncatedHead
 
-        /// The reason of the `WebSocketError` that a client reports; `nil` if it reports another error: of the status, the
-        /// head, or the end of the connection.
+        /// The reason of the `WebSocketError` that a client reports; `nil` if it reports another error, for the status,
+        /// the head, or the end of the connection.
         public var expected: WebSocketError.Reason? {
             switch self {
             case .wrongAccept, .missingAccept: .wrongAccept
@@ -77,13 +78,13 @@ extension TestServer.Response {
     /// ])
     /// ```
     ///
-    /// After the script, the WebSocket stays open. The server always answers pings and the client's close frame, and
-    /// closes the WebSocket with the code that RFC 6455 asks for if the client violates the protocol. A request that
-    /// isn't a handshake gets the status 400.
+    /// After the script, the WebSocket stays open. The server always responds to pings and to the client's close frame.
+    /// If the client violates the protocol, the server closes the WebSocket with the code that RFC 6455 requires. The
+    /// response to a request that isn't a handshake has status 400.
     ///
     /// - Parameters:
     ///   - steps: The script.
-    ///   - options: How the WebSocket is accepted.
+    ///   - options: The options of the WebSocket.
     public static func webSocket(
         _ steps: TestServer.WebSocketStep...,
         options: TestServer.WebSocketOptions = TestServer.WebSocketOptions()
@@ -99,7 +100,7 @@ extension TestServer.Response {
         [.upgrade { ServerHandshake(request: $0, options: options).upgrade(script: steps) }]
     }
 
-    /// Accepts a WebSocket by a response with a fault.
+    /// Accepts a WebSocket with a faulty response.
     public static func webSocket(fault: TestServer.HandshakeFault) -> Self {
         webSocket([], options: TestServer.WebSocketOptions { $0.handshakeFault = fault })
     }

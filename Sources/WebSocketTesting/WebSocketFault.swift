@@ -24,7 +24,7 @@ extension TestServer {
         case interleavedMessages
         /// A text message that isn't UTF-8.
         case invalidUTF8
-        /// The first half of a text message, which can't become UTF-8. The rest never arrives.
+        /// The first half of a text message that isn't valid UTF-8. The rest never arrives.
         case invalidUTF8InFragment
         /// A length of 5 in two bytes.
         case longLengthEncoding

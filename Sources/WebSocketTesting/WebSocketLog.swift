@@ -3,7 +3,7 @@ import TargetKit
 import TargetKitTesting
 import TargetKitWebSocket
 
-/// What a `TestServer` receives over WebSockets, in order.
+/// The messages and frames that a `TestServer` receives over WebSockets, in order.
 ///
 /// ```swift
 /// let log = WebSocketLog()
@@ -17,7 +17,7 @@ public final class WebSocketLog: Sendable {
     let failed = Recorder<String>()
     let pongs = Recorder<Data>()
 
-    /// Creates an empty log. It can belong to several WebSockets.
+    /// Creates an empty log. Several WebSockets can share it.
     public init() {}
 
     /// The messages so far.
@@ -26,7 +26,7 @@ public final class WebSocketLog: Sendable {
     /// The close frames so far. One without a code has the code 1005.
     public var closings: [WebSocketClosing] { closed.elements }
 
-    /// What was wrong: expectations that weren't met, and violations of the protocol. Empty in a test that passes.
+    /// Unmet expectations and protocol violations. Empty in a passing test.
     public var failures: [String] { failed.elements }
 
     /// Waits for the message with an index.

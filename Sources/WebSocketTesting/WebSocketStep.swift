@@ -4,7 +4,7 @@ import TargetKitTesting
 import TargetKitWebSocket
 
 extension TestServer {
-    /// One thing that a server does on a WebSocket. Steps run one after another.
+    /// One action of a server on a WebSocket. Steps run in sequence.
     public struct WebSocketStep: Sendable {
         enum Action: Sendable {
             case message(WebSocketMessage)
@@ -27,21 +27,21 @@ extension TestServer {
         /// Sends a binary message.
         public static func send(_ data: Data) -> Self { Self(action: .message(.data(data))) }
 
-        /// Sends a ping, whose payload is cut off after 125 bytes; default: none.
+        /// Sends a ping. The payload is truncated to 125 bytes; default: none.
         public static func ping(_ payload: Data = Data()) -> Self { Self(action: .ping(payload.prefix(125))) }
 
-        /// Sends a pong that no ping asked for. Its payload is cut off after 125 bytes; default: none.
+        /// Sends an unsolicited pong. The payload is truncated to 125 bytes; default: none.
         public static func pong(_ payload: Data = Data()) -> Self { Self(action: .pong(payload.prefix(125))) }
 
         /// Waits for the next message.
         public static var receive: Self { Self(action: .receive) }
 
         /// Waits for the next message. If it isn't this text, the server closes the WebSocket with
-        /// ``WebSocketCloseCode/policyViolation``, and adds to ``WebSocketLog/failures``.
+        /// ``WebSocketCloseCode/policyViolation``, and records the failure in ``WebSocketLog/failures``.
         public static func expect(_ text: String) -> Self { Self(action: .expect(.text(text))) }
 
         /// Waits for the next message. If it isn't this data, the server closes the WebSocket with
-        /// ``WebSocketCloseCode/policyViolation``, and adds to ``WebSocketLog/failures``.
+        /// ``WebSocketCloseCode/policyViolation``, and records the failure in ``WebSocketLog/failures``.
         public static func expect(_ data: Data) -> Self { Self(action: .expect(.data(data))) }
 
         /// Waits for the next message, and continues with the steps that the closure returns. It is called on the
@@ -52,23 +52,22 @@ extension TestServer {
             Self(action: .respond(steps))
         }
 
-        /// Sends each message back until the client closes the WebSocket.
+        /// Echoes each message until the client closes the WebSocket.
         public static var echo: Self { Self(action: .echo) }
 
-        /// Sends a close frame. When the client has answered, the server closes the connection.
+        /// Sends a close frame. When the client has responded, the server closes the connection.
         ///
         /// - Parameters:
-        ///   - code: The code; `nil`: neither a code nor the reason. Default: ``WebSocketCloseCode/normal``.
-        ///   - reason: The reason; default: none. What exceeds 123 bytes is left out, and a code that may not be sent
-        ///     is sent nevertheless.
+        ///   - code: The code; `nil` to send neither a code nor the reason. Default: ``WebSocketCloseCode/normal``.
+        ///   - reason: The reason, truncated to 123 bytes; default: none. Codes that may not be sent are sent anyway.
         public static func close(_ code: WebSocketCloseCode? = .normal, reason: String = "") -> Self {
             Self(action: .close(code, reason))
         }
 
-        /// Sends bytes, which aren't checked, so that they can be invalid frames.
+        /// Sends bytes without checks, for example invalid frames.
         public static func bytes(_ bytes: [UInt8]) -> Self { Self(action: .bytes(bytes)) }
 
-        /// Sends what RFC 6455 forbids.
+        /// Sends a frame that RFC 6455 forbids.
         public static func fault(_ fault: WebSocketFault) -> Self { Self(action: .bytes(fault.bytes)) }
 
         /// Waits, in real time.
@@ -79,7 +78,7 @@ extension TestServer {
             Self(action: .step(.wait(until: condition)))
         }
 
-        /// Does nothing more, not even answer pings, until the client closes the connection.
+        /// Stops responding, even to pings, until the client closes the connection.
         public static var hang: Self { Self(action: .step(.hang)) }
 
         /// Stops reading, so that the client can't send more than the kernel's buffers hold.

@@ -120,7 +120,7 @@ struct OAuthTests {
         let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in
             signOuts.append($0)
         }
-        try await plugin.signIn(signIn(lifetime: 60))
+        try await plugin.signIn(signIn(client, lifetime: 60))
         let rejected = Tally()
         let watch = RecordingPlugin(retry: { result, _ in
             if (try? result.get().statusCode) != 200 { rejected.add() }

@@ -12,8 +12,4 @@ enum Tea: TargetType {
     var headers: [String: String]? { nil }
 }
 
-struct Member: Decodable {
-    var name: String
-}
-
 let provider = MoyaProvider<Tea>()

@@ -25,9 +25,7 @@ package final class ScriptedTransport: Sendable {
 
     package var transport: StubTransport {
         StubTransport { [self] request in
-            let index = requests.count
-            requests.append(request.urlRequest)
-            return try await answer(request.urlRequest, index)
+            try await answer(request.urlRequest, requests.indexOfAppended(request.urlRequest))
         }
     }
 

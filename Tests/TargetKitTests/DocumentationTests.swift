@@ -152,9 +152,9 @@ struct DocumentationTests {
         }
 
         func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-            guard case .failure(let error) = result, error.response?.statusCode == 503, context.attempt < 2 else {
-                return .doNotRetry
-            }
+            guard case .failure(let error) = result, error.response?.statusCode == 503, context.isRepeatable,
+                context.attempt < 2
+            else { return .doNotRetry }
             return .retry(after: .seconds(1))
         }
     }
@@ -191,6 +191,24 @@ struct DocumentationTests {
         }
         let provider = Provider<Orders>(transport: transport, plugins: [SecondServer(host: "second.example")])
         #expect(try await provider.request(.latest).statusCode == 201)
+    }
+
+    func responseOfSecondServer(_ url: URL) async throws -> TransportResponse {
+        let next = Exchange { request in
+            guard request.urlRequest.url?.host() == "second.example" else { throw URLError(.cannotConnectToHost) }
+            return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+        }
+        return try await SecondServer(host: "second.example").exchange(
+            TransportRequest(urlRequest: URLRequest(url: url)),
+            context: RequestContext(target: URLTarget(url)),
+            next: next
+        )
+    }
+
+    @Test("Writing a plugin: an exchange is tested by itself")
+    func lonePlugin() async throws {
+        let url = try #require(URL(string: "https://first.example/products/7"))
+        #expect(try await responseOfSecondServer(url).head.statusCode == 200)
     }
 
     @Test("Writing a plugin: the trace is put into the request")

@@ -73,7 +73,8 @@ struct ReadmeTests {
 
     /// What is not Swift of this module: a manifest's lines, and a call over the network.
     private static let elsewhere = [
-        #".package(name: "TargetKit", path: "../TargetKit")"#, #".product(name: "TargetKit", package: "TargetKit")"#,
+        #"platforms: [.iOS(.v16), .macOS(.v13)], dependencies: [.package(name: "TargetKit", path: "../TargetKit")],"#,
+        #".product(name: "TargetKit", package: "TargetKit")"#,
         "let provider = Provider<Shop>()",
     ]
 

@@ -50,7 +50,8 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         var types: [String] = []
         var statements: [String] = []
         var depth = 0
-        for piece in pieces where !piece.hasPrefix(manifestMark) && !piece.hasPrefix(".package(") {
+        let manifestMarks = [manifestMark, ".package(", "platforms:"]
+        for piece in pieces where !manifestMarks.contains(where: piece.hasPrefix) {
             let lines = piece.components(separatedBy: "\n")
             let modules = lines.filter { $0.hasPrefix("import ") }
             if modules.contains(where: { missingModules.contains($0) }) { continue }

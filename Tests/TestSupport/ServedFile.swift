@@ -15,9 +15,8 @@ public struct ServedFile: Sendable {
     /// Bytes that depend on the seed, with a strong entity tag.
     public init(size: Int, seed: UInt64 = 1, validators: HTTPHeaders? = nil) {
         var random = SeededGenerator(seed: seed)
-        var data = Data(capacity: size + 8)
-        while data.count < size { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
-        self.data = data.prefix(size)
+        let words = (0..<(size + 7) / 8).map { _ in random.next() }
+        self.data = words.withUnsafeBytes { Data($0.prefix(size)) }
         self.validators = validators ?? ["ETag": "\"v\(seed)\""]
     }
 

@@ -62,7 +62,8 @@ private struct ListScreen: View {
                 DetailScreen(model: model.detail(of: product))
             }
             .searchable(text: $list.searchText)
-            .refreshable { await list.load() }
+            // The closure is `@Sendable`, and can't capture the local `list`.
+            .refreshable { await model.list.load() }
             .task(id: list.searchText) { await list.load() }
         }
     }
@@ -143,8 +144,10 @@ private struct OfflineScreen: View {
     }
 }
 
+#if DEBUG
 @available(iOS 17, macOS 14, *)
 #Preview {
     if let model = try? ShopModel(server: nil, storedIn: .temporaryDirectory) { ShopView(model) }
 }
+#endif
 #endif

@@ -63,6 +63,7 @@ struct ClientTests {
         try await signIn(client)
         let error = await #expect(throws: TargetKitError.self) { try await client.orders.request(.legacy) }
         #expect(error?.stage == (body == nil ? .status : .envelope))
+        #expect(error?.kind == .unauthorized)
         #expect(client.session.signOuts == 1)
     }
 

@@ -6,6 +6,7 @@ import ShopServer
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TargetKitTransfers
 import TargetKitWebSocket
 import Testing
 
@@ -18,13 +19,14 @@ struct OptionTests {
     func chaos() async throws {
         let clock = ManualClock()
         let stub = StubTransport(routes: [.any: .targetSample])
-        let provider = Provider<Catalog>(transport: Chaos(seed: 7).transport(over: stub, clock: clock))
+        let provider = Provider<Catalog>(transport: stub, plugins: [Chaos(seed: 7, clock: clock)])
         var kinds: Set<TargetKitError.Kind?> = []
         for _ in 1...40 {
             async let result = outcome { () async throws(TargetKitError) in
                 try await provider.request(.products)
             }
-            _ = try await clock.runUntilIdle()
+            try await clock.waitForSleepers()
+            clock.advanceToNextDeadline()
             kinds.insert(await result)
         }
         #expect(kinds == [nil, .connectionLost, .server])
@@ -84,6 +86,42 @@ struct OptionTests {
         let states = lines.compactMap { $0["state"].string }
         // The first state is that of the moment in which the watch begins to look.
         #expect(states.contains("open") && states.last == "closed")
+    }
+
+    @Test("With --json, each change of a transfer is an object")
+    func transfers() throws {
+        let written = Guarded("")
+        let screen = TransferScreen(Console(.json) { text in written.withLock { $0 += text } })
+        let target = try FileTransfer.download(webAddress("http://127.0.0.1/film.mp4"), into: URL(filePath: "/tmp"))
+        let progress = TransferProgress(completed: 5, total: 10, direction: .download)
+        let running = Transfer(target: target, state: .running, progress: progress)
+        for _ in 0..<2 { screen.end([running]) }
+        screen.end([Transfer(id: running.id, target: target, state: .cancelled)])
+        let lines = try written.value.split(separator: "\n").map { try JSONValue(parsing: Data($0.utf8)) }
+        #expect(
+            lines == [
+                ["event": "transfer", "name": "film.mp4", "state": "running", "completed": 5, "total": 10],
+                ["event": "transfer", "name": "film.mp4", "state": "cancelled"],
+            ]
+        )
+    }
+
+    @Test("A transfer's line is in the language of the person", arguments: Language.allCases)
+    func transferLine(language: Language) throws {
+        let target = try FileTransfer.download(webAddress("http://127.0.0.1/film.mp4"), into: URL(filePath: "/tmp"))
+        let bar = TransferBar(transfer: Transfer(target: target, state: .cancelled))
+        #expect(bar.text(in: language).hasSuffix(language == .english ? "  cancelled" : "  已取消"))
+    }
+
+    @Test(
+        "Each command that talks to other servers has --json and --lang",
+        arguments: [
+            ["httpbin", "--base-url", "http://127.0.0.1:8771"], ["download", "http://127.0.0.1/film.mp4"],
+            ["upload", "film.mp4", "--to", "http://127.0.0.1:8081/files/"],
+        ]
+    )
+    func output(arguments: [String]) throws {
+        _ = try Shop.parseAsRoot(arguments + ["--json", "--lang", "zh-Hans"])
     }
 
     @Test(

@@ -25,7 +25,8 @@ struct S3UploadTests {
         var validation: StatusValidation { .successCodes }
     }
 
-    /// Fails the first request for a part, and asks for another attempt if wanted.
+    /// Fails the first request for a part after the two others have their responses, and asks for another attempt if
+    /// wanted. Without the wait, parts would arrive again while moto still answers the first time, with a 500.
     private struct Fault: Plugin {
         let part: String
         let retries: Bool
@@ -42,9 +43,12 @@ struct S3UploadTests {
         ) async throws -> TransportResponse {
             let isPart = request.urlRequest.url?.query()?.contains("partNumber=\(part)&") == true
             if isPart, log.count(where: { $0.contains("partNumber=\(part)&") }) == 1 {
+                while log.count(where: { $0 == "part received" }) < 2 { await Task.yield() }
                 throw URLError(.networkConnectionLost)
             }
-            return try await next(request)
+            let response = try await next(request)
+            if request.urlRequest.url?.query()?.contains("partNumber=") == true { log.append("part received") }
+            return response
         }
 
         func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {

@@ -70,6 +70,8 @@ struct YAMLReader {
                 column: context.mark.column,
                 message: "the mapping has the key “\(duplicates.min() ?? "")” twice"
             )
+        case .reader(let problem, _, _, _):
+            SyntaxError(line: 1, column: 1, message: "\(problem); save the file as UTF-8 text")
         default:
             SyntaxError(line: 1, column: 1, message: "\(error)")
         }

@@ -79,8 +79,9 @@ struct DeclarationRenderer {
         switch (property.type, property.defaultValue) {
         case (.string, .string(let text)?) where text.count < 60: " = \(Literal.string(text))"
         case (.bool, .bool(let flag)?): " = \(flag)"
-        case (.int, let value?), (.int32, let value?), (.int64, let value?): value.int.map { " = \($0)" } ?? ""
-        case (.double, let value?): value.double.map { " = \($0)" } ?? ""
+        case (.int, let value?), (.int64, let value?): value.int.map { " = \($0)" } ?? ""
+        case (.int32, let value?): value.int.flatMap(Int32.init(exactly:)).map { " = \($0)" } ?? ""
+        case (.double, let value?): value.double.flatMap { $0.isFinite ? " = \($0)" : nil } ?? ""
         default: ""
         }
     }

@@ -301,7 +301,20 @@ struct SupportRenderer {
     }
 
     private var jsonText: String {
-        let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
+        let encoder = usesDates ? ".\(names.coders)" : "Self.encoder"
+        let sorted =
+            usesDates
+            ? ""
+            : """
+
+
+                /// Keys are sorted, so that equal values give equal text.
+                private static var encoder: JSONEncoder {
+                    let encoder = JSONEncoder()
+                    encoder.outputFormatting = .sortedKeys
+                    return encoder
+                }
+            """
         return """
             /// A value as JSON text.
             struct JSONText<Value: Encodable & Sendable>: Encodable, Sendable {
@@ -320,7 +333,7 @@ struct SupportRenderer {
                     var container = encoder.singleValueContainer()
                     guard let value else { return try container.encodeNil() }
                     try container.encode(JSONValue(encoding: value, using: \(encoder)).description)
-                }
+                }\(sorted)
             }
             """
     }

@@ -35,6 +35,7 @@ package struct TargetGenerator {
         if options.tags.isEmpty, options.operations.isEmpty { types.buildComponents() }
         var graph = TypeGraph(types: types, apis: apis)
         graph.relaxOneWayProperties()
+        graph.endUnionCycles()
         graph.breakCycles()
         graph.findTagging()
         graph.markErrors()

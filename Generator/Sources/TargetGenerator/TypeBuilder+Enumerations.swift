@@ -12,7 +12,9 @@ extension TypeBuilder {
         if values.allSatisfy({ $0.bool != nil }) { return schema.kinds.first == .string ? nil : .bool }
         let kind = schema.kinds.first
         if kind == .integer || kind == nil, values.allSatisfy({ $0.int != nil }) {
-            return declareEnumeration(values, rawType: .int, schema: schema, in: context)
+            // `1.0` is an integer in a document, and none in Swift.
+            let integers = values.compactMap { value in value.int.map { Node.number("\($0)") } }
+            return declareEnumeration(integers, rawType: .int, schema: schema, in: context)
         }
         if kind == .string || kind == nil, kind == .string || values.allSatisfy({ $0.string != nil }) {
             let texts = values.compactMap { $0.scalarText.map(Node.string) }

@@ -52,6 +52,7 @@ extension TypeBuilder {
         }
         guard only.members.count > 1 else { return flattened(parts, of: schema, in: context) }
         return declare(schema.place, in: context) {
+            var names = NameTable()
             let variants = only.members.enumerated().map { index, member in
                 let name = self.alternativeName(member, index: index)
                 let inner = context.inside(name)
@@ -60,7 +61,8 @@ extension TypeBuilder {
                     merged.add(member, builder: self)
                     return .object(self.model(of: merged, at: member, in: inner))
                 }
-                return UnionModel.Variant(name: SwiftName.member(name), type: type, place: member)
+                let caseName = names.claim(SwiftName.declarable(SwiftName.member(name)))
+                return UnionModel.Variant(name: caseName, type: type, place: member)
             }
             return .union(self.unionModel(variants, at: only.place))
         }

@@ -114,8 +114,10 @@ final class TypeBuilder {
 extension TypeBuilder {
     private func freshType(of schema: Schema, in context: Context) -> SwiftType {
         guard schema.place.node.object != nil else {
-            if schema.place.node.bool == false {
-                notes.add(schema.place, "false schema", "no value is valid; wrote `JSONValue`.")
+            switch schema.place.node.bool {
+            case true?: break
+            case false?: notes.add(schema.place, "false schema", "no value is valid; wrote `JSONValue`.")
+            case nil: notes.add(schema.place, "schema", "a schema must be an object or a boolean; wrote `JSONValue`.")
             }
             return .json
         }

@@ -86,6 +86,33 @@ struct TypeGraph {
         return false
     }
 
+    /// Ends the unions whose alternatives lead back to themselves, which would decode one value forever.
+    mutating func endUnionCycles() {
+        var open: Set<String> = []
+        var finished: Set<String> = []
+        for name in sortedNames { endUnionCycles(from: name, open: &open, finished: &finished) }
+    }
+
+    private func endUnionCycles(from name: String, open: inout Set<String>, finished: inout Set<String>) {
+        guard case .union(var model) = types.declarations[name]?.shape, finished.insert(name).inserted else { return }
+        open.insert(name)
+        model.variants.removeAll { variant in
+            guard let other = variant.type.declarationName else { return false }
+            if open.contains(other) {
+                let message = "the alternative leads back to `\(name)` without an object between; wrote no case for it."
+                types.notes.add(variant.place, "recursion", message)
+                return true
+            }
+            endUnionCycles(from: other, open: &open, finished: &finished)
+            return false
+        }
+        if model.variants.isEmpty, let place = types.declarations[name]?.place {
+            model.variants = [UnionModel.Variant(name: SwiftType.json.word, type: .json, place: place)]
+        }
+        open.remove(name)
+        types.declarations[name]?.shape = .union(model)
+    }
+
     /// Makes unions indirect and boxes properties, so that no value contains itself.
     mutating func breakCycles() {
         var edges = Dictionary(uniqueKeysWithValues: sortedNames.map { ($0, inline($0)) })

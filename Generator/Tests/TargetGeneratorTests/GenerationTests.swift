@@ -93,6 +93,12 @@ struct GenerationTests {
                 "public var c: String?"
             ),
             ("A: {anyOf: [{type: string}, {type: string, enum: [x]}]}", "public static let x = Self(rawValue: \"x\")"),
+            ("A: {type: integer, enum: [1.0, 2.0]}", "public static let value1 = Self(rawValue: 1)"),
+            (
+                "A: {required: [b], properties: {b: {type: integer, format: int32, default: 3000000000}}}",
+                "public init(b: Int32)"
+            ),
+            ("A: {required: [b], properties: {b: {type: number, default: 1e999}}}", "public init(b: Double)"),
         ]
     )
     func declares(schema: String, part: String) throws {
@@ -112,6 +118,18 @@ struct GenerationTests {
         #expect(text.contains(#"case "b": self = .b(try B(from: decoder))"#))
         #expect(text.contains(#"case "C": self = .c(try C(from: decoder))"#))
         #expect(text.contains(#"if value.kind == nil { try Self.encode(tag: "b", to: encoder) }"#))
+    }
+
+    @Test("Alternatives of an object with the same title have cases of different names")
+    func namesCasesOnce() throws {
+        let text = try models(
+            """
+            A: {properties: {n: {type: integer}}, oneOf: [{title: B, properties: {x: {type: string}}}, {title: b, properties: {y: {type: string}}}, {title: init, properties: {z: {type: string}}}]}
+            """
+        )
+        #expect(text.contains("case b(AB)"))
+        #expect(text.contains("case b2(AB2)"))
+        #expect(text.contains("case initValue(AInit)"))
     }
 
     @Test("A union adds its tag to an alternative that has no property for it")
@@ -219,5 +237,60 @@ struct GenerationTests {
     func endsRecursion() throws {
         let output = try generate("components: {schemas: {A: {type: array, items: {$ref: '#/components/schemas/A'}}}}")
         #expect(output.notes.contains { $0.construct == "recursion" })
+    }
+
+    @Test(
+        "A union that leads back to itself decodes without an endless loop",
+        arguments: [
+            ("{A: {oneOf: [{$ref: '#/components/schemas/A'}, {type: string}]}}", ["case string(String)"]),
+            (
+                """
+                {A: {oneOf: [{$ref: '#/components/schemas/B'}, {type: string}]},
+                B: {anyOf: [{$ref: '#/components/schemas/A'}, {type: integer}]}}
+                """,
+                ["case b(B)", "case string(String)"]
+            ),
+            (
+                """
+                {A: {oneOf: [{$ref: '#/components/schemas/A'}, {$ref: '#/components/schemas/B'}]},
+                B: {oneOf: [{$ref: '#/components/schemas/A'}, {$ref: '#/components/schemas/A'}]}}
+                """,
+                ["case b(B)"]
+            ),
+        ]
+    )
+    func endsUnionCycles(schemas: String, cases: [String]) throws {
+        let output = try generate("components: {schemas: \(schemas)}")
+        let file = try #require(output.files.first { $0.path.hasSuffix("/A.swift") })
+        let lines = file.text.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } }
+        #expect(lines.filter { $0.hasPrefix("case ") && !$0.hasPrefix("case .") }.map(String.init) == cases)
+        #expect(output.notes.contains { $0.construct == "recursion" })
+    }
+
+    @Test("A property named await is escaped where its value is read")
+    func await() throws {
+        let output = try generate("components: {schemas: {A: {type: object, properties: {await: {type: string}}}}}")
+        let file = try #require(output.files.first { $0.path.hasSuffix("/A.swift") })
+        #expect(file.text.contains("self.await = `await`"))
+    }
+
+    @Test("A schema that is neither an object nor a boolean is said", arguments: ["1", "null", "[]", "text"])
+    func notesNoSchema(schema: String) throws {
+        let output = try generate("components: {schemas: {A: \(schema)}}")
+        #expect(output.notes.contains { $0.construct == "schema" })
+    }
+
+    @Test("JSON in a header field has sorted keys, with dates and without", arguments: ["", ", format: date-time"])
+    func sortsHeaders(format: String) throws {
+        let output = try generate(
+            """
+            paths: {/a: {get: {
+              parameters: [{name: X-Tea, in: header, content: {application/json: {schema: {
+                type: object, properties: {a: {type: string\(format)}, b: {type: string}}}}}}],
+              responses: {"204": {description: none}}}}}
+            """
+        )
+        #expect(output.files.contains { $0.text.contains("struct JSONText") })
+        #expect(output.files.contains { $0.text.contains("encoder.outputFormatting = .sortedKeys") })
     }
 }

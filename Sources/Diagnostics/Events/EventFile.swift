@@ -4,7 +4,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// Writes events to a file, as one line of JSON each (JSON Lines), up to a size.
+/// Writes events to a file of limited size, each as one line of JSON (JSON Lines).
 ///
 /// ```swift
 /// let file = EventFile(folder.appending(path: "network.jsonl"))
@@ -13,9 +13,9 @@ import TargetKitPlugins
 /// share(file.files)
 /// ```
 ///
-/// A file that has reached the limit is renamed to `network.1.jsonl`, replacing the one before, and a new one is
-/// started. So the last events are kept, in at most twice the limit. The file remains when the process ends, and only
-/// its owner can read it. Several processes may write to the same file.
+/// When the file reaches the limit, it is renamed to `network.1.jsonl`, replacing the previous one, and a new file is
+/// started. The files therefore contain the most recent events, and use at most twice the limit. They remain after the
+/// process ends, and only their owner can read them. Several processes may write to the same file.
 ///
 /// Events are written on a private queue. Events that can't be written, for example because the disk is full, are
 /// dropped, as are events that arrive while 10,000 are waiting.
@@ -25,7 +25,7 @@ public final class EventFile: Sendable {
         var droppedCount = 0
     }
 
-    /// The maximum number of events that wait to be written.
+    /// The maximum number of unwritten events.
     private static let waitingLimit = 10_000
 
     private let file: URL
@@ -37,16 +37,16 @@ public final class EventFile: Sendable {
     ///
     /// - Parameters:
     ///   - file: A file URL.
-    ///   - sizeLimit: The size in bytes at which a new file is started; default 1 MiB.
+    ///   - sizeLimit: The size in bytes at which a new file is started; default: 1 MiB.
     public init(_ file: URL, sizeLimit: Int = 1 << 20) {
         self.file = file
         self.sizeLimit = sizeLimit
     }
 
-    /// The files with the events, oldest first: at most two.
+    /// The files with the events, at most two, oldest first.
     public var files: [URL] { [file.rotated, file].filter { FileManager.default.fileExists(atPath: $0.path) } }
 
-    /// Writes an event after those before it, and returns at once.
+    /// Queues an event to be written, and returns immediately.
     public func append(_ event: CallEvent) {
         let isAccepted = state.withLock { state in
             guard state.waitingCount < Self.waitingLimit else {
@@ -70,27 +70,27 @@ public final class EventFile: Sendable {
         }
     }
 
-    /// Waits until the events so far have been written.
+    /// Waits until all queued events have been written.
     public func flush() async {
         await queue.run {}
     }
 
     private func write(_ line: Data) {
         guard file.isFileURL else { return }
-        // Opened for each line, so that a file that was moved or removed meanwhile isn't written to.
+        // Opened for each line, because the file may have been moved or removed.
         guard let handle = AppendedFile(file.path) ?? AppendedFile(creatingFolderOf: file) else { return }
         guard handle.size > 0, handle.size + line.count > sizeLimit else { return handle.append(line) }
         handle.whileLocked {
-            // Another process may have renamed it meanwhile, and must not lose its new file.
+            // Another process may have renamed it, and must not lose its new file.
             guard let current = AppendedFile(file.path), current.size + line.count > sizeLimit else { return }
-            // Without room for the older events, for example because a folder has that name, they are dropped.
+            // If the file can't be renamed, for example because a folder has that name, the older events are dropped.
             if rename(file.path, file.rotated.path) != 0 { current.removeAll() }
         }
         AppendedFile(file.path)?.append(line)
     }
 }
 
-/// An open file whose lines are added at the end.
+/// An open file to which lines are appended.
 private final class AppendedFile {
     private let descriptor: Int32
     let size: Int
@@ -104,7 +104,7 @@ private final class AppendedFile {
     }
 
     init?(_ path: String) {
-        // Doesn't follow a link, which another process may have created, and doesn't wait for the reader of a pipe.
+        // Doesn't follow a link that another process created, and doesn't wait for the reader of a pipe.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -122,7 +122,7 @@ private final class AppendedFile {
         close(descriptor)
     }
 
-    /// Does work while no other process has the lock of the file.
+    /// Performs work while this process holds the lock of the file.
     func whileLocked(_ work: () -> Void) {
         FileLock.take(descriptor, waits: true)
         work()
@@ -133,7 +133,7 @@ private final class AppendedFile {
         ftruncate(descriptor, 0)
     }
 
-    /// Adds a line. A line that a crash or a full disk has truncated is ended first.
+    /// Appends a line. First ends a line that a crash or a full disk truncated.
     func append(_ line: Data) {
         var last: UInt8 = 0x0A
         if size > 0 { pread(descriptor, &last, 1, off_t(size - 1)) }

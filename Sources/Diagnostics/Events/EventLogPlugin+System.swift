@@ -6,9 +6,9 @@ import os
 extension EventLogPlugin {
     /// Creates a log that writes to the system's log, in the category `Network`.
     ///
-    /// Failed attempts and calls have the level `error`, retries `info`, and the others `debug`, which the system
-    /// discards unless a debugger or the Console app asks for it. URLs and messages are private: the system shows them
-    /// only on a device that is configured for it.
+    /// Failed attempts and calls have the level `error`, retries `info`, and other steps `debug`, which the system
+    /// discards unless a debugger or the Console app shows it. URLs and messages are private, so the system shows them
+    /// only on devices that are configured for it.
     ///
     /// - Parameters:
     ///   - subsystem: The subsystem of the log, usually the app's identifier.

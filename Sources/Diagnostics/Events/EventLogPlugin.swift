@@ -18,11 +18,11 @@ import FoundationNetworking
 /// let provider = Provider<Orders>(plugins: [log])
 /// ```
 ///
-/// A call has one `CallEvent.Step.finished`, at its end, even if it was cancelled or failed before it was sent; for a
-/// stream, at the end of its body. Events of one call arrive in order; those of different calls may arrive at the same
-/// time. An exchange that calls share has events of its own from `CallEvent.Step.sent` on. Bodies aren't reported.
+/// Each call ends with one `CallEvent.Step.finished`, even if it was cancelled or failed before it was sent; for a
+/// stream, at the end of its body. Events of one call arrive in order; events of different calls may arrive at the same
+/// time. A shared exchange has its own events from `CallEvent.Step.sent` on. Bodies aren't reported.
 ///
-/// For lines that people read, use a `NetworkLoggerPlugin`, which reports the same steps.
+/// For a readable log, use a `NetworkLoggerPlugin`, which reports the same steps.
 public struct EventLogPlugin: Plugin {
     private let events: CallEvents
     private let output: @Sendable (CallEvent) -> Void
@@ -30,7 +30,7 @@ public struct EventLogPlugin: Plugin {
     /// `PluginPlace.observation`: the request is reported as it is sent.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
 
     /// Creates a log.
@@ -42,7 +42,7 @@ public struct EventLogPlugin: Plugin {
         self.init(redaction: redaction, clock: ContinuousClock(), output: output)
     }
 
-    /// Creates a log that measures durations by a test's clock.
+    /// Creates a log that measures durations with a test's clock.
     package init(
         redaction: Redaction = Redaction(),
         clock: any Clock<Duration>,

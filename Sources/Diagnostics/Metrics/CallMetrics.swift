@@ -20,8 +20,8 @@ public struct CallMetrics: Sendable {
     public let target: any TargetType
     /// The name of the call's endpoint.
     public let endpoint: String
-    /// The exchanges, in order: more than one when the call was repeated. Empty when the call failed before it was
-    /// sent, and when it shared another call's exchange.
+    /// The exchanges, in order. A retried call has more than one. Empty if the call failed before it was sent, or
+    /// shared another call's exchange.
     public let attempts: [Attempt]
     /// The time from the start of the call to its end, including plugins, attempts and their delays, decoding, and the
     /// body of a stream.
@@ -30,8 +30,7 @@ public struct CallMetrics: Sendable {
     public let statusCode: Int?
     /// The kind of failure, including a response that couldn't be decoded; `nil` if the call succeeded.
     public let failure: TargetKitError.Kind?
-    /// The number of bytes that a stream's reader has received, after content decoding; `nil` if the call isn't a
-    /// stream.
+    /// The number of bytes that a stream's reader received, after content decoding; `nil` if the call isn't a stream.
     package let streamedByteCount: Int64?
 
     /// The number of bytes of request bodies sent in all measured attempts.
@@ -56,7 +55,7 @@ public struct EndpointSummary: Sendable, Hashable {
     public private(set) var bytesSent: Int64 = 0
     /// The number of bytes of response bodies.
     public private(set) var bytesReceived: Int64 = 0
-    /// The durations of the calls, without those that were cancelled or failed before `prepare`.
+    /// The durations of the calls, excluding calls that were cancelled or failed before `prepare`.
     package private(set) var durations = DurationHistogram()
 
     /// Returns a percentile of the durations: `percentile(0.9)` is p90. Calls that were cancelled or failed before
@@ -66,7 +65,7 @@ public struct EndpointSummary: Sendable, Hashable {
     /// - Returns: The duration, or `nil` if there are no calls.
     public func percentile(_ share: Double) -> Duration? { durations.percentile(share) }
 
-    /// Creates a summary of no calls.
+    /// Creates an empty summary.
     init() {}
 
     /// Counts a call.

@@ -7,8 +7,8 @@ import TargetKitPlugins
 import FoundationNetworking
 #endif
 
-/// Measures every call: its duration, the bytes sent and received, its attempts and its result; each call for a
-/// closure, and summarized by endpoint.
+/// Measures the duration, bytes, attempts and result of every call. Reports each call to a closure, and summarizes
+/// calls by endpoint.
 ///
 /// ```swift
 /// let metrics = MetricsPlugin { call in
@@ -18,20 +18,19 @@ import FoundationNetworking
 /// print(metrics.summaries["GET Orders.latest"]?.percentile(0.9) ?? .zero)
 /// ```
 ///
-/// Each call is reported exactly once, at its end, even if it was cancelled or failed before it was sent; a stream at
-/// the end of its body. A plugin can be used by several providers; it then counts their calls together. It takes at
-/// most 8 KiB for each endpoint (percentiles are within 1/64, 1.6 %, of the exact value), and the number of endpoints
-/// is limited.
+/// Each call is reported exactly once, at its end, even if it was cancelled or failed before it was sent; a stream, at
+/// the end of its body. Several providers can share a plugin, which then counts their calls together. Each endpoint
+/// uses at most 8 KiB, with percentiles within 1/64 (1.6 %) of the exact value, and the number of endpoints is limited.
 ///
 /// On Apple platforms `SignpostPlugin` shows the calls in Instruments.
 public struct MetricsPlugin: Plugin {
-    /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
+    /// The attempts of a call. A shared exchange adds its attempts to the call that started it.
     private struct Attempts: Sendable {
         var start: Duration?
         var finished: [CallMetrics.Attempt] = []
     }
 
-    /// The endpoint that sums up the calls of all endpoints over the limit.
+    /// The endpoint that summarizes the calls of all endpoints above the limit.
     package static let otherEndpoints = "other"
 
     private let elapsedTime: ElapsedTime
@@ -44,18 +43,18 @@ public struct MetricsPlugin: Plugin {
     /// `PluginPlace.start`.
     public var place: PluginPlace { .start }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .didFinish] }
 
     /// Creates a plugin that measures calls.
     ///
     /// - Parameters:
-    ///   - endpointLimit: The number of endpoints that have summaries of their own; default 200. Calls of further
-    ///     endpoints are summed up as `other`.
-    ///   - report: Called with each call, once, at its end, on any thread; default: does nothing.
-    ///   - name: The name of a target's endpoint. It should contain no identifiers, for example `GET /users/:id`, so
-    ///     that the number of endpoints stays small. Default `nil`: method, type and case of the target, `GET
-    ///     Orders.latest`.
+    ///   - endpointLimit: The maximum number of endpoints with separate summaries; default: 200. Calls of other
+    ///     endpoints are summarized as `other`.
+    ///   - report: Called once for each call, at its end, on any thread; default: does nothing.
+    ///   - name: Returns the name of a target's endpoint, for example `GET /users/:id`. It should contain no
+    ///     identifiers, so that the number of endpoints stays small. Default `nil`: the method, type and case of the
+    ///     target, for example `GET Orders.latest`.
     public init(
         endpointLimit: Int = 200,
         report: @escaping @Sendable (CallMetrics) -> Void = { _ in },
@@ -64,7 +63,7 @@ public struct MetricsPlugin: Plugin {
         self.init(clock: ContinuousClock(), endpointLimit: endpointLimit, report: report, name: name)
     }
 
-    /// Creates a plugin that measures attempts by a clock of the test's.
+    /// Creates a plugin that measures attempts with a test's clock.
     package init(
         clock: any Clock<Duration>,
         endpointLimit: Int = 200,
@@ -77,7 +76,7 @@ public struct MetricsPlugin: Plugin {
         self.report = report
     }
 
-    /// The figures of the calls of each endpoint, since the plugin was created or since ``reset()``.
+    /// The summary of each endpoint, since the plugin was created or since ``reset()``.
     public var summaries: [String: EndpointSummary] { endpoints.withLock { $0 } }
 
     /// Returns the summaries and starts over, for example for a report every minute.
@@ -89,7 +88,7 @@ public struct MetricsPlugin: Plugin {
         }
     }
 
-    /// Starts the call, at its first attempt.
+    /// Starts the call at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         if context[attempts] == nil { context[attempts] = Locked(Attempts()) }
         return request

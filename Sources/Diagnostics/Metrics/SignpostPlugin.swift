@@ -4,21 +4,22 @@ import Foundation
 import TargetKit
 import os
 
-/// Shows calls in Instruments: an interval for each attempt, in the track of a subsystem, with the name of the target
+/// Shows each attempt of a call as an interval in Instruments, in the track of a subsystem, with the name of the target
 /// and the number of the attempt.
 ///
 /// ```swift
 /// let provider = Provider<Orders>(plugins: [SignpostPlugin(subsystem: "com.example.shop")])
 /// ```
 ///
-/// An interval is the exchange alone, from `willSend` to `didReceive`. URLs, header fields and bodies aren't written.
+/// An interval includes only the exchange, from `willSend` to `didReceive`. URLs, header fields and bodies aren't
+/// written.
 public struct SignpostPlugin: Plugin {
     private let subsystem: String
 
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.willSend, .didReceive] }
 
     /// Creates a plugin that writes to the category `Network` of a subsystem, usually the app's identifier.
@@ -26,7 +27,7 @@ public struct SignpostPlugin: Plugin {
         self.subsystem = subsystem
     }
 
-    // The system keeps one log for each pair of names, so it need not be stored.
+    // The system stores one log for each pair of names, so the plugin need not store it.
     private var log: OSLog { OSLog(subsystem: subsystem, category: "Network") }
 
     /// Begins the attempt's interval.

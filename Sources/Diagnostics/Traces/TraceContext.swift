@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The position of a request in a distributed trace: the values of `traceparent` and `tracestate` (W3C Trace Context,
-/// https://www.w3.org/TR/trace-context/).
+/// The position of a request in a distributed trace, as the values of `traceparent` and `tracestate` (W3C Trace
+/// Context, https://www.w3.org/TR/trace-context/).
 public struct TraceContext: Sendable, Hashable {
     private struct TraceNumber: Sendable, Hashable {
         var high: UInt64
@@ -13,7 +13,7 @@ public struct TraceContext: Sendable, Hashable {
     private var spanNumber: UInt64
     private var flags: UInt8
 
-    /// Data of tracing systems (§3.3), passed on unchanged; `nil` if there is none.
+    /// The data of tracing systems (§3.3), which is sent unchanged; `nil` if there is none.
     public let tracestate: String?
 
     /// Whether the trace is recorded (§3.2.2.5).
@@ -36,7 +36,7 @@ public struct TraceContext: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - traceparent: The value of `traceparent`, of version 00 or a later one.
-    ///   - tracestate: The value of `tracestate`, which is ignored if it is invalid; default: none.
+    ///   - tracestate: The value of `tracestate`; default: none. An invalid value is ignored.
     /// - Returns: `nil` if `traceparent` is invalid (§3.2).
     public init?(traceparent: String, tracestate: String? = nil) {
         let bytes = Array(traceparent.utf8)
@@ -53,8 +53,8 @@ public struct TraceContext: Sendable, Hashable {
         self.tracestate = tracestate.flatMap { TraceState.isValid($0) ? $0 : nil }
     }
 
-    /// The trace of the current task, for example, in a server, that of the request being handled; `nil` if there is
-    /// none. Calls that start within `TraceContext.$current.withValue(trace) { … }` continue it.
+    /// The trace of the current task; `nil` if there is none. In a server, for example, it is the trace of the request
+    /// being handled. Calls that start within `TraceContext.$current.withValue(trace) { … }` continue it.
     @TaskLocal public static var current: TraceContext?
 
     /// The identifier of the trace: 32 hexadecimal digits.

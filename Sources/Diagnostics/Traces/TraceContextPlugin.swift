@@ -20,7 +20,7 @@ import FoundationNetworking
 /// }
 /// ```
 public protocol TraceSpan: Sendable {
-    /// The trace context that is sent to the server, whose span is this one.
+    /// The trace context to send to the server, which identifies this span.
     var context: TraceContext { get }
 
     /// Ends the span. Called exactly once, on any thread.
@@ -39,11 +39,11 @@ public protocol TraceSpan: Sendable {
 /// }
 /// ```
 ///
-/// All attempts of a call belong to one trace, and each is a span of its own. The trace is continued from the request's
-/// `traceparent`, if its target has set one, else from ``TraceContext/current``, else it starts with the call. The
-/// fields aren't signed, because servers on the way may change them.
+/// All attempts of a call belong to one trace, and each is a separate span. The call continues the trace of the
+/// request's `traceparent` if the target sets one, or else ``TraceContext/current``; otherwise it starts a new trace.
+/// The fields aren't signed, because intermediaries may change them.
 public struct TraceContextPlugin: Plugin {
-    /// The span of an attempt, which ends when it is released if it hasn't ended before.
+    /// The span of an attempt. It ends when it is released, unless it has already ended.
     private final class Attempt: Sendable {
         private let span: Locked<(any TraceSpan)?>
 
@@ -72,11 +72,10 @@ public struct TraceContextPlugin: Plugin {
     /// After `PluginPlace.signing`: 620.
     public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue + 20) }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .didReceive] }
 
-    /// Creates a plugin that sends the trace context. Each attempt is a span with a random identifier, which isn't
-    /// recorded.
+    /// Creates a plugin that sends the trace context. Each attempt is an unrecorded span with a random identifier.
     ///
     /// - Parameter isTraced: Whether requests to a URL are traced; default: all. A trace shows servers which requests
     ///   belong together, so consider tracing only your own servers.
@@ -89,7 +88,8 @@ public struct TraceContextPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - isTraced: Whether requests to a URL are traced; default: all.
-    ///   - startSpan: Starts the span of an attempt, whose context is sent; the parent is the trace that it continues.
+    ///   - startSpan: Starts the span of an attempt, and returns it. The context of the span is sent. The parent is the
+    ///     trace to continue.
     public init(
         isTraced: @escaping @Sendable (URL) -> Bool = { _ in true },
         startSpan:

@@ -2,11 +2,12 @@
 import Foundation
 import TargetKit
 
-/// The open file of an archive. Each change replaces the end of the file in one write, so the file is always complete.
+/// The open file of an archive. Each change replaces the end of the file in a single write, so the file is always
+/// complete.
 ///
-/// It is used by one queue.
+/// It is used on one queue.
 final class HARArchive: Sendable {
-    /// Why an archive can't be written.
+    /// The reason why an archive can't be written.
     struct Failure: Error {
         let reason: String
 
@@ -14,7 +15,7 @@ final class HARArchive: Sendable {
             self.reason = reason
         }
 
-        /// The failure of the last system call.
+        /// Creates the failure of the last system call.
         init(of operation: String) {
             reason = "\(operation): \(String(cString: strerror(errno)))"
         }
@@ -39,7 +40,7 @@ final class HARArchive: Sendable {
         #"{"log":{"version":"1.2","creator":{"name":"TargetKit","version":"0.1.0"},"entries":["#.utf8
     )
     private static let tail = Data("\n]}}\n".utf8)
-    /// The number of entries, besides open streams, that a later one can replace.
+    /// The maximum number of replaceable entries, besides open streams.
     private static let placeLimit = 1_000
 
     private let descriptor: Int32
@@ -72,18 +73,18 @@ final class HARArchive: Sendable {
     }
 
     private static func open(_ path: String) -> Int32 {
-        // Doesn't follow a link, which another process may have created, and doesn't wait for the reader of a pipe.
+        // Doesn't follow a link that another process created, and doesn't wait for the reader of a pipe.
         Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     }
 
-    /// Locks the file, and writes the head of a new one.
+    /// Locks the file, and writes the head of a new archive.
     private static func begin(_ descriptor: Int32) throws(Failure) -> State {
         guard let status = FileStatus(of: descriptor), status.isRegular else {
             throw Failure("it isn't a regular file")
         }
         guard FileLock.take(descriptor) else {
             throw Failure(
-                errno == EWOULDBLOCK ? "another process records into it; use another file" : "the lock failed"
+                errno == EWOULDBLOCK ? "another process is recording into it; use another file" : "the lock failed"
             )
         }
         let size = Int(FileStatus(of: descriptor)?.size ?? 0)
@@ -99,16 +100,16 @@ final class HARArchive: Sendable {
             read(descriptor, from: 0, count: head.count) == head
             && read(descriptor, from: size - tail.count, count: tail.count) == tail
         guard isOwn else {
-            throw Failure("the file isn't an archive that HARFile has written; move it or use another file")
+            throw Failure("the file isn't an archive written by HARFile; move it, or use another file")
         }
         return State(size: size, isEmpty: size == head.count + tail.count)
     }
 
     var size: Int { state.withLock(\.size) }
-    /// Whether there is no entry.
+    /// Whether the archive has no entries.
     var isEmpty: Bool { state.withLock(\.isEmpty) }
 
-    /// Whether the file still has its name.
+    /// Whether the file is still at its path.
     func isAt(_ file: URL) -> Bool {
         guard let own = FileStatus(of: descriptor), let named = FileStatus(of: file.path) else { return false }
         return own.isSameFile(as: named)
@@ -148,11 +149,11 @@ final class HARArchive: Sendable {
         }
     }
 
-    /// Replaces the bytes from a position on; after a failure, those before are there again.
+    /// Replaces the bytes after a position. If that fails, restores the previous bytes.
     private func replaceEnd(from start: Int, with bytes: Data, restoring old: Data) throws(Failure) {
         guard Self.write(bytes, to: descriptor, at: start) else {
             let failure = Failure(of: "write")
-            // Their blocks are still allocated.
+            // The blocks of the old bytes are still allocated.
             _ = Self.write(old, to: descriptor, at: start)
             ftruncate(descriptor, off_t(start + old.count))
             throw failure

@@ -2,13 +2,13 @@
 import Foundation
 import TargetKit
 
-/// A body for an archive: redacted text, or the bytes of an image in Base64, up to a limit.
+/// A body in an archive: redacted text, or the bytes of media in Base64, up to a limit.
 struct HARBody {
-    /// The text; `nil` if the body is empty or left out.
+    /// The text; `nil` if the body is empty or omitted.
     private(set) var text: String?
     /// `base64` if ``text`` is in Base64.
     private(set) var encoding: String?
-    /// What is missing.
+    /// A description of the missing bytes.
     private(set) var comment: String?
 
     private let data: Data
@@ -26,7 +26,7 @@ struct HARBody {
             text = redacted
             if isCut { comment = "The first \(content.bodyLimit) of \(data.count) bytes." }
         } else if !isRequest, isMedia || content.redaction.isNone {
-            // The bytes of a Base64 text that is cut have to be whole groups of three.
+            // A truncated Base64 text must encode whole groups of three bytes.
             text = data.prefix(data.count > limit ? limit - limit % 3 : limit).base64EncodedString()
             encoding = "base64"
             if data.count > limit { comment = "The first \(limit - limit % 3) of \(data.count) bytes." }
@@ -37,12 +37,12 @@ struct HARBody {
 
     private var limit: Int { content.bodyLimit }
 
-    /// Whether the type is one whose bytes hold no credentials.
+    /// Whether the bytes of this media type contain no credentials.
     private var isMedia: Bool {
         ["image/", "audio/", "video/", "font/"].contains(where: type.hasPrefix) || type == "application/pdf"
     }
 
-    /// The text up to the limit, and whether it is cut; `nil` if the body isn't text.
+    /// The text up to the limit, and whether it is truncated; `nil` if the body isn't text.
     private func redactedText(contentType: String?) -> (text: String, isCut: Bool)? {
         // An SVG image is text.
         if isMedia, !type.hasSuffix("xml") { return nil }
@@ -52,7 +52,7 @@ struct HARBody {
             return text.cut(to: limit)
         }
         let format = BodyFormat(of: data, contentType: contentType)
-        // Parts and columns have to be read as a whole.
+        // Parts and columns can be redacted only in a complete body.
         guard format != .multipart, type != "text/csv" else { return nil }
         if content.redaction.isNone { return Self.text(data.prefix(limit + 4), isCut: true).map { $0.cut(to: limit) } }
         if format == .form, let form = String(data: data, encoding: .utf8) {
@@ -64,7 +64,7 @@ struct HARBody {
         return Self.text(Data(bytes), isCut: isCut).map { ($0, isCut) }
     }
 
-    /// The text of bytes in another charset than UTF-8; `nil` if the type names no text.
+    /// The text of bytes in a charset other than UTF-8; `nil` if the type isn't a text type.
     private func decoded(contentType: String?) -> String? {
         guard type.hasPrefix("text/") || contentType?.lowercased().contains("charset") == true else { return nil }
         let headers = HTTPHeaders([HTTPHeaders.Field(name: .contentType, value: contentType ?? "")])
@@ -72,7 +72,7 @@ struct HARBody {
         return content.redaction.isNone ? text : TextRedactor.redacted(text, by: content.redaction)
     }
 
-    /// The text of bytes that are UTF-8 without control characters. If they are cut, the end may be within a character.
+    /// The text of UTF-8 bytes without control characters. Truncated bytes may end within a character.
     private static func text(_ bytes: Data, isCut: Bool = false) -> String? {
         let isBinary = bytes.contains {
             ($0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0C && $0 != 0x0D) || $0 == 0x7F
@@ -86,7 +86,7 @@ struct HARBody {
 }
 
 extension String {
-    /// The characters that fit into a number of bytes, and whether there are more.
+    /// The characters that fit into a number of bytes, and whether the string has more.
     fileprivate func cut(to limit: Int) -> (text: String, isCut: Bool) {
         guard utf8.count > limit else { return (self, false) }
         var end = utf8.index(utf8.startIndex, offsetBy: limit)

@@ -6,12 +6,12 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The request of an entry, and how its secrets are redacted.
+/// The request of an entry, and the redaction of its secrets.
 struct HARContent: Sendable {
     let request: URLRequest?
     let body: TransportRequest.Body
     let redaction: Redaction
-    /// The number of bytes of each body that are recorded.
+    /// The maximum number of recorded bytes of each body.
     let bodyLimit: Int
 
     /// The URL without secrets; empty if there is none.
@@ -36,13 +36,13 @@ struct HARResponse: Sendable {
     let headers: HTTPHeaders
     let httpVersion: String
     var data: Data?
-    /// Why there is no body, if there is none.
+    /// The reason why the body is missing.
     var comment: String?
     /// The number of decoded bytes; `nil` if unknown.
     var size: Int64?
     let metrics: TransportMetrics?
     var origin: Response.Origin
-    /// Whether the body has been transferred for this entry.
+    /// Whether the body was transferred for this entry.
     let isTransferred: Bool
 
     init(_ response: TransportResponse) {
@@ -100,7 +100,7 @@ struct HARRequestPart: Encodable {
     private let method: String
     private let url: String
     private let httpVersion: String
-    // Their values are secrets, and the header fields name them.
+    // The values of cookies are secrets, and the header fields contain the names.
     private let cookies: [HARField] = []
     private let headers: [HARField]
     private let queryString: [HARField]

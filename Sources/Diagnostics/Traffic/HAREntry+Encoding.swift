@@ -24,7 +24,7 @@ extension HAREntry {
         case isRefresh = "_isRefresh"
         case isBackground = "_isBackground"
         case isOpen = "_isOpen"
-        // Fields of Chrome, which shows the hits of caches by them.
+        // Chrome's fields for cache hits.
         case fromCache = "_fromCache"
         case resourceType = "_resourceType"
     }
@@ -35,7 +35,7 @@ extension HAREntry {
 
     private enum NoKey: CodingKey {}
 
-    /// Encodes the entry as one of `log.entries` (HAR 1.2), with secrets redacted.
+    /// Encodes the entry as an element of `log.entries` (HAR 1.2), with secrets redacted.
     public func encode(to encoder: any Encoder) throws {
         let timings = HARTimings(of: self)
         var values = encoder.container(keyedBy: Key.self)
@@ -92,7 +92,7 @@ struct HARTimings: Encodable, Equatable {
             wait = max(0, (entry.duration - entry.wait - entry.receiving).milliseconds)
             return
         }
-        // What the transport hasn't measured precedes it: plugins, and the queue of a connection.
+        // The transport doesn't measure the time before it, in plugins and the connection queue.
         let unmeasured = entry.duration - metrics.total
         if unmeasured > .zero { blocked = unmeasured.milliseconds }
         var last = Duration.zero
@@ -105,7 +105,7 @@ struct HARTimings: Encodable, Equatable {
             dns = step(to: metrics.nameLookup)
             connect = step(to: metrics.connect)
             ssl = step(to: metrics.secureConnect)
-            // The format counts the handshake as a part of the connect.
+            // HAR includes the TLS handshake in `connect`.
             if ssl >= 0 { connect = max(0, connect) + ssl }
         }
         let first = min(max(metrics.firstByte ?? metrics.total, last), metrics.total)
@@ -113,7 +113,7 @@ struct HARTimings: Encodable, Equatable {
         receive = max(0, step(to: metrics.total))
     }
 
-    /// The time of the whole entry: the sum of the durations that are known (HAR 1.2, `entries`).
+    /// The time of the whole entry, which is the sum of the known durations (HAR 1.2, `entries`).
     var total: Double {
         let sum = [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +)
         return (sum * 1000).rounded() / 1000
@@ -121,7 +121,7 @@ struct HARTimings: Encodable, Equatable {
 }
 
 extension Duration {
-    /// In milliseconds, rounded to microseconds.
+    /// The duration in milliseconds, rounded to microseconds.
     var milliseconds: Double {
         let (seconds, attoseconds) = components
         return (Double(seconds) * 1e6 + (Double(attoseconds) / 1e12).rounded()) / 1e3

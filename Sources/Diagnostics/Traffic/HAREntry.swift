@@ -6,21 +6,21 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// One exchange of a call, for an HTTP Archive: a request that was sent, a redirect, or a response that a cache or a
-/// stub gave without the network.
+/// One exchange of a call in an HTTP Archive: a request that was sent, a redirect, or a response of a cache or a stub.
 ///
-/// A ``HARPlugin`` reports it. Encoded, it is an entry of HAR 1.2 (`log.entries`) whose own fields begin with `_`, with
-/// its secrets redacted. Encoding redacts bodies, so it takes longer than the call: leave it to a queue.
+/// A ``HARPlugin`` creates entries. An encoded entry is an element of `log.entries` (HAR 1.2), with secrets redacted,
+/// and with additional fields that begin with `_`. Because encoding redacts bodies, it is slow, so encode entries on a
+/// queue.
 public struct HAREntry: Sendable, Encodable {
-    /// What has answered a request.
+    /// The source of a response.
     public enum Source: String, Sendable, Hashable, CaseIterable {
-        /// The transport: the network, or nothing if the exchange failed.
+        /// The transport, or nothing if its exchange failed.
         case network
         /// A target's sample response, or a `StubTransport`.
         case stub
         /// A cache, without the server.
         case cache
-        /// An exchange that calls share: the response to a call that has waited for it.
+        /// A shared exchange, for whose response the call waited.
         case shared
         /// Another plugin, without the server.
         case plugin
@@ -28,46 +28,46 @@ public struct HAREntry: Sendable, Encodable {
         case none
     }
 
-    /// The identifier: that of the process, the call, the attempt and the number of the entry within the attempt, for
-    /// example `1x3k9f2-12.0.1`.
+    /// The identifier, which consists of the identifier of the process and the numbers of the call, the attempt, and
+    /// the entry within the attempt, for example `1x3k9f2-12.0.1`.
     public let id: String
-    /// The call; for an exchange that calls share, the exchange.
+    /// The identifier of the call, or of a shared exchange.
     public let call: RequestContext.ID
     /// The number of the attempt, from 0.
     public let attempt: Int
     /// The number of redirects before the request.
     public internal(set) var hop: Int
-    /// When the request was ready to be sent, before plugins made it wait.
+    /// The time when the request was ready to be sent, before plugins delayed it.
     public let startedDate: Date
-    /// The time from ``startedDate`` to the end of the response; for a stream that is still open, to its head.
+    /// The time from ``startedDate`` to the end of the response, or to the head of an open stream.
     public internal(set) var duration: Duration
-    /// What has answered.
+    /// The source of the response.
     public internal(set) var source: Source
     /// The kind of failure; `nil` if there is none.
     public internal(set) var failure: TargetKitError.Kind?
-    /// The failure in one line without secrets; `nil` if there is none.
+    /// The description of the failure in one line, without secrets; `nil` if there is none.
     public internal(set) var message: String?
     /// Whether the request belongs to the refresh of a credential.
     public let isRefresh: Bool
-    /// Whether the entry replaces an earlier one with the same ``id``, because a stream has ended, or its response was
-    /// rejected after it had been reported.
+    /// Whether the entry replaces an earlier one with the same ``id``, because a stream ended, or the response was
+    /// rejected after it was reported.
     public internal(set) var isUpdate = false
     /// Whether the body is a stream that hasn't ended. An update of the entry follows.
     public internal(set) var isOpen = false
 
-    /// The time in which plugins made the request wait: for a token, the network, or a limit.
+    /// The time for which plugins delayed the request, for example to wait for a token, the network, or a limit.
     var wait: Duration
-    /// The part of the duration in which the body of a stream arrived.
+    /// The part of the duration during which the body of a stream arrived.
     var receiving = Duration.zero
     /// The time since the last attempt ended; `nil` for the first one.
     let retryWait: Duration?
     let names: Names
     let content: HARContent
     var response: HARResponse?
-    /// Whether it continues after its call, for example to update a cache.
+    /// Whether the exchange continues after its call, for example to update a cache.
     var isBackground = false
 
-    /// What the entry's call belongs to.
+    /// The names of the entry's target, provider and scope.
     struct Names: Sendable {
         let provider: String?
         let scope: String
@@ -76,14 +76,14 @@ public struct HAREntry: Sendable, Encodable {
 
     /// The method of the request.
     public var method: String { content.request?.httpMethod ?? "GET" }
-    /// The URL of the request without secrets; empty if the request couldn't be made.
+    /// The URL of the request without secrets; empty if the request couldn't be created.
     public var url: String { content.url }
     /// The status code; `nil` if there was no response.
     public var statusCode: Int? { response?.statusCode }
 }
 
 extension HAREntry {
-    /// What is known when a request starts.
+    /// The values that are known when a request starts.
     struct Start: Sendable {
         let attempt: TrafficAttempt
         let number: Int
@@ -94,7 +94,7 @@ extension HAREntry {
         let context: RequestContext
     }
 
-    /// Identifies the process, because an archive is continued by others.
+    /// Identifies the process, because other processes can continue an archive.
     private static let process = String(UInt32.random(in: .min ... .max), radix: 36)
 
     init(_ start: Start, source: Source, duration: Duration, names: Names, content: HARContent) {
@@ -112,7 +112,7 @@ extension HAREntry {
         self.content = content
     }
 
-    /// Records the failure, unless there is one that says more.
+    /// Records the failure, unless a more specific one is known.
     mutating func fail(_ error: TargetKitError) {
         failure = error.kind
         message = error.description.inOneLine

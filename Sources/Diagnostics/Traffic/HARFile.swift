@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import TargetKit
 
-/// An HTTP Archive (HAR 1.2) that is complete after each entry: a program that crashes leaves a readable file.
+/// An HTTP Archive (HAR 1.2) that is complete after each entry, so that it is readable even after a crash.
 ///
 /// ```swift
 /// let file = HARFile(folder.appending(path: "traffic.har")) { problem in log(problem) }
@@ -12,26 +12,26 @@ import TargetKit
 /// ```
 ///
 /// An existing archive of a `HARFile` is continued, for example by the next launch after a crash. Any other file is
-/// left as it is, and nothing is recorded. When the size limit is reached, `traffic.har` is renamed to `traffic.1.har`,
-/// replacing the one before, and a new file is started. Only its owner can read the file.
+/// left unchanged, and nothing is recorded. When `traffic.har` reaches the size limit, it is renamed to
+/// `traffic.1.har`, replacing the previous one, and a new file is started. Only its owner can read the file.
 ///
-/// In one process, all `HARFile`s with the same path write to it together. A second process records nothing while the
-/// first one has the file.
+/// All `HARFile` instances of a process with the same path share the file. A second process records nothing while the
+/// first one uses the file.
 ///
 /// Entries are encoded and written on a private queue, so the last milliseconds before a crash can be missing. Entries
-/// that can't be written, for example because the disk is full, are dropped, as are entries that arrive while 1,000
-/// are waiting. The number of those before an entry is its field `_dropped`. No call fails because of the file.
+/// that can't be written, for example because the disk is full, are dropped, as are entries that arrive while 1,000 are
+/// waiting. The field `_dropped` of the next entry contains their number. Calls aren't affected.
 public final class HARFile: Sendable {
     private let writer: HARWriter
 
-    /// Creates a file, which is opened with the first entry.
+    /// Creates an archive. The first entry opens its file.
     ///
     /// - Parameters:
     ///   - file: A file URL. Folders that don't exist are created.
-    ///   - sizeLimit: The size in bytes at which a new file is started; default 64 MiB. Of several with one path, the
-    ///     first one decides.
-    ///   - onFailure: Called once for each series of failures with a sentence that says why nothing is recorded, on any
-    ///     thread; default `nil`: a line on standard error.
+    ///   - sizeLimit: The size in bytes at which a new file is started; default: 64 MiB. The first instance for a path
+    ///     determines the limit.
+    ///   - onFailure: Called on any thread, once for each series of failures, with the reason as a sentence; default
+    ///     `nil`: writes the reason to standard error.
     public init(_ file: URL, sizeLimit: Int = 64 << 20, onFailure: (@Sendable (_ problem: String) -> Void)? = nil) {
         writer = HARWriter.shared(file, sizeLimit: sizeLimit) { problem in
             if let onFailure { return onFailure(problem) }
@@ -39,21 +39,21 @@ public final class HARFile: Sendable {
         }
     }
 
-    /// The files with the entries, oldest first: at most two.
+    /// The files with the entries, at most two, oldest first.
     public var files: [URL] { writer.files }
 
-    /// Writes an entry after those before it, or replaces an earlier one that it updates, and returns at once.
+    /// Queues an entry to be written, or to replace the entry that it updates, and returns immediately.
     public func append(_ entry: HAREntry) {
         writer.append(entry)
     }
 
-    /// Waits until the entries so far are in the file.
+    /// Waits until all queued entries have been written.
     public func flush() async {
         await writer.flush()
     }
 }
 
-/// Writes the entries of all ``HARFile``s with one path.
+/// Writes the entries of all ``HARFile`` instances with the same path.
 final class HARWriter: Sendable {
     private struct Known: Sendable {
         weak var writer: HARWriter?
@@ -63,7 +63,7 @@ final class HARWriter: Sendable {
         var waitingCount = 0
         var droppedCount = 0
         var archive: HARArchive?
-        /// Whether the present series of failures has been reported.
+        /// Whether the current series of failures has been reported.
         var hasFailed = false
     }
 
@@ -76,7 +76,7 @@ final class HARWriter: Sendable {
     private let queue = DispatchQueue(label: "TargetKit.HARFile", qos: .utility)
     private let state = Locked(State())
 
-    /// The writer of a path, which its files share.
+    /// The shared writer of a path.
     static func shared(_ file: URL, sizeLimit: Int, report: @escaping @Sendable (String) -> Void) -> HARWriter {
         let path = file.standardizedFileURL.resolvingSymlinksInPath().path
         return known.withLock { known in
@@ -143,11 +143,11 @@ final class HARWriter: Sendable {
         }
     }
 
-    /// The open file; a new one when the present one is full, or has been moved or removed.
+    /// The open file. A new one is created if the file is full, or was moved or removed.
     private func openedArchive(for byteCount: Int) throws(HARArchive.Failure) -> HARArchive {
         if let archive = state.withLock(\.archive), archive.isAt(file) {
             guard archive.size + byteCount > sizeLimit, !archive.isEmpty else { return archive }
-            // Without room for the older entries, for example because a folder has that name, the file grows on.
+            // If the file can't be renamed, for example because a folder has that name, it continues to grow.
             guard rename(file.path, file.rotated.path) == 0 else { return archive }
         }
         state.withLock { $0.archive = nil }

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 extension HARPlugin {
-    /// The attempt of an exchange. An exchange in the background has no `willSend`.
+    /// The attempt of an exchange. A background exchange has no `willSend`.
     func current(of context: RequestContext) -> TrafficAttempt {
         if let attempt = context[attempt], attempt.call == context.id { return attempt }
         let time = TrafficTime(date: now(), elapsed: elapsedTime.current)
@@ -58,7 +58,7 @@ extension HARPlugin {
         return entry
     }
 
-    /// The entry of a redirect that a cache has stored.
+    /// The entry of a redirect that a cache stored.
     func stored(_ redirect: Redirect, hop: Int, _ start: HAREntry.Start) -> HAREntry {
         let content = content(URLRequest(url: redirect.from), of: start.context)
         var entry = entry(start, .cache, until: start.time, content)
@@ -69,7 +69,7 @@ extension HARPlugin {
         return entry
     }
 
-    /// Records a call that has waited for the exchange of another one, or that failed before it was sent.
+    /// Records a call that shared the exchange of another one, or failed before it was sent.
     func recordUnsent(_ call: FinishedCall, _ context: RequestContext) {
         let (response, error) = call.result.parts
         let end = elapsedTime.current

@@ -16,14 +16,14 @@ import FoundationNetworking
 /// try TimelinePage(har: Data(contentsOf: traffic.files[0])).write(to: folder.appending(path: "traffic.html"))
 /// ```
 ///
-/// Each attempt, each redirect and each response of a cache or a stub is an entry, with the transport's timings, the
-/// sizes, and the bodies up to a limit. Secrets are redacted by the rules of `Redaction`. Bodies that aren't text are left
-/// out, except images, sound, video, fonts and PDF. An archive still contains what users read and write, so record one
-/// to find a problem, and not always.
+/// Each attempt, each redirect, and each response of a cache or a stub is an entry, with the transport's timings, the
+/// sizes, and the bodies up to a limit. Secrets are redacted by the rules of `Redaction`. Bodies that aren't text are
+/// omitted, except images, sound, video, fonts and PDF files. An archive still contains what users read and write, so
+/// record one only to diagnose a problem.
 ///
-/// An entry is reported when its attempt has ended, before the caller gets the result. The entry of a stream is
-/// reported with its head, and again when it has ended, without its body. A call that shares an exchange has an entry of
-/// its own with the source `shared`.
+/// An entry is reported when its attempt ends, before the caller receives the result. The entry of a stream is reported
+/// at its head and at its end, without its body. A call that shares an exchange has a separate entry with the source
+/// `shared`.
 public struct HARPlugin: Plugin {
     let elapsedTime: ElapsedTime
     let now: @Sendable () -> Date
@@ -38,14 +38,14 @@ public struct HARPlugin: Plugin {
     /// `PluginPlace.observation`: the request is recorded as it is sent.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.willSend, .exchange, .didReceive, .process, .didFinish] }
 
     /// Creates a plugin that records into a file.
     ///
     /// - Parameters:
     ///   - file: A file URL, for a ``HARFile`` with the default settings.
-    ///   - bodyLimit: The number of bytes of each body that are recorded; default 64 KiB. With 0, no body is.
+    ///   - bodyLimit: The maximum number of recorded bytes of each body; default: 64 KiB. If 0, bodies aren't recorded.
     ///   - redaction: The secrets to redact; default: `Redaction()`.
     ///   - provider: The name of the provider in the archive; default `nil`: the type of the target.
     public init(file: URL, bodyLimit: Int = 65_536, redaction: Redaction = Redaction(), provider: String? = nil) {
@@ -56,7 +56,7 @@ public struct HARPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - bodyLimit: The number of bytes of each body that are recorded; default 64 KiB. With 0, no body is.
+    ///   - bodyLimit: The maximum number of recorded bytes of each body; default: 64 KiB. If 0, bodies aren't recorded.
     ///   - redaction: The secrets to redact; default: `Redaction()`.
     ///   - provider: The name of the provider in the archive; default `nil`: the type of the target.
     public init(
@@ -71,13 +71,13 @@ public struct HARPlugin: Plugin {
         )
     }
 
-    /// Creates a plugin that reports entries, for example to a page that is open.
+    /// Creates a plugin that reports entries, for example to an open page.
     ///
     /// - Parameters:
-    ///   - bodyLimit: The number of bytes of each body that are encoded; default 64 KiB. With 0, no body is.
+    ///   - bodyLimit: The maximum number of encoded bytes of each body; default: 64 KiB. If 0, bodies aren't encoded.
     ///   - redaction: The secrets to redact; default: `Redaction()`.
     ///   - provider: The name of the provider in the entries; default `nil`: the type of the target.
-    ///   - output: Receives each entry, on any thread, and should return quickly. An entry keeps its bodies.
+    ///   - output: Receives each entry on any thread, and should return quickly. An entry retains its bodies.
     public init(
         bodyLimit: Int = 65_536,
         redaction: Redaction = Redaction(),
@@ -116,10 +116,10 @@ public struct HARPlugin: Plugin {
         self.output = output
     }
 
-    /// The files with the entries, oldest first; empty for a plugin that reports to a closure. See ``HARFile/files``.
+    /// The files with the entries, oldest first; empty if the plugin reports to a closure. See ``HARFile/files``.
     public var files: [URL] { file?.files ?? [] }
 
-    /// Waits until the entries so far are in the file.
+    /// Waits until all queued entries have been written.
     public func flush() async {
         await file?.flush()
     }
@@ -207,7 +207,7 @@ extension HARPlugin {
         return result
     }
 
-    /// Records the end of a stream, and a call that wasn't sent itself.
+    /// Records the end of a stream, and calls without an exchange of their own.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard let attempt = context[attempt], attempt.call == context.id else { return recordUnsent(call, context) }
         guard var entry = attempt.reported, entry.isOpen else { return }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension TimelinePage {
-    /// The part of the script that reacts to the user and to new entries.
+    /// The part of the script that handles input and new entries.
     static let controlScript = #"""
         function pick(index, opens) {
           if (!rows.length) return;
@@ -20,7 +20,7 @@ extension TimelinePage {
           refresh();
         }
 
-        /** Keeps the picked call picked when rows come or go. */
+        /** Preserves the selected call when rows are added or removed. */
         function update() {
           const call = picked !== null && rows[picked] ? rows[picked].call : undefined;
           const isAtEnd = scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 4;
@@ -36,7 +36,7 @@ extension TimelinePage {
         function pin() {
           const row = rows[picked];
           pinned = pinned || !row || !row.call ? null : row.call;
-          // On a narrow screen the details hide the list, from which the other request is chosen.
+          // On a narrow screen, the details hide the list, in which the user chooses the other request.
           if (pinned && matchMedia("(max-width: 700px)").matches) hide();
           else if (row && row.call) show();
         }
@@ -116,7 +116,7 @@ extension TimelinePage {
           byId("legend").append(keys);
         }
 
-        /** Receives entries as server-sent events, and draws at most once a frame. */
+        /** Receives entries as server-sent events, and draws at most once per frame. */
         function listen(address) {
           let waiting = [], bad = 0;
           const state = () => bad ? ", " + bad + " unreadable" : "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension TimelinePage {
-    /// The part of the script that shows one call, or compares two.
+    /// The part of the script that shows one call or compares two.
     static let detailsScript = #"""
         const details = byId("details"), content = byId("content");
 
@@ -37,13 +37,13 @@ extension TimelinePage {
           return result;
         }
 
-        // The layout of more text takes seconds.
+        // Laying out more text takes seconds.
         const bodyLimit = 200000, lineLimit = 4000;
 
         function shownBody(text, type) {
           const isJSON = /json/i.test(type) || /^\s*[[{]/.test(text);
           const shown = isJSON && text.length < bodyLimit ? indented(text) : text;
-          // Deep nesting makes much of little.
+          // Deeply nested JSON grows when it is indented.
           return (shown.length > bodyLimit * 2 ? text : shown).slice(0, bodyLimit * 2);
         }
 
@@ -118,7 +118,7 @@ extension TimelinePage {
           content.append(element("h2", "", title), grid);
         }
 
-        /** Shows the picked call, beside the pinned one if there is one. */
+        /** Shows the selected call, beside the pinned one if any. */
         function show() {
           const row = rows[picked], call = row && row.call;
           if (!call) return hide();

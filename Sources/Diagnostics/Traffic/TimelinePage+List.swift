@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 extension TimelinePage {
-    /// The part of the script that shows the rows in view and their bars.
+    /// The part of the script that draws the visible rows and their bars.
     static let listScript = #"""
         const scroller = byId("list"), space = byId("space"), axis = byId("axis");
         const collapsed = new Set(), pool = [];
         let rows = [], rowOf = new Map(), picked = null, pinned = null, first = 0, last = 0, scheduled = false;
-        // The times of the rows in view, and of all calls.
+        // The time ranges of the visible rows and of all calls.
         let range = { start: 0, end: 1 }, all = range, version = 0, height = 30;
         const isDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -64,7 +64,7 @@ extension TimelinePage {
           });
         }
 
-        /** Fills the rows in view. There are only as many elements as fit. */
+        /** Fills the visible rows. Only they have elements. */
         function draw() {
           height = rowHeight();
           space.style.height = rows.length * height + "px";
@@ -135,7 +135,7 @@ extension TimelinePage {
           if (call.retryWait) place("retrying", call.start - call.retryWait, call.retryWait);
           let start = call.start;
           for (const [kind, time] of call.phases) {
-            // A shorter wait is the plugins' own work.
+            // Shorter times are the plugins' processing.
             if (kind === "wait" || time > (kind === "blocked" ? 1 : 0)) place(kind, start, time);
             start += time;
           }
@@ -165,7 +165,7 @@ extension TimelinePage {
         const overview = byId("overview"), drawn = document.createElement("canvas");
         let drawnFor = null;
 
-        /** All calls by time, drawn again only when they have changed, and the time in view. */
+        /** Draws all calls by time, only when they have changed, and marks the visible time range. */
         function drawOverview() {
           const scale = devicePixelRatio || 1, width = overview.clientWidth, height = overview.clientHeight;
           const key = [rows.version, width, height, scale, isDark.matches].join();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension TimelinePage {
-    /// The elements that the script fills.
+    /// The elements that the script populates.
     static let markup = #"""
         <header>
         <span id="state" role="status"></span><h1 id="title"></h1><span id="summary" aria-live="polite"></span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension TimelinePage {
-    /// The part of the script that reads entries. It trusts nothing in them: a value of another type than HAR's is left
-    /// out, and texts are only ever set as text.
+    /// The part of the script that reads entries. It doesn't trust them: values of unexpected types are ignored, and
+    /// strings are only set as text.
     static let modelScript = #"""
         "use strict";
         const byId = id => document.getElementById(id);
@@ -28,7 +28,7 @@ extension TimelinePage {
           return Math.floor(ms / 60000) + " min " + Math.round(ms % 60000 / 1000) + " s";
         }
 
-        /** A time since the first request, as precise as the step between two of them requires. */
+        /** A time since the first request, with the precision that the step between two ticks requires. */
         function moment(ms, step) {
           if (ms < 60000) return step < 20 && ms < 1000 ? ms.toFixed(step < 2 ? 1 : 0) + " ms" : duration(ms);
           const digits = step < 100 ? 2 : step < 2000 ? 1 : 0, seconds = (ms % 60000 / 1000).toFixed(digits);
@@ -54,13 +54,13 @@ extension TimelinePage {
         const labels = {
           network: "network", cache: "cache", stub: "stub", shared: "shared", plugin: "plugin", none: "not sent"
         };
-        /** What stands for the color of a row where there is no room for its marks. */
+        /** The symbols that represent the color of a row if its tags don't fit. */
         const signs = {
           network: "", cache: "▣", stub: "◌", shared: "⇄", plugin: "◇", none: "∅", retry: "↻", refresh: "◆", failed: ""
         };
         const sources = Object.keys(labels);
 
-        /** What the list needs of an entry, computed once. */
+        /** The values that the list needs of an entry, computed once. */
         function call(raw, index) {
           raw = object(raw);
           const request = object(raw.request), response = object(raw.response);

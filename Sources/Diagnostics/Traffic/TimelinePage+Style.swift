@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension TimelinePage {
-    /// The style sheet. Each meaning of a color has a text or a pattern, too.
+    /// The style sheet. Text or a pattern accompanies each color.
     static let style = #"""
         :root {
           color-scheme: light dark;

@@ -2,19 +2,20 @@
 import Foundation
 import TargetKit
 
-/// A page that shows calls as a waterfall, by scope and provider: retries, refreshes, waits, cache hits and failures. It
-/// has a filter, shows the header fields and the bodies of each request, and compares two requests side by side.
+/// A page that shows calls as a waterfall, grouped by scope and provider, with retries, refreshes, waits, cache hits
+/// and failures. It has a filter, shows the header fields and bodies of each request, and compares two requests side by
+/// side.
 ///
 /// ```swift
 /// let page = try TimelinePage(har: Data(contentsOf: folder.appending(path: "traffic.har")))
 /// try page.write(to: folder.appending(path: "traffic.html"))
 /// ```
 ///
-/// The page is one HTML file that loads nothing, so it can be attached to a bug report. It contains what the archive
-/// contains. Texts of servers are shown as text, and a content security policy allows only the page's own script.
+/// The page is a self-contained HTML file, so it can be attached to a bug report. It contains everything in the
+/// archive. Strings from servers are shown as text, and a content security policy allows only the page's own script.
 ///
-/// It also shows archives of browsers and proxies. `/` filters, the arrow keys move, Enter opens, `c` compares, and
-/// Escape closes.
+/// It can also show archives of browsers and proxies. `/` focuses the filter, the arrow keys move the selection, Enter
+/// opens a request, `c` compares it, and Escape closes it.
 public struct TimelinePage: Sendable {
     /// The document, in UTF-8.
     public let html: String
@@ -22,7 +23,7 @@ public struct TimelinePage: Sendable {
     /// Creates a page that shows an archive.
     ///
     /// - Parameters:
-    ///   - har: An HTTP Archive (HAR 1.2), for example of a ``HARFile``.
+    ///   - har: An HTTP Archive (HAR 1.2), for example the contents of a ``HARFile``.
     ///   - title: The title; default: `Traffic`.
     /// - Throws: A `DecodingError` if the data isn't JSON with the array `log.entries`.
     public init(har: Data, title: String = "Traffic") throws {
@@ -37,7 +38,7 @@ public struct TimelinePage: Sendable {
         guard archive["log"]["entries"].array != nil else {
             throw Self.invalid("the JSON isn't an HTTP Archive: it has no array `log.entries`")
         }
-        // No `</script>` in a text can end the element.
+        // Prevents `</script>` in a string from ending the element.
         let escaped = har.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
             .joined(separator: Array(#"\u003c"#.utf8))
         html = Self.document(title: title, har: String(decoding: Array(escaped), as: UTF8.self), events: nil)
@@ -51,15 +52,15 @@ public struct TimelinePage: Sendable {
     ///
     /// - Parameters:
     ///   - events: The URL of an event stream whose events are encoded entries (``HAREntry/serverSentEvent``), of type
-    ///     `message`. It can be relative to the page. A stream of another origin needs
-    ///     `Access-Control-Allow-Origin`. When the page connects again, the stream can send all entries once more: one
-    ///     that the page has is replaced.
+    ///     `message`. It can be relative to the page. A stream from another origin needs `Access-Control-Allow-Origin`.
+    ///     When the page reconnects, the stream can send all entries again, because the page replaces entries that it
+    ///     has.
     ///   - title: The title; default: `Traffic`.
     public static func live(events: URL, title: String = "Traffic") -> TimelinePage {
         TimelinePage(html: document(title: title, har: #"{"log":{"entries":[]}}"#, events: events))
     }
 
-    /// Writes the page to a file that only its owner can read, replacing one that exists.
+    /// Writes the page to a file that only its owner can read, replacing an existing file.
     ///
     /// - Parameter file: A file URL.
     /// - Throws: An error if the file can't be written.
@@ -104,7 +105,7 @@ public struct TimelinePage: Sendable {
         "sha256-" + Data(MessageDigest.sha256.bytes(of: Array(text.utf8))).base64EncodedString()
     }
 
-    /// The origin of a URL for a policy; that of the page if the URL is relative.
+    /// The origin of a URL for a policy, or the page's origin if the URL is relative.
     private static func origin(of url: URL) -> String {
         guard let scheme = url.scheme, let host = url.host(percentEncoded: true) else { return "'self'" }
         let source = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
@@ -118,7 +119,7 @@ public struct TimelinePage: Sendable {
         return isPlain ? "'self' \(source)" : "'self'"
     }
 
-    /// Text for an element or an attribute.
+    /// Escapes text for an element or an attribute.
     private static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
             .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
@@ -126,8 +127,8 @@ public struct TimelinePage: Sendable {
 }
 
 extension HAREntry {
-    /// The entry as a server-sent event, for a page of ``TimelinePage/live(events:title:)``: the field `data` and an
-    /// empty line.
+    /// The entry as a server-sent event, which is a `data` field and an empty line, for a page of
+    /// ``TimelinePage/live(events:title:)``.
     public var serverSentEvent: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// A time, by the calendar and by the clock that measures the exchanges.
+/// A time, as a date and on the clock that measures exchanges.
 struct TrafficTime: Sendable {
     let date: Date
     let elapsed: Duration
@@ -15,13 +15,13 @@ final class TrafficAttempt: Sendable {
         var nextNumber = 0
         var inFlightCount = 0
         var hop = 0
-        /// Whether the response of the present hop leads to another request.
+        /// Whether the response of the current hop leads to another request.
         var isRedirected = false
-        /// The URLs whose responses led to others.
+        /// The URLs whose responses were redirects.
         var redirectingURLs: [String] = []
-        /// When the last exchange ended; at first, when the attempt started.
+        /// The time when the last exchange ended, or initially, when the attempt started.
         var lastEnd: Duration
-        /// The last entry, until the result of the attempt is known.
+        /// The last entry, which waits for the result of the attempt.
         var pending: HAREntry?
         /// The entry that the result of the attempt, or the end of its stream, can change.
         var reported: HAREntry?
@@ -34,7 +34,7 @@ final class TrafficAttempt: Sendable {
     let date: Date
     let start: Duration
     let isRefresh = RefreshTask.isCurrent
-    /// Whether it is an exchange that continues after its call.
+    /// Whether the exchange continues after its call.
     let isBackground: Bool
     /// The time since the last attempt of the call; `nil` if it is the first one.
     let retryWait: Duration?
@@ -56,16 +56,16 @@ final class TrafficAttempt: Sendable {
         self.isBackground = isBackground
         let lastEnd = last.flatMap { $0.number < context.attempt ? $0.end : nil }
         retryWait = lastEnd.map { time.elapsed - $0 }
-        // A driver sends several requests in one attempt.
+        // A transfer driver sends several requests in one attempt.
         let nextNumber = last?.number == context.attempt ? last?.state.withLock(\.nextNumber) ?? 0 : 0
         state = Locked(State(nextNumber: nextNumber, lastEnd: time.elapsed))
     }
 
     var end: Duration? { state.withLock(\.end) }
 
-    /// Starts an entry, and returns the earlier one, whose attempt goes on.
+    /// Starts an entry, and returns the previous one, whose attempt continues.
     ///
-    /// - Parameter isSent: Whether the request is sent, or else answered without the transport.
+    /// - Parameter isSent: Whether the transport sends the request.
     func begin(
         _ context: RequestContext,
         at time: Duration,
@@ -81,7 +81,7 @@ final class TrafficAttempt: Sendable {
                 if isSent { state.inFlightCount += 1 }
                 state.pending = nil
             }
-            // A hedged request is sent beside another one.
+            // A hedged request is sent while another one is in flight.
             let wait = state.inFlightCount > 0 || !isSent ? .zero : max(.zero, time - state.lastEnd)
             let begin = isSent ? time - wait : state.lastEnd
             let offset = begin - start
@@ -98,7 +98,7 @@ final class TrafficAttempt: Sendable {
         }
     }
 
-    /// Records an entry whose exchange has ended, and returns the one that is complete, if any.
+    /// Records an entry whose exchange ended, and returns the entry that is complete, if any.
     func end(_ entry: HAREntry, at time: Duration) -> HAREntry? {
         state.withLock { state in
             state.inFlightCount -= 1
@@ -107,7 +107,7 @@ final class TrafficAttempt: Sendable {
                 state.isRedirected = true
                 state.redirectingURLs.append(entry.content.request?.url?.absoluteString ?? "")
             }
-            // A hedged request can end after its attempt, or after the response to the other one.
+            // A hedged request can end after its attempt, or after the response to the other request.
             if state.end != nil || isBackground || entry.failure == .cancelled && state.pending != nil { return entry }
             defer { state.pending = entry }
             return state.pending
@@ -123,14 +123,14 @@ final class TrafficAttempt: Sendable {
         }
     }
 
-    /// The redirects that didn't come from the transport, such as those that a cache has stored, with their positions.
+    /// The redirects that didn't come from the transport, such as cached ones, with their positions.
     func unsent(of redirects: [Redirect]) -> [(hop: Int, redirect: Redirect)] {
         let known = state.withLock(\.redirectingURLs)
         let unknown = redirects.enumerated().filter { !known.contains($0.element.from.absoluteString) }
         return unknown.prefix(max(0, redirects.count - known.count)).map { (hop: $0.offset, redirect: $0.element) }
     }
 
-    /// The last entry that was reported for the attempt.
+    /// The last reported entry of the attempt.
     var reported: HAREntry? {
         get { state.withLock(\.reported) }
         set { state.withLock { $0.reported = newValue } }
@@ -151,7 +151,7 @@ final class ScopeNumbers: Sendable {
 
     private let state = Locked(State())
 
-    /// The number of a scope after those of its parents, for example `1.2`.
+    /// The numbers of a scope's parents and the scope, for example `1.2`.
     func name(of scope: RequestScope) -> String {
         var (names, next) = (["\(number(of: scope))"], scope.parent)
         while let parent = next {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Decodes the values of lenient properties: as they are, or converted from another type.
+/// Decodes the values of lenient properties, converting them from another type if needed.
 enum Coercion {
     /// The value of a decoder, converted if needed; `nil` if the default must be used.
     static func value<Value: Decodable>(of type: Value.Type, from decoder: any Decoder) -> Value? {
@@ -22,7 +22,7 @@ enum Coercion {
             return decoder(forKey: key, in: container, type).flatMap { value(of: type, from: $0) }
         }
         do {
-            // Most values are of the expected type, and need no decoder of their own.
+            // Most values have the expected type, and need no separate decoder.
             if let value = try container.decodeIfPresent(type, forKey: key) { return value }
             return decoder(forKey: key, in: container, type).flatMap { value(of: type, from: $0) }
         } catch {
@@ -35,7 +35,7 @@ enum Coercion {
 
     /// The value of a decoder, converted if needed, or the error of decoding it.
     static func attempt<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) -> Result<Value, any Error> {
-        // The elements of an array are converted one by one; decoding the array first would report them twice.
+        // Array elements are converted individually, because decoding the array first would report them twice.
         if coercesElements(type), let value = coerced(type, from: decoder) { return .success(value) }
         do {
             return .success(try decoder.singleValueContainer().decode(type))
@@ -44,16 +44,16 @@ enum Coercion {
         }
     }
 
-    /// A value converted from another type, which is reported.
+    /// Converts a value from another type, and reports the conversion.
     private static func converted<Value>(_ type: Value.Type, from decoder: any Decoder) -> Value? {
         guard let value = coerced(type, from: decoder) else { return nil }
         report(.converted, type: type, decoder: decoder)
         return value
     }
 
-    /// A value converted from another type; `nil` if that isn't possible.
+    /// Converts a value from another type; returns `nil` if that isn't possible.
     static func coerced<Value>(_ type: Value.Type, from decoder: any Decoder) -> Value? {
-        // In two steps: for an Optional type, `nil as? Value` would be a value.
+        // In two steps, because `nil as? Value` is a value if `Value` is an Optional.
         if let type = type as? any Coercible.Type {
             guard let value = type.coerced(from: decoder) else { return nil }
             return value as? Value
@@ -92,7 +92,7 @@ enum Coercion {
         return decoder
     }
 
-    /// Reports that the value is null, or of another type.
+    /// Reports that the value is null or has another type.
     static func reportFailure<Value>(_ type: Value.Type, decoder: any Decoder) {
         let isNull = (try? decoder.singleValueContainer())?.decodeNil() ?? false
         report(isNull ? .null : .mistyped, type: type, decoder: decoder)
@@ -103,13 +103,13 @@ enum Coercion {
     }
 }
 
-/// A type with elements that are converted one by one.
+/// A type whose elements are converted individually.
 protocol ElementCoercible {}
 extension Array: ElementCoercible where Element: Decodable {}
 extension Set: ElementCoercible where Element: Decodable {}
 extension Dictionary: ElementCoercible where Key == String, Value: Decodable {}
 
-/// `Optional`, for checks of types.
+/// A marker for `Optional`, for type checks.
 private protocol OptionalType {
     static var wrapped: Any.Type { get }
 }

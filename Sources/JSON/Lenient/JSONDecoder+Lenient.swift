@@ -3,12 +3,12 @@ import Foundation
 import TargetKit
 
 extension JSONDecoder.DateDecodingStrategy {
-    /// Decodes dates in common formats, each of which is detected automatically.
+    /// Decodes dates in common formats, which are detected automatically.
     ///
-    /// ISO 8601 with or without fraction and zone (`2024-05-06T07:08:09.5+02:00`, `2024-05-06 07:08:09`), the date
-    /// alone (`2024-05-06`), RFC 1123 (`Mon, 06 May 2024 07:08:09 GMT`), and numbers, also as text: a day from 1800 to
-    /// 2299 (`20240506`) or a day and its time (`20240506070809`), otherwise seconds since 1970 or, from 10^11 on,
-    /// milliseconds. Anything else is a `DecodingError`.
+    /// The formats are ISO 8601 with or without a fraction and time zone (`2024-05-06T07:08:09.5+02:00`,
+    /// `2024-05-06 07:08:09`), the date alone (`2024-05-06`), RFC 1123 (`Mon, 06 May 2024 07:08:09 GMT`), and numbers
+    /// or their text. A number is a day from 1800 to 2299 (`20240506`), a day with time (`20240506070809`), or else the
+    /// seconds since 1970 or, from 10^11, the milliseconds. Other values cause a `DecodingError`.
     ///
     /// - Parameter timeZone: The time zone of times without one; default `nil`: UTC.
     public static func severalFormats(timeZone: TimeZone? = nil) -> Self {
@@ -52,7 +52,7 @@ extension JSONDecoder {
     /// - Parameters:
     ///   - dates: The format of dates; default: several formats.
     ///   - observer: A closure that is called for each repair, with the value's key path and the reason, but without
-    ///     the value. It is called on the thread that decodes. Default: none.
+    ///     the value. It is called on the decoding thread. Default: none.
     public static func lenient(
         dates: DateDecodingStrategy = .severalFormats(),
         observer: (@Sendable (_ repair: String) -> Void)? = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A property that can always be decoded: a value that is missing, null or of another type becomes a default.
+/// A property that always decodes, because a default replaces a value that is missing, null, or of another type.
 ///
 /// ```swift
 /// struct Product: Codable {
@@ -12,9 +12,10 @@ import TargetKit
 /// }
 /// ```
 /// Strings, numbers and `Bool` are converted as `JSONValue.lenient` describes. The default is the type's
-/// ``LenientDecodable/lenientDefault``; use ``LenientDefault`` for another one. A value in the declaration is only for
-/// the memberwise initializer, and isn't used in decoding: `@Lenient var page: Int = 1` is 0 for `{}`. The observer of
-/// `JSONDecoder.lenient(dates:observer:)` receives each repair. The plain value is encoded, and `nil` is omitted.
+/// ``LenientDecodable/lenientDefault``; use ``LenientDefault`` for another one. A value in the declaration applies only
+/// to the memberwise initializer, not to decoding. For example, `@Lenient var page: Int = 1` is 0 for `{}`. The
+/// observer of `JSONDecoder.lenient(dates:observer:)` receives each repair. The plain value is encoded, and `nil` is
+/// omitted.
 @propertyWrapper
 public struct Lenient<Value: LenientDecodable> {
     /// The value, or the default that replaces it.
@@ -31,7 +32,7 @@ extension Lenient: Equatable where Value: Equatable {}
 extension Lenient: Hashable where Value: Hashable {}
 
 extension Lenient: Decodable {
-    /// Decodes the value, converted if needed, or uses the default. Throws no error.
+    /// Decodes the value, converted if needed, or uses the default. Never throws.
     public init(from decoder: any Decoder) {
         wrappedValue = Coercion.value(of: Value.self, from: decoder) ?? Value.lenientDefault
     }
@@ -46,7 +47,7 @@ extension Lenient: Encodable where Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the lenient property of a key; its default if the key is missing. Throws no error.
+    /// Decodes the lenient property of a key, or uses its default if the key is missing. Never throws.
     public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) -> Lenient<Value> {
         Lenient(wrappedValue: Coercion.value(of: Value.self, forKey: key, in: self) ?? Value.lenientDefault)
     }
@@ -59,17 +60,17 @@ extension KeyedEncodingContainer {
     }
 }
 
-/// A default for ``LenientDefault``, as a type:
+/// A type that provides a default for ``LenientDefault``, for example
 /// `enum PageOne: LenientDefaultProvider { static let lenientDefault = 1 }`.
 public protocol LenientDefaultProvider {
     /// The type of the property.
     associatedtype Value: Decodable
 
-    /// The value that replaces one that is missing, null, or of another type.
+    /// The default, which replaces a value that is missing, null, or of another type.
     static var lenientDefault: Value { get }
 }
 
-/// A property that can always be decoded, like ``Lenient``, with a default that the property names.
+/// A property that always decodes, like ``Lenient``, with a specified default.
 ///
 /// ```swift
 /// struct Query: Codable {
@@ -93,7 +94,7 @@ extension LenientDefault: Equatable where Provider.Value: Equatable {}
 extension LenientDefault: Hashable where Provider.Value: Hashable {}
 
 extension LenientDefault: Decodable {
-    /// Decodes the value, converted if needed, or uses the default. Throws no error.
+    /// Decodes the value, converted if needed, or uses the default. Never throws.
     public init(from decoder: any Decoder) {
         wrappedValue = Coercion.value(of: Provider.Value.self, from: decoder) ?? Provider.lenientDefault
     }
@@ -108,7 +109,7 @@ extension LenientDefault: Encodable where Provider.Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the lenient property of a key; its default if the key is missing. Throws no error.
+    /// Decodes the lenient property of a key, or uses its default if the key is missing. Never throws.
     public func decode<Provider>(
         _ type: LenientDefault<Provider>.Type,
         forKey key: Key

@@ -2,10 +2,10 @@
 import Foundation
 import TargetKit
 
-/// A type that ``Lenient`` can always create: from a value of this type, from a similar value, or as a default.
+/// A type that ``Lenient`` can always create, from a value of this type, a similar value, or a default.
 ///
-/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and `JSONValue` conform. A type
-/// of your own only declares its default; the raw value of an enum is converted like any other value:
+/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and `JSONValue` conform. A
+/// custom type only declares its default. The raw value of an enum is converted like other values:
 /// ```swift
 /// enum Status: String, LenientDecodable {
 ///     case active, closed, unknown
@@ -13,14 +13,14 @@ import TargetKit
 /// }
 /// ```
 public protocol LenientDecodable: Decodable {
-    /// The value that replaces one that is missing, null, or of another type.
+    /// The default, which replaces a value that is missing, null, or of another type.
     static var lenientDefault: Self { get }
 }
 
 /// A type whose values can be created from values of other types.
 protocol Coercible: Decodable {
-    /// A value converted from another type, for example `"12"` to an `Int`; `nil` if that isn't possible. Called after
-    /// plain decoding has failed.
+    /// Converts a value from another type, for example `"12"` to an `Int`; returns `nil` if that isn't possible. Called
+    /// after plain decoding has failed.
     static func coerced(from decoder: any Decoder) -> Self?
 }
 
@@ -36,7 +36,7 @@ extension DefaultInitializable {
 
 // MARK: Scalars
 
-/// A type that a JSON scalar represents; other scalars are converted as `JSONValue.lenient` describes.
+/// A type that a JSON scalar represents. Other scalars are converted as `JSONValue.lenient` describes.
 protocol CoercibleScalar: Coercible {
     static func scalar(_ value: JSONValue.Lenient) -> Self?
 }
@@ -100,7 +100,7 @@ extension JSONValue: LenientDecodable {
     /// ``null``.
     public static var lenientDefault: JSONValue { .null }
 
-    /// The scalar in a decoder: faster than the whole value, because arrays and objects aren't read.
+    /// Reads only a scalar from a decoder, which is faster than reading arrays and objects.
     init(scalarFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {

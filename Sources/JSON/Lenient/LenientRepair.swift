@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A value that lenient decoding repaired: where, of which type, and why. It contains no value of the body.
+/// The key path, type and reason of a value that lenient decoding repaired. It contains no values of the body.
 ///
 /// ```swift
 /// let decoder = JSONDecoder.lenient { repair in logger.warning("\(repair)") }
@@ -10,13 +10,13 @@ import TargetKit
 struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     /// The reason for a repair.
     enum Reason: Sendable, Hashable, CaseIterable {
-        /// The key is missing: the default is used.
+        /// The key is missing, so the default is used.
         case missing
-        /// The value is null: the default is used.
+        /// The value is null, so the default is used.
         case null
-        /// The value is of another type, and was converted.
+        /// The value has another type, and was converted.
         case converted
-        /// The value is of another type, and can't be converted: the default is used.
+        /// The value has another type and can't be converted, so the default is used.
         case mistyped
         /// An element of an array or dictionary was omitted.
         case dropped
@@ -27,7 +27,8 @@ struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     /// The expected type, for example `Int`.
     let type: String
 
-    /// The key path of the value: keys and indices separated by dots, `items.0.price`. Empty for the whole body.
+    /// The key path of the value, with keys and indices separated by dots, for example `items.0.price`. Empty for the
+    /// whole body.
     let keyPath: String
 
     init(_ reason: Reason, type: String, at keyPath: String) {
@@ -41,7 +42,7 @@ struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
         self.init(reason, type: type, at: keys.joined(separator: "."))
     }
 
-    /// One line: the key path, the type, and the reason.
+    /// The key path, type and reason in one line.
     var description: String {
         let place = keyPath.isEmpty ? "the body" : keyPath
         return switch reason {
@@ -55,12 +56,12 @@ struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension CodingUserInfoKey {
-    /// Never `nil`: every text is a key.
+    /// Never `nil`, because every string is a valid key.
     fileprivate static let lenientObserver = CodingUserInfoKey(rawValue: "TargetKit.lenientObserver")
 }
 
 extension JSONDecoder {
-    /// A closure that is called for each repair, during decoding and on the thread that decodes; default: `nil`.
+    /// A closure that is called for each repair, on the decoding thread; default: `nil`.
     var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
         get { CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? @Sendable (LenientRepair) -> Void } }
         set { if let key = CodingUserInfoKey.lenientObserver { userInfo[key] = newValue } }

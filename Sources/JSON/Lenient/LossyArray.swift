@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// An array that omits elements that can't be decoded, instead of failing.
+/// An array that omits invalid elements instead of failing.
 ///
 /// ```swift
 /// struct Cart: Codable {
 ///     @LossyArray var items: [Item]
 /// }
 /// ```
-/// The array is empty if the value is missing, null, or not an array. Elements aren't converted: ``Lenient`` does that.
-/// The observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
+/// The array is empty if the value is missing, null, or not an array. Elements aren't converted; use ``Lenient`` to
+/// convert them. The observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
 @propertyWrapper
 public struct LossyArray<Element: Decodable> {
     /// The elements that could be decoded.
@@ -26,7 +26,7 @@ extension LossyArray: Equatable where Element: Equatable {}
 extension LossyArray: Hashable where Element: Hashable {}
 
 extension LossyArray: Decodable {
-    /// Decodes the elements of an array that can be decoded. Throws no error.
+    /// Decodes the valid elements of an array. Never throws.
     public init(from decoder: any Decoder) {
         self.init(wrappedValue: [])
         if let elements = LossyElement<Element>.elements(of: decoder, coercing: false) {
@@ -46,7 +46,7 @@ extension LossyArray: Encodable where Element: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes the lossy array of a key; empty if the key is missing. Throws no error.
+    /// Decodes the lossy array of a key, which is empty if the key is missing. Never throws.
     public func decode<Element>(_ type: LossyArray<Element>.Type, forKey key: Key) -> LossyArray<Element> {
         Coercion.decoder(forKey: key, in: self, [Element].self).map { LossyArray(from: $0) }
             ?? LossyArray(wrappedValue: [])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// An element that is decoded or omitted: decoding it never throws, so that the elements after it are reached.
+/// An element that is decoded or omitted. Decoding it never throws, so that the following elements can be decoded.
 struct LossyElement<Element: Decodable>: Decodable {
     let value: Element?
 
     init(from decoder: any Decoder) {
-        // In a container, so that the decoder's strategies for dates and data apply.
+        // Uses a container, so that the decoder's strategies for dates and data apply.
         value = try? decoder.singleValueContainer().decode(Element.self)
     }
 
@@ -24,7 +24,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             } else {
                 report(IndexKey(index), decoder: decoder)
             }
-            // A decoder that can't skip what it can't decode would never end.
+            // A decoder that can't skip invalid elements would cause an endless loop.
             guard container.currentIndex > index else { break }
         }
         return elements
@@ -44,7 +44,7 @@ struct LossyElement<Element: Decodable>: Decodable {
     ///
     /// - Parameter coercing: Whether values of other types are converted.
     static func members(of decoder: any Decoder, coercing: Bool) -> [String: Element]? {
-        // As a dictionary, whose keys the decoder doesn't change, regardless of its key strategy.
+        // Decoded as a dictionary, because the decoder's key strategy doesn't change its keys.
         guard let container = try? decoder.singleValueContainer() else { return nil }
         let values: [String: Element?]
         if coercing {

@@ -6,27 +6,27 @@ extension AFError {
     public var errorDescription: String? {
         switch self {
         case .explicitlyCancelled: "The request was cancelled."
-        case .invalidURL(let url): "The URL is not valid: \(url)"
+        case .invalidURL(let url): "The URL isn't valid: \(url)"
         case .parameterEncodingFailed(let reason): reason.text
         case .parameterEncoderFailed(let reason): reason.text
         case .multipartEncodingFailed(let reason): reason.text
-        case .requestAdaptationFailed(let error): "The request could not be adapted: \(error.localizedDescription)"
+        case .requestAdaptationFailed(let error): "The request couldn't be adapted: \(error.localizedDescription)"
         case .responseValidationFailed(let reason): reason.text
         case .responseSerializationFailed(let reason): reason.text
         case .requestRetryFailed(let retryError, let originalError):
-            "The request could not be retried: \(retryError.localizedDescription) "
-                + "It had failed: \(originalError.localizedDescription)"
+            "The request couldn't be retried: \(retryError.localizedDescription) "
+                + "The original error was: \(originalError.localizedDescription)"
         case .sessionDeinitialized: "The session was released before the request ended."
         case .sessionInvalidated(let error):
             "The session was invalidated\(error.map { ": \($0.localizedDescription)" } ?? ".")"
         case .serverTrustEvaluationFailed(let reason): reason.text
-        case .urlRequestValidationFailed: "A GET request cannot have a body."
+        case .urlRequestValidationFailed: "A GET request can't have a body."
         case .createUploadableFailed(let error):
-            "The body of the upload could not be created: \(error.localizedDescription)"
-        case .createURLRequestFailed(let error): "The request could not be created: \(error.localizedDescription)"
+            "The body of the upload couldn't be created: \(error.localizedDescription)"
+        case .createURLRequestFailed(let error): "The request couldn't be created: \(error.localizedDescription)"
         case .downloadedFileMoveFailed(let error, let source, let destination):
-            "The file \(source.path) could not be moved to \(destination.path): \(error.localizedDescription)"
-        // The error's own sentence: apps show it to their users.
+            "The file \(source.path) couldn't be moved to \(destination.path): \(error.localizedDescription)"
+        // The error's own sentence, because apps show it to their users.
         case .sessionTaskFailed(let error): "URLSessionTask failed with error: \(error.localizedDescription)"
         }
     }
@@ -43,9 +43,9 @@ extension AFError.ParameterEncodingFailureReason {
 
     fileprivate var text: String {
         switch self {
-        case .missingURL: "The request whose parameters are to be encoded has no URL."
-        case .jsonEncodingFailed(let error): "JSON could not be encoded: \(error.localizedDescription)"
-        case .customEncodingFailed(let error): "The parameters could not be encoded: \(error.localizedDescription)"
+        case .missingURL: "The parameters can't be encoded, because the request has no URL."
+        case .jsonEncodingFailed(let error): "JSON couldn't be encoded: \(error.localizedDescription)"
+        case .customEncodingFailed(let error): "The parameters couldn't be encoded: \(error.localizedDescription)"
         }
     }
 }
@@ -53,8 +53,8 @@ extension AFError.ParameterEncodingFailureReason {
 extension AFError.ParameterEncoderFailureReason {
     fileprivate var text: String {
         switch self {
-        case .missingRequiredComponent(let component): "The request lacks \(component)."
-        case .encoderFailed(let error): "The value could not be encoded: \(error.localizedDescription)"
+        case .missingRequiredComponent(let component): "The request is missing \(component)."
+        case .encoderFailed(let error): "The value couldn't be encoded: \(error.localizedDescription)"
         }
     }
 }
@@ -85,22 +85,22 @@ extension AFError.MultipartEncodingFailureReason {
 
     fileprivate var text: String {
         let cause = underlyingError.map { ": \($0.localizedDescription)" } ?? "."
-        guard let url else { return "The multipart body could not be created\(cause)" }
-        return "The multipart body could not be created from \(url.path)\(cause)"
+        guard let url else { return "The multipart body couldn't be created\(cause)" }
+        return "The multipart body couldn't be created from \(url.path)\(cause)"
     }
 }
 
 extension AFError.ResponseValidationFailureReason {
     fileprivate var text: String {
         switch self {
-        case .dataFileNil: "The response could not be validated, because there is no downloaded file."
-        case .dataFileReadFailed(let url): "The response could not be validated: \(url.path) cannot be read."
+        case .dataFileNil: "The response couldn't be validated, because there is no downloaded file."
+        case .dataFileReadFailed(let url): "The response couldn't be validated: \(url.path) can't be read."
         case .missingContentType(let types):
-            "The response has no content type; accepted are \(types.joined(separator: ", "))."
+            "The response has no content type; the call accepts \(types.joined(separator: ", "))."
         case .unacceptableContentType(let types, let type):
-            "The content type \(type) is not accepted; accepted are \(types.joined(separator: ", "))."
+            "The content type \(type) isn't accepted; the call accepts \(types.joined(separator: ", "))."
         case .unacceptableStatusCode(let code): "Response status code was unacceptable: \(code)."
-        case .customValidationFailed(let error): "The response is not valid: \(error.localizedDescription)"
+        case .customValidationFailed(let error): "The response isn't valid: \(error.localizedDescription)"
         }
     }
 }
@@ -119,11 +119,11 @@ extension AFError.ResponseSerializationFailureReason {
         switch self {
         case .inputDataNilOrZeroLength: "The response has no body."
         case .inputFileNil: "There is no downloaded file."
-        case .inputFileReadFailed(let url): "The file \(url.path) cannot be read."
-        case .stringSerializationFailed(let encoding): "The body is not text of the encoding \(encoding)."
-        case .invalidEmptyResponse(let type): "An empty body is not a \(type)."
+        case .inputFileReadFailed(let url): "The file \(url.path) can't be read."
+        case .stringSerializationFailed(let encoding): "The body isn't text in the encoding \(encoding)."
+        case .invalidEmptyResponse(let type): "An empty body isn't a \(type)."
         case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error):
-            "The body could not be decoded: \(error.localizedDescription)"
+            "The body couldn't be decoded: \(error.localizedDescription)"
         }
     }
 }
@@ -144,8 +144,8 @@ extension AFError.ServerTrustFailureReason {
         case .noCertificatesFound: "There are no certificates to compare with the server's."
         case .noPublicKeysFound: "There are no public keys to compare with the server's."
         case .trustEvaluationFailed(let error):
-            "The server is not trusted\(error.map { ": \($0.localizedDescription)" } ?? ".")"
-        case .customEvaluationFailed(let error): "The server is not trusted: \(error.localizedDescription)"
+            "The server isn't trusted\(error.map { ": \($0.localizedDescription)" } ?? ".")"
+        case .customEvaluationFailed(let error): "The server isn't trusted: \(error.localizedDescription)"
         }
     }
 }

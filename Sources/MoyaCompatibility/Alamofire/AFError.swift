@@ -4,12 +4,12 @@ import Foundation
 /// The failure of a request below Moya, with the cases of Alamofire 5.
 ///
 /// It is the error in ``MoyaError/underlying(_:_:)``: ``sessionTaskFailed(error:)`` with a `URLError` if there is no
-/// response, ``responseValidationFailed(reason:)`` for a status code that the target doesn't accept,
+/// response, ``responseValidationFailed(reason:)`` for a status code that the target doesn't accept, and
 /// ``explicitlyCancelled`` after ``Cancellable/cancel()``.
 public enum AFError: LocalizedError {
-    /// Why a multipart body couldn't be created.
+    /// The reason why a multipart body couldn't be created.
     public enum MultipartEncodingFailureReason: Sendable {
-        /// The URL isn't that of a file.
+        /// The URL isn't a file URL.
         case bodyPartURLInvalid(url: URL)
         /// The URL has no file name.
         case bodyPartFilenameInvalid(in: URL)
@@ -17,7 +17,7 @@ public enum AFError: LocalizedError {
         case bodyPartFileNotReachable(at: URL)
         /// The system can't read the file.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
-        /// The URL is that of a folder.
+        /// The URL refers to a folder.
         case bodyPartFileIsDirectory(at: URL)
         /// The size of the file is unknown.
         case bodyPartFileSizeNotAvailable(at: URL)
@@ -29,7 +29,7 @@ public enum AFError: LocalizedError {
         case outputStreamCreationFailed(for: URL)
         /// The file for the body exists.
         case outputStreamFileAlreadyExists(at: URL)
-        /// The URL for the body isn't that of a file.
+        /// The URL for the body isn't a file URL.
         case outputStreamURLInvalid(url: URL)
         /// Writing the body failed.
         case outputStreamWriteFailed(error: any Error)
@@ -37,7 +37,7 @@ public enum AFError: LocalizedError {
         case inputStreamReadFailed(error: any Error)
     }
 
-    /// Why parameters couldn't be encoded.
+    /// The reason why parameters couldn't be encoded.
     public enum ParameterEncodingFailureReason: Sendable {
         /// The request has no URL.
         case missingURL
@@ -47,7 +47,7 @@ public enum AFError: LocalizedError {
         case customEncodingFailed(error: any Error)
     }
 
-    /// Why an `Encodable` value couldn't be encoded.
+    /// The reason why an `Encodable` value couldn't be encoded.
     public enum ParameterEncoderFailureReason: Sendable {
         /// A part of the request that the encoder needs.
         public enum RequiredComponent: Sendable {
@@ -63,7 +63,7 @@ public enum AFError: LocalizedError {
         case encoderFailed(error: any Error)
     }
 
-    /// Why a response wasn't accepted.
+    /// The reason why a response wasn't accepted.
     public enum ResponseValidationFailureReason: Sendable {
         /// The downloaded file doesn't exist.
         case dataFileNil
@@ -79,7 +79,7 @@ public enum AFError: LocalizedError {
         case customValidationFailed(error: any Error)
     }
 
-    /// Why a response couldn't be decoded.
+    /// The reason why a response couldn't be decoded.
     public enum ResponseSerializationFailureReason: Sendable {
         /// The response has no body.
         case inputDataNilOrZeroLength
@@ -99,7 +99,7 @@ public enum AFError: LocalizedError {
         case invalidEmptyResponse(type: String)
     }
 
-    /// Why a server wasn't trusted.
+    /// The reason why a server wasn't trusted.
     public enum ServerTrustFailureReason: Sendable {
         /// The session's manager has no evaluator for the host.
         case noRequiredEvaluator(host: String)
@@ -113,7 +113,7 @@ public enum AFError: LocalizedError {
         case customEvaluationFailed(error: any Error)
     }
 
-    /// Why a request can't be sent.
+    /// The reason why a request can't be sent.
     public enum URLRequestValidationFailureReason: Sendable {
         /// A GET has a body.
         case bodyDataInGETRequest(Data)
@@ -149,7 +149,7 @@ public enum AFError: LocalizedError {
     case sessionDeinitialized
     /// The session was invalidated.
     case sessionInvalidated(error: (any Error)?)
-    /// There is no response, or it is incomplete: the error is a `URLError`.
+    /// There is no response, or it is incomplete. The error is a `URLError`.
     case sessionTaskFailed(error: any Error)
     /// The request can't be sent.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
@@ -159,7 +159,7 @@ extension Error {
     /// This error as an `AFError`; `nil` if it is another one.
     public var asAFError: AFError? { self as? AFError }
 
-    /// This error as an `AFError`, or the one that a closure returns.
+    /// This error as an `AFError`, or else the given error.
     func asAFError(or defaultError: @autoclosure () -> AFError) -> AFError { asAFError ?? defaultError() }
 }
 

@@ -23,20 +23,21 @@ public enum DownloadRequest {
         }
     }
 
-    /// Chooses the place of a downloaded file.
+    /// Chooses the destination of a downloaded file.
     public typealias Destination = (
         _ temporaryURL: URL, _ response: HTTPURLResponse
     ) -> (destinationURL: URL, options: Options)
 
-    /// Returns a destination in a folder of the user, with the name that the server suggests.
+    /// Returns a destination in a folder of the user, with the server's suggested name.
     ///
-    /// On Apple's systems the name is the response's `suggestedFilename`. On Linux it is that of `Content-Disposition`
-    /// (RFC 6266), else the last component of the URL, else `download`, without characters that aren't safe in a name.
+    /// On Apple's systems, the name is the response's `suggestedFilename`. On Linux, it is the name in
+    /// `Content-Disposition` (RFC 6266), or else the last component of the URL, or else `download`, without characters
+    /// that aren't safe in a file name.
     ///
     /// - Parameters:
     ///   - directory: The folder; default: the documents.
     ///   - domain: The domain of the folder; default: the user's.
-    ///   - options: How the destination is prepared; default: not at all.
+    ///   - options: The options for preparing the destination; default: none.
     public static func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask,
@@ -49,7 +50,7 @@ public enum DownloadRequest {
     }
 }
 
-/// Chooses the place of a downloaded file.
+/// Chooses the destination of a downloaded file.
 public typealias DownloadDestination = DownloadRequest.Destination
 
 extension HTTPURLResponse {
@@ -66,10 +67,10 @@ extension HTTPURLResponse {
 }
 
 extension TargetKit.DownloadDestination {
-    /// The file that a destination of Moya chooses.
+    /// Returns the destination that a Moya destination chooses.
     ///
-    /// The destination receives the URL of a temporary file that doesn't exist: the body is moved to its place once it
-    /// is complete and accepted.
+    /// The Moya destination receives the URL of a temporary file that doesn't exist, because the complete body is moved
+    /// directly to its destination.
     static func choosing(_ destination: @escaping DownloadDestination, for url: URL) -> TargetKit.DownloadDestination {
         let destination = Unchecked(destination)
         return .choose { head, name in

@@ -13,7 +13,7 @@ public protocol EventMonitor {
     /// Called with the request of each attempt, before it is sent.
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
 
-    /// Called when a request begins, after ``request(_:didCreateURLRequest:)``.
+    /// Called when a request starts, after ``request(_:didCreateURLRequest:)``.
     func requestDidResume(_ request: Request)
 
     /// Called when a cancelled request ends, before ``requestDidFinish(_:)``.

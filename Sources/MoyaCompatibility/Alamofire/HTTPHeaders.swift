@@ -5,66 +5,66 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Header fields in order, one for each name. Names are compared without regard to case.
+/// Header fields in order, one for each name. Names are case-insensitive.
 public struct HTTPHeaders: Sendable, Hashable {
     private var fields: [HTTPHeader] = []
 
     /// Creates an empty list.
     public init() {}
 
-    /// Creates a list. Of two fields with the same name, the last one is kept.
+    /// Creates a list. If two fields have the same name, the list contains the last one.
     public init(_ headers: [HTTPHeader]) {
         for header in headers { update(header) }
     }
 
-    /// Creates a list of a dictionary, in no particular order.
+    /// Creates a list from a dictionary, in no particular order.
     public init(_ dictionary: [String: String]) {
         for (name, value) in dictionary { update(name: name, value: value) }
     }
 
-    /// Adds a field, or replaces the one of the same name.
+    /// Adds a field, or replaces the field with the same name.
     public mutating func add(name: String, value: String) {
         update(HTTPHeader(name: name, value: value))
     }
 
-    /// Adds a field, or replaces the one of the same name.
+    /// Adds a field, or replaces the field with the same name.
     public mutating func add(_ header: HTTPHeader) {
         update(header)
     }
 
-    /// Adds a field, or replaces the one of the same name.
+    /// Adds a field, or replaces the field with the same name.
     public mutating func update(name: String, value: String) {
         update(HTTPHeader(name: name, value: value))
     }
 
-    /// Adds a field, or replaces the one of the same name.
+    /// Adds a field, or replaces the field with the same name.
     public mutating func update(_ header: HTTPHeader) {
         if let index = index(of: header.name) { fields[index] = header } else { fields.append(header) }
     }
 
-    /// Removes the field of a name, if there is one.
+    /// Removes the field with a name, if any.
     public mutating func remove(name: String) {
         if let index = index(of: name) { fields.remove(at: index) }
     }
 
-    /// Sorts the fields by name, without regard to case.
+    /// Sorts the fields by name, ignoring case.
     public mutating func sort() {
         fields.sort { $0.name.lowercased() < $1.name.lowercased() }
     }
 
-    /// Returns the fields sorted by name, without regard to case.
+    /// Returns the fields sorted by name, ignoring case.
     public func sorted() -> HTTPHeaders {
         var headers = self
         headers.sort()
         return headers
     }
 
-    /// The value of the field of a name; `nil` if there is none.
+    /// The value of the field with a name; `nil` if there is none.
     public func value(for name: String) -> String? {
         index(of: name).map { fields[$0].value }
     }
 
-    /// The value of the field of a name. Setting `nil` removes the field.
+    /// The value of the field with a name. Setting `nil` removes the field.
     public subscript(_ name: String) -> String? {
         get { value(for: name) }
         set {
@@ -84,12 +84,12 @@ public struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// Creates a list. Of two fields with the same name, the last one is kept.
+    /// Creates a list. If two fields have the same name, the list contains the last one.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { update(name: name, value: value) }
     }
 
-    /// Creates a list. Of two fields with the same name, the last one is kept.
+    /// Creates a list. If two fields have the same name, the list contains the last one.
     public init(arrayLiteral elements: HTTPHeader...) {
         self.init(elements)
     }
@@ -169,7 +169,7 @@ extension HTTPHeader {
     /// The codings that the transports decode: gzip and deflate.
     public static let defaultAcceptEncoding = acceptEncoding("gzip, deflate")
 
-    /// Up to six of the user's preferred languages, each with a lower quality than the one before.
+    /// Up to six of the user's preferred languages, in order of decreasing quality.
     public static let defaultAcceptLanguage = acceptLanguage(
         Locale.preferredLanguages.prefix(6).enumerated()
             .map { index, language in "\(language);q=\(1.0 - Double(index) * 0.1)" }
@@ -214,7 +214,7 @@ extension HTTPURLResponse {
 }
 
 extension URLSessionConfiguration {
-    /// The header fields that the session adds to each request that doesn't have them.
+    /// The header fields that the session adds to requests without them.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(httpAdditionalHeaders as? [String: String] ?? [:]) }
         set { httpAdditionalHeaders = newValue.dictionary }

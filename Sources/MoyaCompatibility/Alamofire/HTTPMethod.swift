@@ -23,7 +23,7 @@ public struct HTTPMethod: RawRepresentable, Sendable, Hashable {
     /// `TRACE`.
     public static let trace = HTTPMethod(rawValue: "TRACE")
 
-    /// The method as it is sent.
+    /// The method's name in a request.
     public let rawValue: String
 
     /// Creates a method.

@@ -6,12 +6,13 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Applies the two limits of URLSession to the requests of a ``MoyaProvider``: `URLRequest.timeoutInterval` is the time
-/// without a byte, and the session's `timeoutIntervalForResource` the time of one request with its redirects.
+/// Applies URLSession's two timeouts to the requests of a ``MoyaProvider``. `URLRequest.timeoutInterval` limits the
+/// time without a byte, and the session's `timeoutIntervalForResource` the time of one request with its redirects.
 ///
-/// A transport has one idle timeout, so requests with another one have a transport of their own.
+/// A transport has a single idle timeout, so requests with another timeout use a separate transport.
 final class IdleTransport: Transport {
-    /// Requests with more different timeouts share the session's transport, and are limited as a whole.
+    /// The maximum number of separate transports. Requests with further timeouts use the session's transport, and the
+    /// timeout limits the whole request.
     private static let transportLimit = 8
     /// The resource limit of a URLSession by default: seven days.
     static let longestTime: Duration = .seconds(7 * 24 * 3_600)
@@ -20,7 +21,7 @@ final class IdleTransport: Transport {
     private let standard: any Transport
     private let others = Locked<[TimeInterval: any Transport]>([:])
 
-    /// - Parameter transport: Creates the transport for an idle timeout in seconds; `nil` stands for the session's.
+    /// - Parameter transport: Creates the transport for an idle timeout in seconds; `nil` for the session's timeout.
     init(_ transport: @escaping (TimeInterval?) -> any Transport) {
         makeTransport = Unchecked(transport)
         standard = transport(nil)
@@ -46,17 +47,17 @@ final class IdleTransport: Transport {
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
-        // The calls of a `MoyaProvider` have tasks of their own.
+        // The calls of a `MoyaProvider` have separate tasks.
         guard !request.isOfMoyaProvider else { return try await send(request) }
         return try await standard.send(request, cancelledBy: handle)
     }
 
-    /// The transport with the request's idle timeout, and the request without a limit for the whole exchange, which
-    /// would take the place of that timeout.
+    /// The transport with the request's idle timeout, and the request without an exchange timeout, because that would
+    /// override the idle timeout.
     private func limited(_ request: TransportRequest) -> (transport: any Transport, request: TransportRequest) {
         var request = request
         let seconds = request.urlRequest.timeoutInterval
-        // 60 seconds is the default of `URLRequest`, and stands for the session's timeout.
+        // 60 seconds, the default of `URLRequest`, represents the session's timeout.
         guard seconds != 60, seconds > 0, seconds < 1e9 else {
             request.timeout = nil
             return (standard, request)
@@ -70,7 +71,7 @@ final class IdleTransport: Transport {
     private func transport(idleTimeout seconds: TimeInterval) -> (any Transport)? {
         let (known, isFull) = others.withLock { ($0[seconds], $0.count >= Self.transportLimit) }
         if isFull || known != nil { return known }
-        // It may ask an object of the app, so it isn't created under the lock.
+        // Created outside the lock, because this may call an object of the app.
         let new = makeTransport.value(seconds)
         return others.withLock { others in
             if let known = others[seconds] { return known }
@@ -81,8 +82,8 @@ final class IdleTransport: Transport {
 }
 
 extension TransportRequest {
-    /// Whether a ``MoyaProvider`` has made the call, and not its ``MoyaProvider/targetKit``, which has TargetKit's
-    /// limits.
+    /// Whether a ``MoyaProvider`` made the call, rather than its ``MoyaProvider/targetKit``, which has TargetKit's
+    /// timeouts.
     fileprivate var isOfMoyaProvider: Bool {
         (target as? any LegacyTargetValue)?.call?.endsOnCallbackQueue == true
     }

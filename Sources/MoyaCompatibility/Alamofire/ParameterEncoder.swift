@@ -60,7 +60,7 @@ public final class JSONParameterEncoder: ParameterEncoder {
 
 /// Writes a value into the query, or into a body of the type `application/x-www-form-urlencoded`.
 public final class URLEncodedFormParameterEncoder: ParameterEncoder {
-    /// Where the value is written.
+    /// The destination of the value.
     public typealias Destination = URLEncoding.Destination
 
     /// An encoder with the default settings.
@@ -68,14 +68,14 @@ public final class URLEncodedFormParameterEncoder: ParameterEncoder {
 
     /// The encoder of the text.
     public let encoder: URLEncodedFormEncoder
-    /// Where the value is written.
+    /// The destination of the value.
     public let destination: Destination
 
     /// Creates an encoder.
     ///
     /// - Parameters:
     ///   - encoder: The encoder of the text; default: one with the default settings.
-    ///   - destination: Where the value is written; default: depends on the method.
+    ///   - destination: The destination of the value; default: depends on the method.
     public init(
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
         destination: Destination = .methodDependent

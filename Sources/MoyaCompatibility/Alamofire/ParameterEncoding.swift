@@ -19,9 +19,9 @@ public protocol ParameterEncoding {
 
 /// Writes parameters into the query, or into a body of the type `application/x-www-form-urlencoded`.
 ///
-/// Keys are sorted. The keys of a nested dictionary are in brackets, `user[name]=Ann`, sorted as well.
+/// Keys are sorted. The keys of a nested dictionary are in brackets, for example `user[name]=Ann`, and are also sorted.
 public struct URLEncoding: ParameterEncoding, Sendable {
-    /// Where the parameters are written.
+    /// The destination of the parameters.
     public enum Destination: Sendable {
         /// Into the query of GET, HEAD and DELETE, and into the body of other methods.
         case methodDependent
@@ -39,7 +39,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
         }
     }
 
-    /// How the elements of an array are named.
+    /// The naming of array elements.
     public enum ArrayEncoding: Sendable {
         /// `key[]`.
         case brackets
@@ -49,7 +49,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
         case indexInBrackets
     }
 
-    /// How Boolean values are written.
+    /// The representation of Boolean values.
     public enum BoolEncoding: Sendable {
         /// `1` and `0`.
         case numeric
@@ -64,19 +64,19 @@ public struct URLEncoding: ParameterEncoding, Sendable {
     /// An encoding into the body.
     public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-    /// Where the parameters are written.
+    /// The destination of the parameters.
     public let destination: Destination
-    /// How the elements of an array are named.
+    /// The naming of array elements.
     public let arrayEncoding: ArrayEncoding
-    /// How Boolean values are written.
+    /// The representation of Boolean values.
     public let boolEncoding: BoolEncoding
 
     /// Creates an encoding.
     ///
     /// - Parameters:
-    ///   - destination: Where the parameters are written; default: depends on the method.
-    ///   - arrayEncoding: How the elements of an array are named; default: with brackets.
-    ///   - boolEncoding: How Boolean values are written; default: as numbers.
+    ///   - destination: The destination of the parameters; default: depends on the method.
+    ///   - arrayEncoding: The naming of array elements; default: with brackets.
+    ///   - boolEncoding: The representation of Boolean values; default: as numbers.
     public init(
         destination: Destination = .methodDependent,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -106,7 +106,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
 
     /// Returns the names and values of a parameter, escaped: one for a single value, more for an array or dictionary.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
-        // Most values are texts and numbers; a cast to a dictionary is slow.
+        // Most values are strings and numbers, and a cast to a dictionary is slow.
         if let text = value as? String { return [(escape(key), escape(text))] }
         if let number = value as? Int, !(type(of: value) is NSNumber.Type) { return [(escape(key), "\(number)")] }
         if let dictionary = value as? [String: Any] {
@@ -157,7 +157,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
         return (value as? Bool).map(text) ?? "\(value)"
     }
 
-    /// A number as `NSNumber` writes it: a whole one without a fraction.
+    /// The text of a number in the format of `NSNumber`, in which integers have no fraction.
     private func text(of number: some BinaryFloatingPoint & CustomStringConvertible) -> String {
         let isWhole = number.rounded() == number && number.magnitude < 1e16
         return isWhole ? "\(Int64(number))" : number.description
@@ -218,9 +218,9 @@ public struct JSONEncoding: ParameterEncoding, Sendable {
     }
 }
 
-/// The parameters contain a value that JSON can't express.
+/// An error for parameters with a value that JSON can't represent.
 struct InvalidJSONObject: LocalizedError {
-    var errorDescription: String? { "The parameters contain a value that JSON cannot express." }
+    var errorDescription: String? { "The parameters contain a value that JSON can't represent." }
 }
 
 extension URLRequest {
@@ -231,7 +231,7 @@ extension URLRequest {
 }
 
 extension CharacterSet {
-    /// The characters that a query is sent with: letters, digits, and `-._~/?`.
+    /// The characters that aren't escaped in a query: letters, digits, and `-._~/?`.
     public static let afURLQueryAllowed = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?"
     )

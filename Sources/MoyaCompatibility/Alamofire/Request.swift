@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A request that a session sends, as interceptors and plugins see it.
+/// A request that a session sends, for interceptors and plugins.
 public final class Request: RequestType, Sendable {
     private struct State: Sendable {
         var requests: [URLRequest] = []
@@ -16,7 +16,7 @@ public final class Request: RequestType, Sendable {
         var handle: RequestHandle?
         var isCancelled = false
         var credential: Unchecked<URLCredential>?
-        /// The header fields in which plugins put secrets, for textual forms.
+        /// The header fields in which plugins put secrets, which textual forms redact.
         var secretHeaders: Set<HTTPHeaderName> = HeaderRedaction.standard.secretNames
     }
 
@@ -63,7 +63,7 @@ public final class Request: RequestType, Sendable {
         return self
     }
 
-    /// Answers the server's challenge with a user name and a password.
+    /// Responds to the server's challenge with a user name and password.
     @discardableResult
     public func authenticate(
         username: String,
@@ -73,7 +73,7 @@ public final class Request: RequestType, Sendable {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Answers the server's challenge with a credential.
+    /// Responds to the server's challenge with a credential.
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
         let credential = Unchecked(credential)
@@ -100,9 +100,9 @@ public struct RequestTask: Sendable {
     let request: URLRequest?
     /// The response; `nil` if there is none.
     public let response: URLResponse?
-    /// The request as it was sent.
+    /// The request that was sent.
     public var originalRequest: URLRequest? { request }
-    /// The request as it was sent.
+    /// The request that was sent.
     public var currentRequest: URLRequest? { request }
 }
 
@@ -121,7 +121,7 @@ extension Request {
 
     var credential: URLCredential? { state.withLock(\.credential)?.value }
 
-    /// Connects the request to the call that sends it. A request that was cancelled before cancels the call.
+    /// Connects the request to the call that sends it. If the request was already cancelled, cancels the call.
     func attach(_ handle: RequestHandle) {
         let isCancelled = state.withLock { state in
             state.handle = handle
@@ -130,7 +130,7 @@ extension Request {
         if isCancelled { handle.cancel() }
     }
 
-    /// Records the request of an attempt. Each of the plugins does so.
+    /// Records the request of an attempt. Each plugin calls this method.
     func record(_ request: URLRequest, attempt: Int, secretHeaders: Set<HTTPHeaderName>) {
         state.withLock { state in
             if state.requests.count > attempt {
@@ -176,7 +176,7 @@ extension URLRequest {
         return parts.joined(separator: " \\\n\t")
     }
 
-    /// The text in double quotes, in which the shell replaces nothing.
+    /// The text in double quotes, escaped so that the shell expands nothing.
     private static func quoted(_ text: String) -> String {
         var escaped = ""
         for character in text {

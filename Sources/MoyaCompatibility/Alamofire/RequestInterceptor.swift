@@ -15,15 +15,15 @@ public struct RequestAdapterState: Sendable {
 
 /// Changes requests before they are sent.
 public protocol RequestAdapter {
-    /// Changes a request, and passes it or an error to the completion, which must be called once.
+    /// Changes a request, and passes it or an error to the completion handler. Call the handler exactly once.
     func adapt(
         _ urlRequest: URLRequest,
         for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     )
 
-    /// Changes a request, and passes it or an error to the completion, which must be called once. Default: calls
-    /// ``adapt(_:for:completion:)``.
+    /// Changes a request, and passes it or an error to the completion handler. Call the handler exactly once. Default:
+    /// calls ``adapt(_:for:completion:)``.
     func adapt(
         _ urlRequest: URLRequest,
         using state: RequestAdapterState,
@@ -44,7 +44,7 @@ extension RequestAdapter {
 
 /// The decision of a ``RequestRetrier``.
 public enum RetryResult: Sendable {
-    /// Retry at once.
+    /// Retry immediately.
     case retry
     /// Retry after a delay in seconds.
     case retryWithDelay(TimeInterval)
@@ -54,9 +54,10 @@ public enum RetryResult: Sendable {
     case doNotRetryWithError(any Error)
 }
 
-/// Decides whether a request that has failed is retried.
+/// Decides whether to retry a failed request.
 public protocol RequestRetrier {
-    /// Decides about a failed request, and passes the decision to the completion, which must be called once.
+    /// Decides whether to retry a failed request, and passes the decision to the completion handler. Call the handler
+    /// exactly once.
     func retry(
         _ request: Request,
         for session: Session,
@@ -65,7 +66,7 @@ public protocol RequestRetrier {
     )
 }
 
-/// Changes requests before they are sent, and decides whether those that have failed are retried.
+/// Changes requests before they are sent, and decides whether to retry failed ones.
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
@@ -94,7 +95,7 @@ public typealias AdaptHandler = (
     URLRequest, Session, _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
 ) -> Void
 
-/// Decides whether a request that has failed is retried.
+/// Decides whether to retry a failed request.
 public typealias RetryHandler = (
     Request, Session, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void
 ) -> Void
@@ -138,8 +139,8 @@ open class Retrier: RequestInterceptor {
     }
 }
 
-/// Adapters and retriers in order. Each adapter receives the request of the one before; the first decision other than
-/// ``RetryResult/doNotRetry`` is taken.
+/// An ordered list of adapters and retriers. Each adapter receives the request of the previous one. The first decision
+/// other than ``RetryResult/doNotRetry`` applies.
 open class Interceptor: RequestInterceptor {
     /// The adapters.
     public let adapters: [any RequestAdapter]
@@ -158,7 +159,7 @@ open class Interceptor: RequestInterceptor {
         retriers = [retrier]
     }
 
-    /// Creates an interceptor of adapters, retriers and interceptors, which come last.
+    /// Creates an interceptor of adapters, retriers and interceptors. The interceptors come last.
     public init(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -186,7 +187,7 @@ open class Interceptor: RequestInterceptor {
         Self.adapt(urlRequest, with: adapters[...], completion) { $0.adapt($1, using: state, completion: $2) }
     }
 
-    /// Asks the retriers.
+    /// Calls the retriers in order.
     open func retry(
         _ request: Request,
         for session: Session,

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Retries requests that fail for a transient reason, with growing delays.
+/// Retries requests after transient failures, with exponentially growing delays.
 open class RetryPolicy: RequestInterceptor {
     /// The default number of retries: 2.
     public static let defaultRetryLimit: UInt = 2
@@ -70,7 +70,7 @@ open class RetryPolicy: RequestInterceptor {
         completion(.retryWithDelay(delay))
     }
 
-    /// Whether the request's method, and its status code or failure, are among those of the policy.
+    /// Whether the policy includes the request's method, and its status code or failure.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if let status = request.response?.statusCode, retryableHTTPStatusCodes.contains(status) { return true }

@@ -15,11 +15,12 @@ protocol PolicyTrustEvaluating: ServerTrustEvaluating {
 enum ServerTrustRule {
     case system
     case disabled
-    /// The server's key is that of one of the certificates, which the system has to trust if they are validated.
+    /// The server's key matches one of the certificates. If validated, the system must also trust the server's
+    /// certificate.
     case keys(ofCertificates: [Data], isValidated: Bool)
-    /// The server's certificate is one of these, or is signed by one of them.
+    /// The server's certificate is one of these certificates, or is signed by one of them.
     case authorities([Data])
-    /// All of the rules.
+    /// All rules must be met.
     case all([any ServerTrustEvaluating])
 
     /// Whether the chain, the dates and the host are validated.
@@ -37,21 +38,21 @@ enum ServerTrustRule {
 }
 
 extension ServerTrustManager {
-    /// The policy for all hosts but those with ``authorities``; evaluators of the app's own are left out.
+    /// The policy for all hosts except those with ``authorities``, without the app's own evaluators.
     var policy: TLSPolicy {
         var insecureHosts: [String] = []
         var pins: [String: [String]] = [:]
         // A pattern such as `*.example.com` isn't the name of a host.
         for (host, evaluator) in evaluators where !host.contains("*") {
             let rules = Self.rules(of: evaluator) ?? []
-            // All rules have to hold, so a single one that validates the certificate decides.
+            // All rules must be met, so a single rule that validates the certificate is sufficient.
             if !rules.isEmpty, !rules.contains(where: \.validates) { insecureHosts.append(host) }
             pins[host] = Self.pins(of: rules)
         }
         return TLSPolicy(trust: insecureHosts.isEmpty ? .system : .insecureTrustAll(for: insecureHosts), pins: pins)
     }
 
-    /// The hosts with authorities of their own, in lowercase, with their policies.
+    /// The policies of hosts with separate authorities, by lowercase host.
     var authorities: [String: TLSPolicy] {
         let pins = policy.pins
         var policies: [String: TLSPolicy] = [:]
@@ -64,7 +65,7 @@ extension ServerTrustManager {
         return policies
     }
 
-    /// The pins that are common to all rules with keys; `nil` without such a rule.
+    /// The pins that all rules with keys have in common; `nil` if there is no such rule.
     private static func pins(of rules: [ServerTrustRule]) -> [String]? {
         rules.reduce(nil) { common, rule in
             guard case .keys(let certificates, _) = rule else { return common }
@@ -73,7 +74,7 @@ extension ServerTrustManager {
         }
     }
 
-    /// Checks that the policy expresses the rule of a host.
+    /// Checks that the policy can express the rule of a host.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)``.
     func check(_ host: String) throws(AFError) {
@@ -83,7 +84,7 @@ extension ServerTrustManager {
         } catch {
             throw error.asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
         }
-        // The policy is that of ``evaluators``: another choice of a subclass would have no effect.
+        // The policy is made from `evaluators`, so a different choice of a subclass would have no effect.
         guard evaluator.map({ $0 as AnyObject }) === evaluators[host].map({ $0 as AnyObject }) else {
             throw .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: UnsupportedEvaluator()))
         }
@@ -100,7 +101,7 @@ extension ServerTrustManager {
         }
     }
 
-    /// The simple rules of an evaluator; `nil` if one is an evaluator of the app's own.
+    /// The simple rules of an evaluator; `nil` if one is the app's own evaluator.
     private static func rules(of evaluator: any ServerTrustEvaluating) -> [ServerTrustRule]? {
         guard let evaluator = evaluator as? any PolicyTrustEvaluating else { return nil }
         guard case .all(let evaluators) = evaluator.rule else { return [evaluator.rule] }
@@ -114,28 +115,28 @@ extension ServerTrustManager {
     }
 }
 
-/// An evaluator of the app's own, or one that a subclass of the manager chooses, can't be expressed as a policy.
+/// An error for an evaluator of the app or of a subclass of the manager, which a policy can't express.
 struct UnsupportedEvaluator: LocalizedError {
     var errorDescription: String? {
         """
-        Evaluators of the app's own, and those that serverTrustEvaluator(forHost:) chooses in place of the manager's \
-        evaluators, are not supported: use a TLSPolicy of TargetKit, or name the host in the manager's evaluators.
+        The app's own evaluators, and evaluators that serverTrustEvaluator(forHost:) chooses instead of the manager's \
+        evaluators, aren't supported. Use a TLSPolicy of TargetKit, or add the host to the manager's evaluators.
         """
     }
 }
 
-/// The underlying error of a failure of a server that the session's manager doesn't trust.
+/// The underlying error if the session's manager doesn't trust a server.
 struct UntrustedServer: ErrorWithKind {
     let error: AFError
 
     var kind: TargetKitError.Kind? { .insecureConnection }
 }
 
-/// Sends requests only to servers for which the session has a rule, those of redirects included, and those to hosts
-/// with authorities of their own by separate transports.
+/// Sends requests, including redirects, only to servers for which the session has a rule. Hosts with separate
+/// authorities have separate transports.
 struct TrustingTransport: Transport {
     let manager: Unchecked<ServerTrustManager>
-    /// The transports of hosts, in lowercase, with authorities of their own.
+    /// The transports of hosts with separate authorities, by lowercase host.
     let hosts: [String: any Transport]
     let others: any Transport
 
@@ -177,7 +178,7 @@ struct TrustingTransport: Transport {
         }
     }
 
-    /// The codes of a server that isn't trusted.
+    /// The error codes for untrusted servers.
     private static let codes: Set<URLError.Code> = [
         .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
         .serverCertificateNotYetValid,

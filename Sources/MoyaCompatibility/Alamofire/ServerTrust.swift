@@ -6,7 +6,7 @@ import TargetKit
 import Security
 #endif
 
-/// The rules for the hosts of a session: which servers it trusts.
+/// The rules that determine which servers a session trusts.
 open class ServerTrustManager {
     /// Whether a call to a host without an evaluator fails.
     public let allHostsMustBeEvaluated: Bool
@@ -23,8 +23,8 @@ open class ServerTrustManager {
         self.evaluators = evaluators
     }
 
-    /// Returns the evaluator of a host; `nil` if it has none and needs none. A call fails if an override returns
-    /// another evaluator than ``evaluators`` has for the host.
+    /// Returns the evaluator of a host; `nil` if it has none and needs none. If an override returns an evaluator other
+    /// than the one in ``evaluators``, calls to the host fail.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` if the host needs an evaluator and has none.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
@@ -40,8 +40,8 @@ open class ServerTrustManager {
 
 /// Decides whether a server is trusted.
 ///
-/// TargetKit's transports check servers by a `TLSPolicy` of TargetKit, which the session derives from the evaluators of
-/// this module. A call to a host with an evaluator of the app's own fails: its rule can't be expressed as a policy.
+/// TargetKit's transports check servers with a `TLSPolicy`, which the session derives from the evaluators of this
+/// module. Calls to a host with the app's own evaluator fail, because a policy can't express it.
 public protocol ServerTrustEvaluating {
     #if canImport(Security)
     /// Checks a server.
@@ -53,12 +53,12 @@ public protocol ServerTrustEvaluating {
 
 #if canImport(Security)
 extension ServerTrustEvaluating {
-    /// Does nothing: the transport checks servers by the session's policy.
+    /// Does nothing, because the transport checks servers with the session's policy.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {}
 }
 #endif
 
-/// Trusts what the system trusts.
+/// Trusts the servers that the system trusts.
 public final class DefaultTrustEvaluator: PolicyTrustEvaluating {
     var rule: ServerTrustRule { .system }
 
@@ -76,9 +76,9 @@ public final class DisabledTrustEvaluator: PolicyTrustEvaluating {
 
 /// Trusts servers with one of the app's certificates.
 ///
-/// The public key of the server's own certificate must be the key of one of the app's, so that a renewed certificate
-/// with the same key is accepted, and the certificate of an authority isn't. With `acceptSelfSignedCertificates`, the
-/// app's certificates are the only trusted authorities for the host instead.
+/// The public key of the server's own certificate must match one of the app's certificates. Therefore a renewed
+/// certificate with the same key is accepted, but a pinned authority's certificate doesn't match. With
+/// `acceptSelfSignedCertificates`, the app's certificates are instead the only trusted authorities for the host.
 public final class PinnedCertificatesTrustEvaluator: PolicyTrustEvaluating {
     let rule: ServerTrustRule
 
@@ -87,10 +87,9 @@ public final class PinnedCertificatesTrustEvaluator: PolicyTrustEvaluating {
     ///
     /// - Parameters:
     ///   - certificates: The certificates; default: those in the app's main bundle.
-    ///   - acceptSelfSignedCertificates: Whether the certificates are the authorities in place of the system's;
-    ///     default: no.
-    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. It is also validated
-    ///     if only one of this and `validateHost` is `false`.
+    ///   - acceptSelfSignedCertificates: Whether the certificates replace the system's authorities; default: no.
+    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. Validation is skipped
+    ///     only if both this and `validateHost` are `false`.
     ///   - validateHost: Whether the host is validated; default: yes.
     public convenience init(
         certificates: [SecCertificate] = Bundle.main.af.certificates,
@@ -108,10 +107,9 @@ public final class PinnedCertificatesTrustEvaluator: PolicyTrustEvaluating {
     /// Creates an evaluator with the certificates in the program's main bundle.
     ///
     /// - Parameters:
-    ///   - acceptSelfSignedCertificates: Whether the certificates are the authorities in place of the system's;
-    ///     default: no.
-    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. It is also validated
-    ///     if only one of this and `validateHost` is `false`.
+    ///   - acceptSelfSignedCertificates: Whether the certificates replace the system's authorities; default: no.
+    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. Validation is skipped
+    ///     only if both this and `validateHost` are `false`.
     ///   - validateHost: Whether the host is validated; default: yes.
     public convenience init(
         acceptSelfSignedCertificates: Bool = false,
@@ -144,8 +142,8 @@ public final class PublicKeysTrustEvaluator: PolicyTrustEvaluating {
     /// Creates an evaluator with the keys of the certificates in the app's main bundle.
     ///
     /// - Parameters:
-    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. It is also validated
-    ///     if only one of this and `validateHost` is `false`.
+    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. Validation is skipped
+    ///     only if both this and `validateHost` are `false`.
     ///   - validateHost: Whether the host is validated; default: yes.
     public init(performDefaultValidation: Bool = true, validateHost: Bool = true) {
         rule = .keys(
@@ -155,7 +153,7 @@ public final class PublicKeysTrustEvaluator: PolicyTrustEvaluating {
     }
 }
 
-/// Trusts servers that all of the evaluators trust.
+/// Trusts servers that all evaluators trust.
 public final class CompositeTrustEvaluator: PolicyTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
@@ -167,7 +165,7 @@ public final class CompositeTrustEvaluator: PolicyTrustEvaluating {
     }
 }
 
-/// The certificates among a bundle's resources: `Bundle.main.af.certificates`.
+/// The certificates among a bundle's resources, for example `Bundle.main.af.certificates`.
 public struct BundledCertificates {
     let bundle: Bundle
 

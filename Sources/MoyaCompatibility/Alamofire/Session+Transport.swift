@@ -12,7 +12,7 @@ extension Session {
         IdleTransport { seconds in self.transport(idleTimeout: seconds) }
     }
 
-    /// The transport with an idle timeout in seconds; `nil`: the session's.
+    /// The transport with an idle timeout in seconds; `nil` for the session's timeout.
     private func transport(idleTimeout: TimeInterval?) -> any Transport {
         let configuration = sessionConfiguration
         let exchangeTransport = exchangeTransport(idleTimeout: idleTimeout)
@@ -49,7 +49,7 @@ extension Session {
         #endif
     }
 
-    /// Whether the configuration has `URLProtocol` classes of the app's own, which only a `URLSession` can use.
+    /// Whether the configuration has `URLProtocol` classes of the app, which only a `URLSession` can use.
     private var hasOwnProtocols: Bool {
         let standard = Self.standard.protocolClasses ?? []
         return (sessionConfiguration.protocolClasses ?? [])
@@ -74,7 +74,7 @@ extension Session {
 }
 
 extension Session {
-    /// The limit of each request, but not of the retries of an interceptor: those are requests of their own.
+    /// The limit of each request. An interceptor's retries are separate requests.
     private var resourceTimeout: Duration? {
         let limit = sessionConfiguration.timeoutIntervalForResource
         return limit > 0 && limit < Self.standard.timeoutIntervalForResource ? .seconds(limit) : nil
@@ -100,7 +100,7 @@ extension URLSessionConfiguration {
     #endif
 }
 
-/// Sends the cookies of an `HTTPCookieStorage` with each exchange, those of redirects included, and stores those that
+/// Sends the cookies of an `HTTPCookieStorage` with each exchange, including redirects, and stores the cookies that
 /// servers set.
 private struct CookieStorageTransport: Transport {
     let transport: any Transport

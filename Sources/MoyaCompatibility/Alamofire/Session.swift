@@ -8,35 +8,40 @@ import FoundationNetworking
 
 /// The settings with which a ``MoyaProvider`` sends its requests.
 ///
-/// TargetKit's transport sends the requests: libcurl on Linux, a `URLSession` of its own on Apple's systems. The
+/// TargetKit's transport sends the requests, with libcurl on Linux and a separate `URLSession` on Apple's systems. The
 /// session determines the transport's settings:
 ///
-/// | setting | effect | |---|---| | `timeoutIntervalForRequest` | the time without a byte after which a request times
-/// out | | `timeoutIntervalForResource` | the time after which a request times out; a retry is another request | |
-/// `httpAdditionalHeaders` | fields of each request that doesn't have them | | `httpMaximumConnectionsPerHost` | the
-/// connections to a host | | `httpCookieStorage`, `httpShouldSetCookies` | the cookies that are sent and stored | |
-/// `protocolClasses` | with a class of the app's own, a `URLSession` sends the requests | | `allowsCellularAccess` |
-/// whether cellular networks are used | | the interceptor | changes and retries requests | | the server trust manager |
-/// which servers are trusted | | the redirect handler | whether redirects are followed |
+/// | setting | effect |
+/// |---|---|
+/// | `timeoutIntervalForRequest` | the time without a byte after which a request times out |
+/// | `timeoutIntervalForResource` | the time after which a request times out; a retry is another request |
+/// | `httpAdditionalHeaders` | the fields of each request that doesn't have them |
+/// | `httpMaximumConnectionsPerHost` | the number of connections to a host |
+/// | `httpCookieStorage`, `httpShouldSetCookies` | the cookies that are sent and stored |
+/// | `protocolClasses` | with a class of the app, a `URLSession` sends the requests |
+/// | `allowsCellularAccess` | whether cellular networks are used |
+/// | the interceptor | changes and retries requests |
+/// | the server trust manager | the trusted servers |
+/// | the redirect handler | whether redirects are followed |
 ///
-/// Others have no effect: see <doc:DifferencesFromMoya>.
+/// Other settings have no effect; see <doc:DifferencesFromMoya>.
 ///
-/// The class is `@unchecked Sendable`, as Alamofire's is, because apps keep sessions in global constants, which Swift 6
-/// accepts only of `Sendable` types, and the compiler checks no class that can have subclasses. Its properties don't
-/// change; an interceptor or monitor that several calls share protects its own state.
+/// Like Alamofire's class, it is `@unchecked Sendable`, because apps store sessions in global constants, which Swift 6
+/// allows only for `Sendable` types, and the compiler can't check a class that can have subclasses. Its properties
+/// don't change. An interceptor or monitor that several calls share must protect its own state.
 open class Session: @unchecked Sendable {
     /// A session with the default settings.
     public static let `default` = Session()
 
     /// The configuration.
     public let sessionConfiguration: URLSessionConfiguration
-    /// The value passed to the initializer. It has no effect: a provider starts each request itself.
+    /// The value passed to the initializer. It has no effect, because a provider starts each request itself.
     public let startRequestsImmediately: Bool
     /// Changes and retries requests; `nil` if there is none.
     public let interceptor: (any RequestInterceptor)?
-    /// Determines which servers are trusted; `nil`: those that the system trusts.
+    /// Determines which servers are trusted; `nil` for the servers that the system trusts.
     public let serverTrustManager: ServerTrustManager?
-    /// Determines whether redirects are followed; `nil`: yes.
+    /// Determines whether redirects are followed; `nil` to follow them.
     public let redirectHandler: Redirector?
 
     let additionalHeaders: [String: String]
@@ -55,9 +60,9 @@ open class Session: @unchecked Sendable {
     ///   - requestQueue: Has no effect.
     ///   - serializationQueue: Has no effect.
     ///   - interceptor: Changes and retries requests; default: none.
-    ///   - serverTrustManager: Determines which servers are trusted; default: those that the system trusts.
+    ///   - serverTrustManager: Determines which servers are trusted; default: the servers that the system trusts.
     ///   - redirectHandler: Determines whether redirects are followed; default: yes.
-    ///   - cachedResponseHandler: Has no effect: responses aren't cached.
+    ///   - cachedResponseHandler: Has no effect, because responses aren't cached.
     ///   - eventMonitors: Receive the events of requests; default: none.
     public init(
         configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
@@ -83,11 +88,11 @@ open class Session: @unchecked Sendable {
         additionalHeaders = configuration.headers.dictionary
     }
 
-    /// When a request is created. It has no effect.
+    /// The time when a request is created. It has no effect.
     public enum RequestSetup: Sendable {
-        /// At once.
+        /// Immediately.
         case eager
-        /// When it is started.
+        /// When the request is started.
         case lazy
     }
 
@@ -125,7 +130,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - queue: The queue of the completion; default: the main queue.
-    ///   - completion: Called when the calls have been cancelled; their own completions may follow.
+    ///   - completion: Called when the calls have been cancelled. Their own completion handlers may be called later.
     public func cancelAllRequests(completingOnQueue queue: DispatchQueue = .main, completion: (() -> Void)? = nil) {
         scope.cancelAll()
         guard let completion = completion.map(Unchecked.init) else { return }
@@ -165,7 +170,7 @@ public struct Redirector: Sendable {
     }
 }
 
-/// Whether responses are cached. They aren't.
+/// Specifies whether responses are cached. It has no effect, because responses are never cached.
 public struct ResponseCacher: Sendable {
     /// Whether responses are cached.
     public enum Behavior: Sendable {

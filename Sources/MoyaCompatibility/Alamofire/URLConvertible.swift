@@ -31,7 +31,7 @@ extension URL: URLConvertible {
 extension URLComponents: URLConvertible {
     /// Returns the URL of the components.
     ///
-    /// - Throws: `AFError.invalidURL(url:)` if they form no URL.
+    /// - Throws: `AFError.invalidURL(url:)` if they don't form a URL.
     public func asURL() throws -> URL {
         guard let url else { throw AFError.invalidURL(url: self) }
         return url

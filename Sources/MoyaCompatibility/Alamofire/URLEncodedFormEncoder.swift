@@ -4,14 +4,14 @@ import TargetKit
 
 /// Encodes values as `application/x-www-form-urlencoded` text.
 public final class URLEncodedFormEncoder {
-    /// How the elements of an array are named.
+    /// The naming of array elements.
     public typealias ArrayEncoding = URLEncoding.ArrayEncoding
-    /// How Boolean values are written.
+    /// The representation of Boolean values.
     public typealias BoolEncoding = URLEncoding.BoolEncoding
 
-    /// How dates are written.
+    /// The representation of dates.
     public enum DateEncoding {
-        /// As the date encodes itself: the seconds since the reference date.
+        /// The date's own encoding, which is the number of seconds since the reference date.
         case deferredToDate
         /// The seconds since 1970.
         case secondsSince1970
@@ -19,19 +19,19 @@ public final class URLEncodedFormEncoder {
         case millisecondsSince1970
         /// In the format of RFC 3339.
         case iso8601
-        /// By a formatter.
+        /// The text of a formatter.
         case formatted(DateFormatter)
     }
 
-    /// How the names of keys are written.
+    /// The representation of keys.
     public enum KeyEncoding: Sendable {
-        /// As they are.
+        /// Unchanged.
         case useDefaultKeys
-        /// In snake case: `pageSize` is sent as `page_size`.
+        /// In snake case, for example `page_size` for `pageSize`.
         case convertToSnakeCase
     }
 
-    /// How a space is written.
+    /// The representation of spaces.
     public enum SpaceEncoding: Sendable {
         /// `%20`.
         case percentEscaped
@@ -41,26 +41,26 @@ public final class URLEncodedFormEncoder {
 
     /// Whether the pairs are sorted by name.
     public let alphabetizeKeyValuePairs: Bool
-    /// How the elements of an array are named.
+    /// The naming of array elements.
     public let arrayEncoding: ArrayEncoding
-    /// How Boolean values are written.
+    /// The representation of Boolean values.
     public let boolEncoding: BoolEncoding
-    /// How dates are written.
+    /// The representation of dates.
     public let dateEncoding: DateEncoding
-    /// How the names of keys are written.
+    /// The representation of keys.
     public let keyEncoding: KeyEncoding
-    /// How a space is written.
+    /// The representation of spaces.
     public let spaceEncoding: SpaceEncoding
 
     /// Creates an encoder.
     ///
     /// - Parameters:
     ///   - alphabetizeKeyValuePairs: Whether the pairs are sorted by name; default: yes.
-    ///   - arrayEncoding: How the elements of an array are named; default: with brackets.
-    ///   - boolEncoding: How Boolean values are written; default: as numbers.
-    ///   - dateEncoding: How dates are written; default: as they encode themselves.
-    ///   - keyEncoding: How the names of keys are written; default: as they are.
-    ///   - spaceEncoding: How a space is written; default: escaped.
+    ///   - arrayEncoding: The naming of array elements; default: with brackets.
+    ///   - boolEncoding: The representation of Boolean values; default: as numbers.
+    ///   - dateEncoding: The representation of dates; default: their own encoding.
+    ///   - keyEncoding: The representation of keys; default: unchanged.
+    ///   - spaceEncoding: The representation of spaces; default: escaped.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,

@@ -66,7 +66,7 @@ extension AnyPublisher where Output == ProgressResponse, Failure == MoyaError {
         compactMap(\.response).eraseToAnyPublisher()
     }
 
-    /// Publishes the completed fraction of each step but the last.
+    /// Publishes the completed fraction of each step except the last.
     public func filterProgress() -> AnyPublisher<Double, MoyaError> {
         filter { !$0.completed }.map(\.progress).eraseToAnyPublisher()
     }

@@ -7,10 +7,10 @@ import FoundationNetworking
 #endif
 
 extension Endpoint {
-    /// Returns the request of the endpoint. The contents of a file and the parts of a form aren't in it.
+    /// Returns the request of the endpoint, without the contents of a file or the parts of a form.
     ///
     /// - Throws: ``MoyaError/requestMapping(_:)`` if the URL isn't valid, ``MoyaError/parameterEncoding(_:)`` if the
-    ///   parameters can't be encoded, ``MoyaError/encodableMapping(_:)`` if an `Encodable` value can't be encoded.
+    ///   parameters can't be encoded, or ``MoyaError/encodableMapping(_:)`` if an `Encodable` value can't be encoded.
     public func urlRequest() throws -> URLRequest {
         guard let requestURL = URL(escaped: url) else { throw MoyaError.requestMapping(url) }
         var request = URLRequest(url: requestURL)
@@ -43,10 +43,10 @@ extension Endpoint {
     }
 }
 
-/// The encoding for the body of a composite task writes into the query.
+/// An error for a composite task whose body encoding writes into the query.
 struct BodyEncodingError: LocalizedError {
     var errorDescription: String? {
-        "The bodyEncoding of requestCompositeParameters must be URLEncoding.httpBody or another encoding into the body."
+        "The bodyEncoding of requestCompositeParameters must write into the body, like URLEncoding.httpBody."
     }
 }
 

@@ -74,18 +74,18 @@ open class Endpoint {
 }
 
 extension Endpoint: Hashable {
-    /// Whether both endpoints send the same request: method, URL, header fields, body, file and parts. Two endpoints
-    /// that can't become a request are equal if their URLs and methods are.
+    /// Whether both endpoints send the same request, with equal methods, URLs, header fields, bodies, files and parts.
+    /// Two endpoints without a valid request are equal if their URLs and methods are equal.
     public static func == (left: Endpoint, right: Endpoint) -> Bool {
         left === right || left.content == right.content
     }
 
-    /// Hashes what is compared.
+    /// Hashes the compared properties.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(content)
     }
 
-    /// What two equal endpoints have in common.
+    /// The content that identifies equal endpoints.
     struct Content: Hashable, Sendable {
         var url: String
         var method: String

@@ -5,9 +5,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A target whose calls carry a token.
+/// A target whose calls can include a token.
 public protocol AccessTokenAuthorizable {
-    /// The scheme of the token; `nil`: the call carries none.
+    /// The scheme of the token; `nil` if the call doesn't include one.
     var authorizationType: AuthorizationType? { get }
 }
 
@@ -20,7 +20,7 @@ public enum AuthorizationType: Sendable, Equatable {
     /// Another scheme.
     case custom(String)
 
-    /// The scheme as it is sent.
+    /// The name of the scheme in the header field.
     public var value: String {
         switch self {
         case .basic: "Basic"
@@ -30,7 +30,7 @@ public enum AuthorizationType: Sendable, Equatable {
     }
 }
 
-/// Adds a token to the calls of ``AccessTokenAuthorizable`` targets: `Authorization: Bearer …`.
+/// Adds a token to the calls of ``AccessTokenAuthorizable`` targets, for example `Authorization: Bearer …`.
 public struct AccessTokenPlugin: PluginType, Sendable {
     /// Returns the token for a target.
     public typealias TokenClosure = (any TargetType) -> String
@@ -42,7 +42,7 @@ public struct AccessTokenPlugin: PluginType, Sendable {
 
     /// Creates a plugin.
     ///
-    /// - Parameter tokenClosure: Returns the token for a target; for a ``MultiTarget``, for the wrapped one.
+    /// - Parameter tokenClosure: Returns the token for a target; for a ``MultiTarget``, it receives the wrapped target.
     public init(tokenClosure: @escaping TokenClosure) {
         closure = Unchecked(tokenClosure)
     }

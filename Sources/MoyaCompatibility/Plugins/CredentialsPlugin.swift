@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Answers servers' challenges for the schemes `Basic` and `Digest` with a user name and a password.
+/// Responds to servers' `Basic` and `Digest` challenges with a user name and password.
 public final class CredentialsPlugin: PluginType, Sendable {
     /// Returns the credential for a target; `nil` for none.
     public typealias CredentialClosure = (any TargetType) -> URLCredential?
@@ -19,23 +19,23 @@ public final class CredentialsPlugin: PluginType, Sendable {
         self.credentialsClosure = Unchecked(credentialsClosure)
     }
 
-    /// Gives the credential to the request.
+    /// Sets the credential of the request.
     public func willSend(_ request: any RequestType, target: any TargetType) {
         if let credential = credentialsClosure.value(target) { _ = request.authenticate(with: credential) }
     }
 }
 
-/// Whether a request has begun or ended.
+/// The start or end of a request.
 public enum NetworkActivityChangeType: Sendable {
-    /// The request has begun.
+    /// The request has started.
     case began
     /// The request has ended.
     case ended
 }
 
-/// Reports when requests begin and end.
+/// Reports when requests start and end.
 public final class NetworkActivityPlugin: PluginType, Sendable {
-    /// Called when a request begins and when it ends.
+    /// Called when a request starts and when it ends.
     public typealias NetworkActivityClosure = (_ change: NetworkActivityChangeType, _ target: any TargetType) -> Void
 
     private let networkActivityClosure: Unchecked<NetworkActivityClosure>
@@ -45,7 +45,7 @@ public final class NetworkActivityPlugin: PluginType, Sendable {
         self.networkActivityClosure = Unchecked(networkActivityClosure)
     }
 
-    /// Reports the beginning.
+    /// Reports the start.
     public func willSend(_ request: any RequestType, target: any TargetType) {
         networkActivityClosure.value(.began, target)
     }

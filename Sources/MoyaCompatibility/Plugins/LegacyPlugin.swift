@@ -6,13 +6,13 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A plugin of Moya in a provider of TargetKit.
+/// An adapter for a Moya plugin in a TargetKit provider.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(plugins: [LegacyPlugin(oldPlugin), RetryPlugin()])
 /// ```
 ///
-/// The plugin's hooks receive a ``MigratedTarget`` if the target isn't one of Moya's. As for all plugins of TargetKit,
+/// The plugin's hooks receive a ``MigratedTarget`` if the target isn't a Moya target. As for all TargetKit plugins,
 /// `didReceive` and `process` aren't called on the main queue.
 public struct LegacyPlugin: Plugin {
     private let plugin: Unchecked<any PluginType>
@@ -28,29 +28,29 @@ public struct LegacyPlugin: Plugin {
     /// Changes the request.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let prepared = plugin.value.prepare(request, target: context.moyaTarget)
-        // `URLSession` ignores these fields, the transports refuse them.
+        // `URLSession` ignores these fields, but the transports reject them.
         guard prepared.value(forHTTPHeaderField: "Content-Length") != nil else { return prepared }
         var allowed = prepared
         allowed.setValue(nil, forHTTPHeaderField: "Content-Length")
         return allowed
     }
 
-    /// Passes the request.
+    /// Passes the request to the plugin.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         let call = context.moyaCall
         call.request.record(request, attempt: context.attempt, secretHeaders: context.secretHeaders)
         plugin.value.willSend(call.request, target: context.moyaTarget)
     }
 
-    /// Passes the result.
+    /// Passes the result to the plugin.
     public func didReceive(_ result: Result<TargetKit.Response, TargetKitError>, context: RequestContext) {
         guard !context.moyaCall.endsOnCallbackQueue else { return }
         plugin.value.didReceive(result.moyaResult, target: context.moyaTarget)
     }
 
-    /// Passes the result, and returns the one that the plugin returns.
+    /// Passes the result to the plugin, and returns the plugin's result.
     ///
-    /// Another response has the new status and data. Another error is the `appError` of the call's.
+    /// A new response replaces the status and data. A new error becomes the `appError` of the call's error.
     public func process(
         _ result: Result<TargetKit.Response, TargetKitError>,
         context: RequestContext
@@ -76,7 +76,7 @@ extension Result<TargetKit.Response, TargetKitError> {
 }
 
 extension Response {
-    /// This response of a plugin in place of a call's.
+    /// Returns the call's response with the contents of this response of a plugin.
     fileprivate func targetKitResponse(_ original: Result<TargetKit.Response, TargetKitError>) -> TargetKit.Response {
         if case .success(var response) = original, response.statusCode == statusCode || self.response == nil {
             response.statusCode = statusCode
@@ -93,12 +93,12 @@ extension Response {
     }
 }
 
-/// A target of TargetKit as the plugins of Moya see it.
+/// A TargetKit target, as Moya plugins receive it.
 public struct MigratedTarget: TargetType {
     /// The target.
     public let target: any TargetKit.TargetType
 
-    /// Wraps a target, to test a plugin.
+    /// Wraps a target, for example to test a plugin.
     public init(target: any TargetKit.TargetType) {
         self.target = target
     }
@@ -109,7 +109,7 @@ public struct MigratedTarget: TargetType {
     public var path: String { target.path.escaped }
     /// The target's method.
     public var method: HTTPMethod { HTTPMethod(rawValue: target.method.rawValue) }
-    /// ``Task/requestPlain``: the parts of the target's task are in the request.
+    /// ``Task/requestPlain``, because the request contains the parts of the target's task.
     public var task: Task { .requestPlain }
     /// The target's header fields.
     public var headers: [String: String]? { target.headers.dictionary }
@@ -118,12 +118,12 @@ public struct MigratedTarget: TargetType {
 }
 
 extension RequestContext {
-    /// The target of the call as the plugins of Moya see it.
+    /// The target of the call, as Moya plugins receive it.
     var moyaTarget: any TargetType {
         (target as? any LegacyTargetValue)?.moyaTarget ?? MigratedTarget(target: target)
     }
 
-    /// What the plugins of Moya know of the call.
+    /// The state of the call for Moya plugins.
     var moyaCall: MoyaCall {
         if let call = self[MoyaCallKey.self] { return call }
         let call = (target as? any LegacyTargetValue)?.call ?? MoyaCall(Request(session: .default))

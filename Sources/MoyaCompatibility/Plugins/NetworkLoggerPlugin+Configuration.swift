@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension NetworkLoggerPlugin {
-    /// What a ``NetworkLoggerPlugin`` logs, and where.
+    /// The settings of a ``NetworkLoggerPlugin``.
     public struct Configuration: Sendable {
         /// Receives the lines about a request or a response.
         public typealias OutputType = (_ target: any TargetType, _ items: [String]) -> Void
@@ -15,7 +15,7 @@ extension NetworkLoggerPlugin {
             get { outputs.value }
             set { outputs = Unchecked(newValue) }
         }
-        /// What is logged.
+        /// The parts that are logged.
         public var logOptions: LogOptions
 
         private var outputs: Unchecked<OutputType>
@@ -25,7 +25,7 @@ extension NetworkLoggerPlugin {
         /// - Parameters:
         ///   - formatter: Formats the lines; default: with the date and the time.
         ///   - output: Receives the lines; default: prints each of them.
-        ///   - logOptions: What is logged; default: the method and the header fields.
+        ///   - logOptions: The parts that are logged; default: the method and the header fields.
         public init(
             formatter: Formatter = Formatter(),
             output: @escaping OutputType = defaultOutput,
@@ -69,7 +69,7 @@ extension NetworkLoggerPlugin.Configuration {
 
         /// The method and the header fields.
         public static let `default`: LogOptions = [requestMethod, requestHeaders]
-        /// Everything, not as a cURL command.
+        /// All parts, without the cURL command.
         public static let verbose: LogOptions = [
             requestMethod, requestHeaders, requestBody, successResponseBody, errorResponseBody,
         ]

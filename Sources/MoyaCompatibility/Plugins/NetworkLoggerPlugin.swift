@@ -10,7 +10,7 @@ import FoundationNetworking
 public final class NetworkLoggerPlugin: PluginType, Sendable {
     private let settings: Locked<Configuration>
 
-    /// What is logged, and where.
+    /// The settings of the log.
     public var configuration: Configuration {
         get { settings.withLock { $0 } }
         set { settings.withLock { $0 = newValue } }
@@ -18,8 +18,8 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
 
     /// Creates a plugin.
     ///
-    /// - Parameter configuration: What is logged, and where; default: the method and the header fields, to standard
-    ///   output.
+    /// - Parameter configuration: The settings of the log; default: the method and the header fields, printed to
+    ///   standard output.
     public init(configuration: Configuration = Configuration()) {
         settings = Locked(configuration)
     }
@@ -58,7 +58,7 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         }
     }
 
-    /// The case of an enum or the type, without associated values and properties, which can be secrets.
+    /// The enum case or the type, without associated values and properties, because these can be secrets.
     private static func name(of target: any TargetType) -> String {
         let target = (target as? MultiTarget)?.target ?? target
         let mirror = Mirror(reflecting: target)
@@ -66,7 +66,7 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         return mirror.children.first?.label ?? "\(target)"
     }
 
-    /// The error with Alamofire's names, as in the lines of Moya's logger.
+    /// The error with Alamofire's names, as Moya's logger prints it.
     private static func text(of error: MoyaError) -> String {
         let text = TextRedactor.redacted("\(error)", by: Redaction())
         return text.replacingOccurrences(of: String(reflecting: AFError.self), with: "Alamofire.AFError")

@@ -20,13 +20,13 @@ public protocol PluginType {
     /// Changes the request before it is sent.
     func prepare(_ request: URLRequest, target: any TargetType) -> URLRequest
 
-    /// Called before the request is sent, or answered by a stub; for a retry, again.
+    /// Called before each attempt is sent or stubbed.
     func willSend(_ request: any RequestType, target: any TargetType)
 
-    /// Called with the result, before ``process(_:target:)``.
+    /// Called with the result before ``process(_:target:)``.
     func didReceive(_ result: Result<Response, MoyaError>, target: any TargetType)
 
-    /// Changes the result before the completion.
+    /// Changes the result before the completion handler receives it.
     func process(
         _ result: Result<Response, MoyaError>,
         target: any TargetType
@@ -60,10 +60,10 @@ public protocol RequestType {
     /// The header fields that the session adds to the request.
     var sessionHeaders: [String: String] { get }
 
-    /// Answers the server's challenge with a user name and a password.
+    /// Responds to the server's challenge with a user name and password.
     func authenticate(username: String, password: String, persistence: URLCredential.Persistence) -> Self
 
-    /// Answers the server's challenge with a credential.
+    /// Responds to the server's challenge with a credential.
     func authenticate(with credential: URLCredential) -> Self
 
     /// Passes the request as a cURL command to a closure.

@@ -7,11 +7,11 @@ public protocol Cancellable {
     /// Whether the call was cancelled.
     var isCancelled: Bool { get }
 
-    /// Cancels the call. Its completion receives an error, unless it has ended.
+    /// Cancels the call. Its completion handler receives an error, unless the call has ended.
     func cancel()
 }
 
-/// Cancels a call by an action.
+/// Cancels a call with an action.
 public final class CancellableToken: Cancellable, CustomDebugStringConvertible, Sendable {
     private let action: Unchecked<() -> Void>
     private let request: Request?
@@ -19,7 +19,7 @@ public final class CancellableToken: Cancellable, CustomDebugStringConvertible, 
 
     /// Creates a token.
     ///
-    /// - Parameter action: Cancels the call; called once at most.
+    /// - Parameter action: Cancels the call. It is called at most once.
     public init(action: @escaping () -> Void) {
         self.action = Unchecked(action)
         request = nil
@@ -46,7 +46,7 @@ public final class CancellableToken: Cancellable, CustomDebugStringConvertible, 
     public var debugDescription: String { request?.cURLDescription() ?? "Empty Request" }
 }
 
-/// A call before its request is known: the request closure may take long.
+/// A call whose request isn't known yet, because the request closure may take long.
 final class PendingCall: Cancellable, Sendable {
     private struct State: Sendable {
         var isCancelled = false
@@ -69,7 +69,7 @@ final class PendingCall: Cancellable, Sendable {
         call?.value.cancel()
     }
 
-    /// Returns whether this is the first time: a request closure must not send two requests.
+    /// Returns whether this is the first call, because a request closure must not send two requests.
     func begin() -> Bool {
         state.withLock { state in
             defer { state.hasBegun = true }

@@ -2,10 +2,10 @@
 import Foundation
 import TargetKit
 
-/// The calls that share a request with others of an equal endpoint.
+/// The calls that share requests with other calls of equal endpoints.
 ///
-/// Joining is atomic. A call that is cancelled leaves the others alone; the request is cancelled with the last one. An
-/// entry is removed however its call ends: also if there is no request.
+/// Joining is atomic. Cancelling a call doesn't affect the others; cancelling the last one cancels the request. The
+/// entry is removed when its call ends, even if there was no request.
 final class InflightCalls: Sendable {
     private struct Waiter: Sendable {
         let id: Int
@@ -20,14 +20,14 @@ final class InflightCalls: Sendable {
 
     private struct State: Sendable {
         var entries: [Endpoint.Content: Entry] = [:]
-        /// The entries whose completions are being called.
+        /// The entries whose completion handlers are being called.
         var endingEntries: [Endpoint.Content: Entry] = [:]
         var lastID = 0
     }
 
     private let state = Locked(State())
 
-    /// The completions that wait or are being called, by endpoint.
+    /// The completion handlers that wait or are being called, by endpoint.
     var completions: [Endpoint: [Completion]] {
         let entries = state.withLock { state in state.entries.merging(state.endingEntries) { entry, _ in entry } }
         return Dictionary(
@@ -43,7 +43,7 @@ final class InflightCalls: Sendable {
         _ completion: @escaping Completion,
         _ start: (PendingCall, @escaping Completion) -> Void
     ) -> any Cancellable {
-        // Encoding a request may take long or call the app, so it isn't done under the lock.
+        // Encoded outside the lock, because this may take long or call the app.
         let (key, shared) = (endpoint.content, Unchecked(endpoint))
         let completion = Unchecked(completion)
         let new = PendingCall()
@@ -62,8 +62,7 @@ final class InflightCalls: Sendable {
         return CancellableToken { self.cancel(id, of: call, key, on: queue) }
     }
 
-    /// Closes the entry of a call, unless another call has taken its place: one that joins from now on starts a request
-    /// of its own.
+    /// Closes the entry of a call, unless another call replaced it. Calls that join afterwards start a new request.
     private func beginEnding(_ key: Endpoint.Content, of call: PendingCall) -> [Waiter] {
         state.withLock { state in
             guard state.entries[key]?.call === call, let entry = state.entries.removeValue(forKey: key) else {
@@ -74,7 +73,7 @@ final class InflightCalls: Sendable {
         }
     }
 
-    /// Removes the entry of a call whose completions have been called.
+    /// Removes the entry of a call whose completion handlers have been called.
     private func end(_ key: Endpoint.Content, of call: PendingCall) {
         state.withLock { state in
             if state.endingEntries[key]?.call === call { state.endingEntries[key] = nil }
@@ -86,7 +85,7 @@ final class InflightCalls: Sendable {
             guard let entry = state.entries[key], entry.call === call,
                 let index = entry.waiters.firstIndex(where: { $0.id == id })
             else { return (nil, false) }
-            // A call that joins from now on starts a request of its own.
+            // Calls that join afterwards start a new request.
             if entry.waiters.count == 1 { return (state.entries.removeValue(forKey: key)?.waiters[index], true) }
             return (state.entries[key]?.waiters.remove(at: index), false)
         }

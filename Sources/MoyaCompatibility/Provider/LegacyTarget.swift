@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A target of Moya as a target of TargetKit, for calls with ``MoyaProvider/targetKit``.
+/// A Moya target as a TargetKit target, for calls with ``MoyaProvider/targetKit``.
 ///
 /// ```swift
 /// let user = try await provider.targetKit.request(LegacyTarget(.userProfile("ann")), as: User.self)
@@ -28,7 +28,7 @@ public struct LegacyTarget<Target: TargetType>: TargetKit.TargetType {
     /// The target's validation.
     public let validation: StatusValidation
 
-    /// Wraps a target, and reads its properties. An object must not change while a call uses it.
+    /// Wraps a target, and reads its properties. If the target is an object, it must not change while a call uses it.
     public init(_ target: Target) {
         box = Unchecked(target)
         call = nil
@@ -79,15 +79,15 @@ extension LegacyTarget: LegacyTargetValue {
     var moyaTarget: any TargetType { target }
 }
 
-/// What the plugins of Moya know of a call.
+/// The state of a call for Moya plugins.
 final class MoyaCall: Sendable {
     let request: Request
-    /// The request before the plugins; `nil` for a call that TargetKit has started.
+    /// The request before the plugins; `nil` for a call that TargetKit started.
     let urlRequest: URLRequest?
     let endpoint: Unchecked<Endpoint>?
     let stub: TargetKit.StubBehavior
 
-    /// Creates a call that TargetKit has started.
+    /// Creates the state of a call that TargetKit started.
     init(_ request: Request) {
         self.request = request
         urlRequest = nil
@@ -95,7 +95,7 @@ final class MoyaCall: Sendable {
         stub = .never
     }
 
-    /// Creates a call that a ``MoyaProvider`` has started.
+    /// Creates the state of a call that a ``MoyaProvider`` started.
     init(_ request: Request, urlRequest: URLRequest, endpoint: Endpoint, stub: TargetKit.StubBehavior) {
         self.request = request
         self.urlRequest = urlRequest
@@ -117,7 +117,7 @@ extension TargetKit.Endpoint {
             url: url,
             method: TargetKit.HTTPMethod(rawValue: request?.httpMethod ?? endpoint.method.rawValue),
             task: HTTPTask(endpoint.task, for: url),
-            // A sample may be read from a file.
+            // Reading a sample may access a file.
             sampleResponse: isStubbed ? SampleResponse(endpoint.sampleResponseClosure) : .status(200)
         )
     }

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 extension MoyaProvider {
-    /// Starts a call: target → endpoint → request → plugins → network or sample → plugins → completion.
+    /// Starts a call: target → endpoint → request → plugins → network or sample → plugins → completion handler.
     public func requestNormal(
         _ target: Target,
         callbackQueue: DispatchQueue?,
@@ -78,7 +78,7 @@ extension MoyaProvider {
         }
     }
 
-    /// Makes a call with TargetKit's pipeline. The plugins of Moya receive the result on the callback queue.
+    /// Makes a call with TargetKit's pipeline. Moya plugins receive the result on the callback queue.
     func send(
         _ call: MoyaCall,
         target: Target,
@@ -125,7 +125,8 @@ private final class CallProgress: Sendable {
 
     func receive(_ progress: TransferProgress) {
         guard progress.direction == direction else { return }
-        // At the end, a transport can repeat the count with a length that was unknown. Moya reports each count once.
+        // At the end, a transport can report the same count with a total that was unknown. Moya reports each count
+        // once.
         let isNew = last.withLock { last in
             defer { last = progress.completed }
             return last != progress.completed

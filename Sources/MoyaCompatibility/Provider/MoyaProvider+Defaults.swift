@@ -35,13 +35,13 @@ extension MoyaProvider {
         Session(configuration: .af.default, startRequestsImmediately: false)
     }
 
-    /// Decides that no call is stubbed.
+    /// Returns ``StubBehavior/never``, so that no call is stubbed.
     public final class func neverStub(_: Target) -> StubBehavior { .never }
 
-    /// Decides that each call is answered by its sample at once.
+    /// Returns ``StubBehavior/immediate``, so that each call returns its sample immediately.
     public final class func immediatelyStub(_: Target) -> StubBehavior { .immediate }
 
-    /// Returns a closure that decides that each call is answered by its sample after a delay in seconds.
+    /// Returns a closure with which each call returns its sample after a delay in seconds.
     public final class func delayedStub(_ seconds: TimeInterval) -> (Target) -> StubBehavior {
         { _ in .delayed(seconds: seconds) }
     }

@@ -8,10 +8,10 @@ import FoundationNetworking
 #endif
 
 extension MoyaProvider {
-    /// Creates the provider below.
+    /// Creates the underlying TargetKit provider.
     func makePipeline() -> Provider<LegacyTarget<Target>> {
         let closures = Unchecked((endpoint: endpointClosure, stub: stubClosure))
-        // An override of `endpoint(_:)` is called as long as this provider exists.
+        // Calls an override of `endpoint(_:)` as long as this provider exists.
         let endpoint = Unchecked<(Target) -> Endpoint> { [weak self] target in
             self?.endpoint(target) ?? closures.value.endpoint(target)
         }
@@ -44,7 +44,7 @@ extension MoyaProvider {
     }
 }
 
-/// Replaces the request of a call with that of the ``MoyaProvider``'s request closure, before all other plugins.
+/// Replaces the request of a call with the request of the ``MoyaProvider``'s request closure, before all other plugins.
 private struct RequestPlugin<Target: TargetType>: Plugin {
     let session: Session
     let endpoint: Unchecked<(Target) -> Endpoint>
@@ -69,7 +69,7 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
             request.httpBody = original.httpBody
             request.setValue(original.value(forHTTPHeaderField: "Content-Type"), forHTTPHeaderField: "Content-Type")
         }
-        // For a call of `targetKit`, it would limit the whole transfer.
+        // In a call of `targetKit`, it would limit the whole transfer.
         if call == nil, task.isUpload || task.destination != nil { request.timeoutInterval = 60 }
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         return request
@@ -103,7 +103,7 @@ private struct SessionPlugin: Plugin {
                 throw AFError.requestAdaptationFailed(error: error)
             }
         }
-        // The transports have an `Accept-Encoding` of their own, and decode what they ask for.
+        // The transports set `Accept-Encoding`, and decode the codings that they request.
         for (name, value) in session.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
             if name != "Accept-Encoding" || value != HTTPHeader.defaultAcceptEncoding.value {
                 request.setValue(value, forHTTPHeaderField: name)
@@ -162,7 +162,7 @@ private struct SessionPlugin: Plugin {
     }
 }
 
-/// Waits for the answer of the app, which may call back twice, or not at all if the task is cancelled.
+/// Waits for a callback of the app, which may be called twice, or never if the task is cancelled.
 private func answer<Value: Sendable>(_ ask: (SharedOutcome<Result<Value, any Error>>) -> Void) async throws -> Value {
     try _Concurrency.Task.checkCancellation()
     let outcome = SharedOutcome<Result<Value, any Error>>()

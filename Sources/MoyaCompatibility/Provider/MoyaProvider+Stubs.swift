@@ -6,10 +6,10 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-// A stubbed call ends on the caller's thread, before `request` returns: tests of apps depend on it. The pipeline is
-// asynchronous, so that stubs have these stages of their own, which an override of `stubRequest` can use.
+// A stubbed call ends on the caller's thread, before `request` returns, because apps' tests depend on it. The pipeline
+// is asynchronous, so stubs have these separate stages, which an override of `stubRequest` can use.
 extension MoyaProvider {
-    /// Prepares the request of a stubbed call with the plugins, and tells them that it is about to be sent.
+    /// Prepares the request of a stubbed call with the plugins, and notifies them that it is about to be sent.
     public final func notifyPluginsOfImpendingStub(for request: URLRequest, target: Target) -> URLRequest {
         guard !plugins.isEmpty else { return request }
         let prepared = plugins.reduce(request) { $1.prepare($0, target: target) }
@@ -18,7 +18,7 @@ extension MoyaProvider {
         return prepared
     }
 
-    /// Returns a function that ends a stubbed call with its sample, or as cancelled if the token is.
+    /// Returns a function that ends a stubbed call with its sample, or as cancelled if the token is cancelled.
     public final func createStubFunction(
         _ token: CancellableToken,
         forTarget target: Target,

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The part of a provider on which extensions are built.
+/// The part of a provider that extensions use.
 public protocol MoyaProviderType: AnyObject {
     /// The type of the targets.
     associatedtype Target: TargetType
@@ -20,7 +20,7 @@ public protocol MoyaProviderType: AnyObject {
     ) -> any Cancellable
 }
 
-/// Makes the calls of one target type, with the interface of Moya and the pipeline of TargetKit.
+/// Makes the calls of one target type, with Moya's interface and TargetKit's pipeline.
 ///
 /// ```swift
 /// let provider = MoyaProvider<GitHub>(plugins: [NetworkLoggerPlugin()])
@@ -29,12 +29,12 @@ public protocol MoyaProviderType: AnyObject {
 /// }
 /// ```
 ///
-/// The endpoint is created on the caller's thread. Progress and completion are called on the callback queue, by default
-/// the main queue. ``targetKit`` makes the same calls with TargetKit's interface.
+/// The endpoint is created on the caller's thread. The progress and completion handlers are called on the callback
+/// queue, by default the main queue. ``targetKit`` makes the same calls with TargetKit's interface.
 ///
-/// The class is `@unchecked Sendable`, because apps keep providers in global constants, which Swift 6 accepts only of
-/// `Sendable` types, and the compiler checks no class that can have subclasses. Its properties don't change or are
-/// locked. The closures are called on the thread of a caller, as they were by Moya. A subclass repeats the conformance:
+/// The class is `@unchecked Sendable`, because apps store providers in global constants, which Swift 6 allows only for
+/// `Sendable` types, and the compiler can't check a class that can have subclasses. Its properties don't change or are
+/// locked. As in Moya, the closures are called on the caller's thread. A subclass repeats the conformance:
 /// `class StubbedProvider: MoyaProvider<GitHub>, @unchecked Sendable`.
 open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendable {
     /// Creates the endpoint of a target.
@@ -64,16 +64,16 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     let inflightCalls = InflightCalls()
     private let pipeline = Locked<Provider<LegacyTarget<Target>>?>(nil)
 
-    /// The completions that wait for a shared request, by endpoint; empty unless ``trackInflights`` is set.
+    /// The completion handlers that wait for a shared request, by endpoint; empty unless ``trackInflights`` is set.
     open var inflightRequests: [Endpoint: [Completion]] { inflightCalls.completions }
 
     /// Creates a provider.
     ///
     /// - Parameters:
-    ///   - endpointClosure: Creates the endpoint of a target; default: the one that the target describes.
+    ///   - endpointClosure: Creates the endpoint of a target; default: the endpoint that the target describes.
     ///   - requestClosure: Creates the request of an endpoint, now or later; default: ``Endpoint/urlRequest()``.
     ///   - stubClosure: Decides whether a call is stubbed; default: never.
-    ///   - callbackQueue: The queue of progress and completion; default `nil`: the main queue.
+    ///   - callbackQueue: The queue of the progress and completion handlers; default `nil`: the main queue.
     ///   - session: The settings with which requests are sent; default: ``defaultAlamofireSession()``.
     ///   - plugins: The plugins, in order; default: none.
     ///   - trackInflights: Whether calls with equal endpoints share one request; default: no.
@@ -96,18 +96,18 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         targetKitPlugins = []
     }
 
-    /// Creates a provider with plugins of TargetKit besides those of Moya.
+    /// Creates a provider with both Moya plugins and TargetKit plugins.
     ///
     /// - Parameters:
-    ///   - endpointClosure: Creates the endpoint of a target; default: the one that the target describes.
+    ///   - endpointClosure: Creates the endpoint of a target; default: the endpoint that the target describes.
     ///   - requestClosure: Creates the request of an endpoint, now or later; default: ``Endpoint/urlRequest()``.
     ///   - stubClosure: Decides whether a call is stubbed; default: never.
-    ///   - callbackQueue: The queue of progress and completion; default `nil`: the main queue.
+    ///   - callbackQueue: The queue of the progress and completion handlers; default `nil`: the main queue.
     ///   - session: The settings with which requests are sent; default: ``defaultAlamofireSession()``.
-    ///   - plugins: The plugins of Moya, in order; default: none.
+    ///   - plugins: The Moya plugins, in order; default: none.
     ///   - trackInflights: Whether calls with equal endpoints share one request; default: no.
-    ///   - targetKitPlugins: The plugins of TargetKit, which run in the order of their places. With them, a stubbed
-    ///     call ends asynchronously, because their hooks can wait.
+    ///   - targetKitPlugins: The TargetKit plugins, which run in the order of their places. With them, stubbed calls
+    ///     end asynchronously, because their hooks can wait.
     public init(
         endpointClosure: @escaping EndpointClosure = { MoyaProvider.defaultEndpointMapping(for: $0) },
         requestClosure: @escaping RequestClosure = { MoyaProvider.defaultRequestMapping(for: $0, closure: $1) },
@@ -128,7 +128,7 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         self.targetKitPlugins = targetKitPlugins
     }
 
-    /// Returns the endpoint of a target: the one of ``endpointClosure``.
+    /// Returns the endpoint of a target, which ``endpointClosure`` creates.
     open func endpoint(_ token: Target) -> Endpoint {
         endpointClosure(token)
     }
@@ -137,9 +137,9 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - callbackQueue: The queue of progress and completion; default `nil`: the provider's.
+    ///   - callbackQueue: The queue of the progress and completion handlers; default `nil`: the provider's.
     ///   - progress: Receives the progress; the last step has the response.
-    ///   - completion: Called exactly once. A call that is stubbed without delay and without a queue calls it before
+    ///   - completion: Called exactly once. For a call that is stubbed without a delay or a queue, it is called before
     ///     this method returns.
     /// - Returns: A token that can cancel the call. Releasing it doesn't cancel the call.
     @discardableResult
@@ -157,12 +157,13 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         )
     }
 
-    /// Answers a call with its sample. An override calls ``notifyPluginsOfImpendingStub(for:target:)`` first.
+    /// Ends a call with its sample. An override must first call ``notifyPluginsOfImpendingStub(for:target:)``.
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - request: The request, before the plugins have changed it.
-    ///   - callbackQueue: The queue of the completion; `nil`: the caller's thread, or the main queue after a delay.
+    ///   - request: The request, before the plugins change it.
+    ///   - callbackQueue: The queue of the completion handler; `nil` for the caller's thread, or the main queue after a
+    ///     delay.
     ///   - completion: Called exactly once.
     ///   - endpoint: The endpoint with the sample.
     ///   - stubBehavior: Whether the call ends now or after a delay. ``StubBehavior/never`` ends it with an error.
@@ -208,14 +209,13 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         return token
     }
 
-    /// A provider of TargetKit that makes the same calls.
+    /// A TargetKit provider that makes the same calls.
     ///
     /// ```swift
     /// let response = try await provider.targetKit.request(LegacyTarget(.zen))
     /// ```
     ///
-    /// The closures, the session and the plugins apply to its calls. The plugins of Moya aren't called on the main
-    /// queue for them.
+    /// The closures, the session and the plugins apply to its calls, but Moya plugins aren't called on the main queue.
     public var targetKit: Provider<LegacyTarget<Target>> {
         if let provider = pipeline.withLock({ $0 }) { return provider }
         let new = makePipeline()
@@ -227,13 +227,13 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     }
 }
 
-/// Whether and when a call is answered by its sample.
+/// Specifies whether and when a call returns its sample.
 public enum StubBehavior: Sendable {
     /// The call uses the network.
     case never
-    /// The sample is returned at once.
+    /// The call returns the sample immediately.
     case immediate
-    /// The sample is returned after a delay in seconds.
+    /// The call returns the sample after a delay in seconds.
     case delayed(seconds: TimeInterval)
 }
 
@@ -247,7 +247,7 @@ extension StubBehavior {
     }
 }
 
-/// `stubRequest` was called with the behavior `.never`.
+/// An error for a call of `stubRequest` with the behavior `.never`.
 struct StubbingDisabledError: LocalizedError {
-    var errorDescription: String? { "The request is not stubbed: its stub behavior is never." }
+    var errorDescription: String? { "The request can't be stubbed, because its stub behavior is never." }
 }

@@ -7,7 +7,7 @@ public typealias Completion = (_ result: Result<Response, MoyaError>) -> Void
 /// Receives the progress of a call.
 public typealias ProgressBlock = (_ progress: ProgressResponse) -> Void
 
-/// The progress of a call: of the upload, if the target sends a file or a form, otherwise of the download.
+/// The progress of a call. It is the upload's progress if the target sends a file or a form, or else the download's.
 public struct ProgressResponse {
     /// The response, in the last step.
     public let response: Response?

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 extension Result<TargetKit.Response, TargetKitError> {
-    /// The result as Moya's callers and plugins receive it.
+    /// The result that Moya's callers and plugins receive.
     var moyaResult: Result<Response, MoyaError> {
         switch self {
         case .success(let response): .success(Response(response))
@@ -38,7 +38,7 @@ extension MoyaError {
 }
 
 extension TargetKitError {
-    /// The error as Alamofire would report it.
+    /// The corresponding Alamofire error.
     var afError: AFError {
         if stage == .cancelled { return .explicitlyCancelled }
         if let error = underlying?.asAFError { return error }
@@ -58,7 +58,7 @@ extension TargetKitError {
         }
     }
 
-    /// The error of a server that the session's manager doesn't trust.
+    /// The error if the session's manager doesn't trust the server.
     private var trustError: AFError? {
         ((underlying as? URLError)?.userInfo[NSUnderlyingErrorKey] as? UntrustedServer)?.error
     }
@@ -99,11 +99,11 @@ extension Endpoint {
     }
 }
 
-/// The target's task is an upload of a form that has no parts, or a method without a body.
+/// An error for a form upload without parts, or with a method that has no body.
 struct NotMultipartError: LocalizedError {
     let method: String
 
     var errorDescription: String? {
-        "The request is not a multipart upload: it needs a part, and POST, PUT, PATCH or CONNECT in place of \(method)."
+        "The request isn't a multipart upload. Add a part, and use POST, PUT, PATCH or CONNECT instead of \(method)."
     }
 }

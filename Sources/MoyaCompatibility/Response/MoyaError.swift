@@ -47,7 +47,7 @@ extension MoyaError {
 }
 
 extension MoyaError: LocalizedError {
-    /// A sentence about the failure, the same as Moya's: apps compare and show it.
+    /// A sentence about the failure. It equals Moya's, because apps compare and show it.
     public var errorDescription: String? {
         switch self {
         case .imageMapping: "Failed to map data to an Image."

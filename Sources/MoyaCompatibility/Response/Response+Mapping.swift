@@ -33,7 +33,7 @@ extension Response {
 
     /// Returns the JSON value of the body.
     ///
-    /// - Parameter failsOnEmptyData: Whether an empty body is an error, or `NSNull`; default: an error.
+    /// - Parameter failsOnEmptyData: Whether an empty body is an error rather than `NSNull`; default: yes.
     /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body isn't JSON.
     public func mapJSON(failsOnEmptyData: Bool = true) throws -> Any {
         if data.isEmpty, !failsOnEmptyData { return NSNull() }
@@ -65,9 +65,9 @@ extension Response {
     ///   - type: The type to decode.
     ///   - keyPath: The key path, for example `data.user`; default `nil`: the whole body.
     ///   - decoder: The decoder; default: one with the default settings.
-    ///   - failsOnEmptyData: Whether an empty body is an error. Otherwise it is decoded as an empty object or an array
-    ///     of one. Default: an error.
-    /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body isn't JSON or has no value at the key path,
+    ///   - failsOnEmptyData: Whether an empty body is an error, rather than decoded as an empty object or an array of
+    ///     one; default: yes.
+    /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body isn't JSON or has no value at the key path, or
     ///   ``MoyaError/objectMapping(_:_:)`` if the value can't be decoded.
     public func map<D: Decodable>(
         _ type: D.Type,
@@ -109,10 +109,10 @@ extension Response {
         let value: Value
     }
 
-    /// The value at a key path. The elements of an array are asked one by one, as Foundation's key paths do on Apple's
-    /// systems; Foundation on Linux has none.
+    /// The value at a key path. It is looked up in each element of an array, like Foundation's key paths on Apple's
+    /// systems, which Foundation on Linux lacks.
     private static func value(of json: Any, at keyPath: String) -> Any? {
-        // Foundation's key paths are asked of an object.
+        // Foundation's key paths start at an object.
         guard json is [String: Any] else { return nil }
         return keyPath.split(separator: ".", omittingEmptySubsequences: false)
             .reduce(json as Any?) { value, key in value.flatMap { self.value(of: $0, for: String(key)) } }

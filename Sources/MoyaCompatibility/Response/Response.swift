@@ -11,7 +11,7 @@ public final class Response: CustomDebugStringConvertible, Equatable, Sendable {
     public let statusCode: Int
     /// The body; empty if it was stored in a file.
     public let data: Data
-    /// The request as it was sent; `nil` if it is unknown.
+    /// The request that was sent; `nil` if it is unknown.
     public let request: URLRequest?
     /// The head of the response; `nil` if the call was stubbed by a status code and data.
     public let response: HTTPURLResponse?
@@ -27,7 +27,7 @@ public final class Response: CustomDebugStringConvertible, Equatable, Sendable {
     /// The status code and the length of the body.
     public var description: String { "Status Code: \(statusCode), Data Length: \(data.count)" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
     /// Whether both have the same status code, body and head. The requests aren't compared.
@@ -37,7 +37,7 @@ public final class Response: CustomDebugStringConvertible, Equatable, Sendable {
 }
 
 extension Response: CustomReflectable {
-    /// The description only: the request and the body can contain secrets.
+    /// A mirror with only the description, because the request and the body can contain secrets.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 

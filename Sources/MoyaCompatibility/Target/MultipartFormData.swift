@@ -18,9 +18,9 @@ public struct MultipartFormData: Hashable {
     public let provider: FormDataProvider
     /// The name of the field.
     public let name: String
-    /// The file name; `nil` for none. A file without one has the name of its URL.
+    /// The file name; `nil` for none. A file without a file name has the name in its URL.
     public let fileName: String?
-    /// The content type; `nil` for none. A file without one has the type of its extension.
+    /// The content type; `nil` for none. A file without a content type has the type of its extension.
     public let mimeType: String?
 
     /// Creates a part.
@@ -90,7 +90,7 @@ final class InputStreamSource: BodySource {
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
             guard let base = buffer.baseAddress else { return 0 }
             let count = stream.read(base.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
-            // `streamError` traps on Linux when there is none.
+            // `streamError` traps on Linux if there is no error.
             guard count >= 0 else { throw URLError(.cannotOpenFile) }
             return count
         }

@@ -27,7 +27,7 @@ extension TargetType {
 }
 
 extension URL {
-    /// Creates the URL of a target: the base URL with the path appended, unless it is empty.
+    /// Creates the URL of a target, which is the base URL with the path appended.
     public init<T: TargetType>(target: T) {
         self.init(targetWithPath: target)
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The parameters and the body of a request, and the destination of the response's body.
 ///
-/// In files that import this module, `Task` is this type, as with Moya. Swift's is `_Concurrency.Task`.
+/// As with Moya, `Task` is this type in files that import this module. Use `_Concurrency.Task` for Swift's type.
 public enum Task {
     /// No parameters and no body.
     case requestPlain
@@ -61,6 +61,6 @@ extension Task {
         if case .uploadFile(let url) = self { url } else { nil }
     }
 
-    /// Whether the task sends a file or a form, so that its progress is that of the upload.
+    /// Whether the task sends a file or a form, so that its progress is the upload's.
     var isUpload: Bool { file != nil || parts != nil }
 }

@@ -14,7 +14,7 @@ struct CacheControl: Sendable {
         /// The argument isn't a number, or the directive occurs with different arguments.
         case invalid
 
-        /// The number; `nil` if there is none that is valid.
+        /// The number; `nil` if it is absent or invalid.
         var value: Int? { if case .seconds(let seconds) = self { seconds } else { nil } }
     }
 
@@ -28,7 +28,7 @@ struct CacheControl: Sendable {
         if let value { parse(value) }
     }
 
-    /// Whether there is no directive.
+    /// Whether the field has no directives.
     var isEmpty: Bool { directives.isEmpty }
 
     /// Whether a directive occurs, with any argument.
@@ -49,14 +49,14 @@ struct CacheControl: Sendable {
         deltaSeconds(argument).map(Seconds.seconds) ?? .invalid
     }
 
-    /// A `delta-seconds` (RFC 9111 §1.2.2): digits only; a greater number than 2³¹ counts as 2³¹.
+    /// Parses a `delta-seconds` value (RFC 9111 §1.2.2), which has only digits. Greater numbers than 2³¹ count as 2³¹.
     static func deltaSeconds(_ text: some StringProtocol) -> Int? {
         let digits = text.utf8
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return min(Int(text) ?? .max, 1 << 31)
     }
 
-    /// Parses `name`, `name=token` and `name="quoted"`, separated by commas. A part that is none of these is ignored.
+    /// Parses `name`, `name=token` and `name="quoted"`, separated by commas. Other parts are ignored.
     private mutating func parse(_ value: String) {
         var rest = Array(value.utf8)[...]
         while !rest.isEmpty {
@@ -78,7 +78,7 @@ struct CacheControl: Sendable {
         return String(decoding: token, as: UTF8.self)
     }
 
-    /// A quoted string (RFC 9110 §5.6.4); without its end, the rest of the field.
+    /// Parses a quoted string (RFC 9110 §5.6.4). An unterminated string extends to the end of the field.
     private static func quoted(_ rest: inout ArraySlice<UInt8>) -> String {
         var text: [UInt8] = []
         rest = rest.dropFirst()
@@ -91,20 +91,20 @@ struct CacheControl: Sendable {
 
 /// The cache directives of a request (RFC 9111 §5.2.1).
 struct RequestDirectives: Sendable {
-    /// The request may be answered only after a validation: `no-cache`.
+    /// Whether a stored response must be validated before use: `no-cache`.
     var isRevalidating = false
-    /// Neither the request nor its response may be stored: `no-store`.
+    /// Whether neither the request nor its response may be stored: `no-store`.
     var isUnstorable = false
     var isOnlyIfCached = false
-    /// The greatest age, in seconds.
+    /// The maximum age, in seconds.
     var maxAge: Int?
     /// How long the response must stay fresh, in seconds.
     var minFresh = 0
-    /// How long the response may have been stale, in seconds.
+    /// The time for which the response may have been stale, in seconds.
     var maxStale = 0
-    /// How long the response may have been stale if the request fails (RFC 5861 §4), in seconds.
+    /// The time for which the response may have been stale if the request fails (RFC 5861 §4), in seconds.
     var staleIfError: Int?
-    /// Whether fields of the request restrict what may be used.
+    /// Whether the request's fields restrict which stored responses may be used.
     var isRestricted = false
 
     init() {}
@@ -120,7 +120,7 @@ struct RequestDirectives: Sendable {
             default: break
             }
         }
-        // RFC 9111 §5.4: only for requests without `Cache-Control`.
+        // `Pragma` applies only to requests without `Cache-Control` (RFC 9111 §5.4).
         if control == nil, let pragma { isRevalidating = CacheControl(pragma).contains("no-cache") }
         if let control { read(control) }
         isRestricted = isRevalidating || maxAge != nil || minFresh > 0
@@ -130,7 +130,7 @@ struct RequestDirectives: Sendable {
         isRevalidating = control.contains("no-cache")
         isUnstorable = control.contains("no-store")
         isOnlyIfCached = control.contains("only-if-cached")
-        // An invalid number asks for the most restrictive.
+        // An invalid number counts as the most restrictive one.
         switch control.seconds("max-age") {
         case .absent: break
         case .seconds(let seconds): maxAge = seconds

@@ -9,7 +9,7 @@ import FoundationNetworking
 extension CacheExchange {
     /// Loads the response, and stores it.
     ///
-    /// - Parameter stored: The response that the request's own conditions may confirm.
+    /// - Parameter stored: The stored response that the request's own conditions may confirm.
     func load(_ directives: RequestDirectives, stored: CachedResponse? = nil) async throws
         -> TransportResponse
     {
@@ -43,7 +43,7 @@ extension CacheExchange {
         do {
             let response = try await network(conditional(stored))
             if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
-                // It isn't about this response (RFC 9111 §4.3.3).
+                // The result doesn't apply to this stored response (RFC 9111 §4.3.3).
                 return try await load(directives)
             }
             return await received(
@@ -60,14 +60,14 @@ extension CacheExchange {
         }
     }
 
-    /// Validates a stored response in the background, unless that is already done (RFC 5861 §3).
+    /// Validates a stored response in the background, unless a validation is in progress (RFC 5861 §3).
     func revalidate(_ stored: CachedResponse, directives: RequestDirectives) {
         guard let network else { return }
         let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
         let requestTime = cache.now()
         var exchange = self
-        // Its response isn't the call's.
+        // The call doesn't receive its response.
         exchange.call = nil
         let begins = network.inBackground(conditional(stored)) { [exchange, cache] result, context in
             if case .success(let response) = result {
@@ -88,7 +88,7 @@ extension CacheExchange {
         if !begins { _ = cache.revalidations.withLock { $0.remove(revalidation) } }
     }
 
-    /// The request with the conditions of a stored response, in place of its own (RFC 9111 §4.3.1).
+    /// The request with the conditions of a stored response instead of its own (RFC 9111 §4.3.1).
     private func conditional(_ stored: CachedResponse) -> TransportRequest {
         let validators = Validators(stored)
         var request = request
@@ -111,7 +111,7 @@ extension CacheExchange {
         case 304:
             let validators = Validators(response.head.headers)
             guard let stored, validators.validates(Validators(stored)),
-                // Without a validator, it is about a response that the request's own condition is about.
+                // Without a validator, a 304 refers to the response of the request's own condition.
                 !isOwnCondition || !validators.isEmpty || isAbout(stored)
             else { return response }
             let updated = stored.updated(
@@ -170,7 +170,7 @@ extension CacheExchange {
         }
     }
 
-    /// Stores a response (RFC 9111 §3). One that may not be stored removes the one that it replaces.
+    /// Stores a response (RFC 9111 §3). If it may not be stored, removes the response that it replaces.
     private func store(
         _ response: TransportResponse,
         from requestTime: Date,
@@ -200,20 +200,19 @@ extension CacheExchange {
         if !HTTPHeaders.describesResource(head.statusCode), let current = await current(stored),
             HTTPHeaders.describesResource(current.statusCode)
         {
-            // It is used if the server can't be reached.
+            // The stored response is used if the server can't be reached.
             return
         }
         let isReload = CachePolicy(request.urlRequest.cachePolicy) == .reload
         let former = stored == nil && isReload ? await current(nil) : stored
-        // Nothing decodes a response in the background. One of another kind may be a page of the network's own.
+        // A background response isn't decoded. If its media type differs, it may be the page of a captive portal.
         if call == nil, let former, former.mediaType != new.mediaType { return }
         use(new, inPlaceOf: former)
         cache.store(new, in: storage, generation: generation)
         if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }
     }
 
-    /// Removes the stored response that a response replaces which may not be stored. An error of the server or of the
-    /// request says nothing about it.
+    /// Removes the stored response that an unstorable response replaces. Server and client errors don't replace it.
     private func removeReplaced(
         by statusCode: Int,
         recency: CacheRecency,
@@ -226,7 +225,7 @@ extension CacheExchange {
         }
     }
 
-    /// The stored response that the request selects, which wasn't looked for if the server had to be asked.
+    /// The stored response that the request selects. It hasn't been looked up if the request had to go to the server.
     private func current(_ stored: CachedResponse?) async -> CachedResponse? {
         if let stored { return stored }
         return await cache.response(for: key, fields: fields, in: storage)
@@ -234,7 +233,7 @@ extension CacheExchange {
 }
 
 extension TransportResponse {
-    /// This response with the cookies that another one sets. Stored responses set none.
+    /// This response with the cookies of another one, because stored responses don't set cookies.
     fileprivate func settingCookies(of other: TransportResponse) -> TransportResponse {
         let fields = other.head.headers.values(for: .setCookie)
         if fields.isEmpty { return self }

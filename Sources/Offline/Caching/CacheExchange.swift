@@ -10,21 +10,21 @@ import FoundationNetworking
 struct CacheExchange: Sendable {
     let cache: ResponseCache
     let storage: ResponseCache.Storage
-    /// `nil` if the call has failed, and only a stored response is wanted.
+    /// `nil` if the call failed and can only use a stored response.
     let network: Exchange?
     let context: RequestContext
     let request: TransportRequest
     let url: URL
     let fields: [String: String]
     let isHead: Bool
-    /// The greatest body that the caller accepts.
+    /// The maximum size of the body, in bytes.
     let bodyLimit: Int
     let key: CacheKey
-    /// Whether the response is to be stored for the request's user: the user is still signed in, and no other plugin
-    /// has added a credential that the cache doesn't know.
+    /// Whether the response may be stored for the request's user. It may if the user is still signed in, and no other
+    /// plugin added a credential that the cache doesn't know.
     let isOfUser: @Sendable (TransportResponse, RequestContext) -> Bool
     let generation: CacheRemovals.Generation
-    /// Receives the response that the call gets; `nil` in the background.
+    /// Stores the response that the call receives; `nil` in the background.
     var call: Locked<CachedCall>?
 
     func response() async throws -> TransportResponse {
@@ -35,7 +35,7 @@ struct CacheExchange: Sendable {
         case .onlyCached:
             if let stored = await stored() { return serve(stored) }
             cache.report(.miss(url))
-            let text = "the response is not in the cache"
+            let text = "the response isn't in the cache"
             throw URLError(
                 .resourceUnavailable,
                 userInfo: [NSLocalizedDescriptionKey: text, FailureMark.words: text]
@@ -85,7 +85,7 @@ struct CacheExchange: Sendable {
         return stored
     }
 
-    /// The answer from a stored response, or 304 if the request's own condition allows it.
+    /// The response to the call: a stored response, or 304 if it meets the request's own condition.
     func serve(_ stored: CachedResponse, isValidated: Bool = false) -> TransportResponse {
         let now = cache.now()
         let age = stored.freshness.age(at: now) ?? stored.freshness.initialAge
@@ -105,24 +105,24 @@ struct CacheExchange: Sendable {
         return answer
     }
 
-    /// Notes the response that the call gets, and the stored one that it has replaced.
+    /// Notes the response that the call receives, and the stored response that it replaced.
     func use(_ response: CachedResponse, inPlaceOf former: CachedResponse? = nil) {
         call?.withLock { call in
-            // The former response of an earlier attempt stays known.
+            // Preserves the former response of an earlier attempt.
             let isFollowing = call.used.map { $0.response === (former ?? response) } ?? false
             let former = isFollowing ? call.used?.former : former
             call.used = UsedResponse(response: response, former: former, generation: generation)
         }
     }
 
-    /// Whether the request's own condition is exactly that a stored response is current.
+    /// Whether the request's own condition refers exactly to a stored response.
     func isAbout(_ stored: CachedResponse) -> Bool {
         let validators = Validators(stored)
         if let noneMatch = field("If-None-Match") { return validators.entityTag == noneMatch }
         return validators.lastModified.map { $0 == field("If-Modified-Since") } ?? false
     }
 
-    /// Whether the request's own condition is met by a stored response, so that the answer is 304.
+    /// Whether a stored response meets the request's own condition, so that the response is 304.
     private func answersNotModified(_ stored: CachedResponse) -> Bool {
         guard hasOwnConditions, stored.statusCode == 200 else { return false }
         return Validators(stored).answersNotModified(
@@ -141,26 +141,26 @@ struct CacheExchange: Sendable {
     }
 }
 
-/// What a call that fails needs of its exchanges. It is shared with the exchange of calls in flight.
+/// The information that a failing call needs about its exchanges. Calls that share an exchange share it.
 struct CachedCall: Sendable {
     enum Key: RequestContextKey { typealias Value = Locked<CachedCall> }
 
     /// The last request.
     var request: TransportRequest?
-    /// The stored response that the call has received.
+    /// The stored response that the call received.
     var used: UsedResponse?
 }
 
-/// The stored response that a call has received.
+/// A stored response that a call received.
 struct UsedResponse: Sendable {
     let response: CachedResponse
-    /// The one in whose place it was stored.
+    /// The response that it replaced.
     let former: CachedResponse?
     let generation: CacheRemovals.Generation
 }
 
 extension TransportResponse {
-    /// The answer to a request with `only-if-cached` that the cache can't answer (RFC 9111 §5.2.1.7).
+    /// The response to a request with `only-if-cached` that the cache can't satisfy (RFC 9111 §5.2.1.7).
     fileprivate static var gatewayTimeout: TransportResponse {
         TransportResponse(head: ResponseHead(statusCode: 504), body: .data(Data()))
     }

@@ -2,8 +2,8 @@
 import Foundation
 import TargetKit
 
-/// The contents of the file of a stored response: a mark with the version, a checksum of what follows, the number of
-/// bytes of the head, the head, and the body. Numbers are little-endian.
+/// The file format of a stored response: a mark with the version, a checksum of the rest, the size of the head, the
+/// head, and the body. Numbers are little-endian.
 enum CacheFile {
     private static let mark: [UInt8] = Array("TKC1".utf8)
     static let prefixSize = 16
@@ -53,7 +53,7 @@ enum CacheFile {
             })
         else { return nil }
         let times = [requestTime, responseTime].map(Double.init(bitPattern:))
-        // Others can't be compared with the current time.
+        // Other times can't be compared with the current time.
         guard times.allSatisfy({ abs($0) < 1e12 }) else { return nil }
         return CachedResponse(
             key: CacheKey(url: url, user: user.isEmpty ? nil : user),
@@ -68,7 +68,7 @@ enum CacheFile {
         )
     }
 
-    /// The description of the response in a file, which isn't checked; `nil` if it can't be read.
+    /// The description of the response in a file, without verifying the checksum; `nil` if the file can't be read.
     static func entry(at path: String) -> ResponseCache.Entry? {
         guard case .contents(let start) = CacheEntryFile.contents(of: path, limit: 4096), start.count > prefixSize
         else {
@@ -143,9 +143,9 @@ private struct FieldReader {
         return String(decoding: rest[..<Int(count)], as: UTF8.self)
     }
 
-    /// A number, and as many elements.
+    /// Reads a count and that many elements.
     mutating func list<Element>(_ element: (inout FieldReader) -> Element?) -> [Element]? {
-        // Each element takes eight bytes at least.
+        // Each element has at least eight bytes.
         guard let count = number(), count <= UInt64(rest.count) / 8 else { return nil }
         var elements: [Element] = []
         for _ in 0..<count {

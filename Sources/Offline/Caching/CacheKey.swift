@@ -22,8 +22,8 @@ struct CacheKey: Sendable, Hashable {
         self.user = user
     }
 
-    /// The text of a URL without its fragment and user, which aren't sent. Equivalent URLs have the same text (RFC 9110
-    /// §4.2.3).
+    /// The text of a URL without its fragment and user, because these aren't sent. Equivalent URLs have equal texts
+    /// (RFC 9110 §4.2.3).
     static func text(of url: URL) -> String {
         let text = url.absoluteString
         return isNormal(text.utf8) ? text : normalized(url) ?? text
@@ -53,7 +53,7 @@ struct CacheKey: Sendable, Hashable {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         let (scheme, host) = (components.scheme?.lowercased(), components.encodedHost?.lowercased())
         (components.scheme, components.encodedHost) = (scheme, host)
-        // They aren't sent.
+        // These components aren't sent.
         (components.user, components.password, components.fragment) = (nil, nil, nil)
         if components.port == ["http": 80, "https": 443][scheme] { components.port = nil }
         if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
@@ -61,7 +61,7 @@ struct CacheKey: Sendable, Hashable {
     }
 }
 
-/// The secret salt of a cache's digests, against dictionary attacks.
+/// The secret salt of a cache's digests, which prevents dictionary attacks.
 struct CacheSalt: Sendable {
     static let size = 32
     let bytes: [UInt8]
@@ -73,7 +73,7 @@ struct CacheSalt: Sendable {
         return CacheSalt((0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     }
 
-    /// The digest of texts, of 64 hexadecimal digits. Texts that differ in number or limits have different digests.
+    /// The digest of a list of texts, as 64 hexadecimal digits. The digest depends on where each text ends.
     func digest(of texts: [String]) -> String {
         var hasher = SHA256Hasher()
         bytes.withUnsafeBytes { hasher.update($0) }
@@ -86,9 +86,9 @@ struct CacheSalt: Sendable {
     }
 }
 
-/// The fields of a request by which its response was selected (RFC 9111 §4.1).
+/// The request fields that select a response (RFC 9111 §4.1).
 struct CacheVariant: Sendable, Hashable {
-    /// The names in the response's `Vary`, in lowercase and sorted.
+    /// The sorted lowercase names in the response's `Vary`.
     let names: [String]
     /// The digest of the request's values; `nil` if it has none of the fields.
     let digest: String?
@@ -138,7 +138,7 @@ struct CacheVariant: Sendable, Hashable {
         return texts.joined(separator: ",")
     }
 
-    /// The names in `Vary`; `nil` for `*`, which no request matches, and for what isn't a name.
+    /// The names in `Vary`; `nil` for `*`, which no request matches, and for invalid names.
     static func names(in headers: HTTPHeaders) -> [String]? {
         var names: Set<String> = []
         for value in headers.values(for: "Vary") {

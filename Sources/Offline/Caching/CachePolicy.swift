@@ -6,19 +6,19 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// How a call uses the cache of its provider's ``ResponseCachePlugin``.
+/// The way in which a call uses the cache of its provider's ``ResponseCachePlugin``.
 ///
-/// A policy that uses a response regardless of its age also ignores `no-cache` and `must-revalidate`. A response that
-/// the server doesn't allow to be stored is never in the cache.
+/// A policy that uses a response regardless of its age also ignores `no-cache` and `must-revalidate`. The cache never
+/// contains responses that the server doesn't allow to be stored.
 public enum CachePolicy: Sendable, Hashable {
     /// Follows the server's caching fields (RFC 9111), or the request's `cachePolicy` if a closure or a plugin has set
     /// it. This is the default.
     case useProtocol
     /// Loads the response from the server and stores it.
     case reload
-    /// Uses a cached response regardless of its age; loads the response if there is none.
+    /// Uses a cached response regardless of its age, or loads the response if there is none.
     case cachedElseLoad
-    /// Uses a cached response regardless of its age; fails with `URLError(.resourceUnavailable)` if there is none.
+    /// Uses a cached response regardless of its age, or fails with `URLError(.resourceUnavailable)` if there is none.
     case onlyCached
     /// Follows the server's caching fields. Uses a cached response regardless of its age if the call fails before it is
     /// sent, without a response, or with status 408, 429 or 5xx.
@@ -44,7 +44,7 @@ public enum CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Whether a call that has failed may get a cached response.
+    /// Whether a failed call may return a cached response.
     var allowsFallback: Bool {
         switch self {
         case .useProtocol, .reload: false
@@ -54,8 +54,8 @@ public enum CachePolicy: Sendable, Hashable {
 }
 
 extension CallOptions {
-    /// How the call uses the cache; default `CachePolicy.useProtocol`. Another value overrides the `cachePolicy` of
-    /// the request. It has no effect without a `ResponseCachePlugin`.
+    /// The way in which the call uses the cache; default: `CachePolicy.useProtocol`. Another value overrides the
+    /// `cachePolicy` of the request. It has no effect without a `ResponseCachePlugin`.
     public var cachePolicy: CachePolicy {
         get { self[CachePolicyKey.self] }
         set { self[CachePolicyKey.self] = newValue }

@@ -2,10 +2,11 @@
 import Foundation
 import TargetKit
 
-/// When a response was created, to find the most recent of several (RFC 9111 §4). Times are in milliseconds since 1970.
+/// The order in which responses were created, to find the most recent one (RFC 9111 §4). Times are in milliseconds
+/// since 1970.
 struct CacheRecency: Sendable, Hashable {
-    /// The `Date` of the response. Without one, when it was requested: of two overlapping exchanges, the one that began
-    /// last has more likely seen the last change.
+    /// The `Date` of the response, or else the time of the request, because of two overlapping exchanges the later one
+    /// more likely includes the last change.
     let created: UInt64
     let requested: UInt64
     let received: UInt64
@@ -18,14 +19,14 @@ struct CacheRecency: Sendable, Hashable {
 
     /// The number of digits of each time in ``text``.
     private static let digitCount = 12
-    /// Three times, until the year 10889.
+    /// The length of three times, up to the year 10889.
     static let textLength = 3 * digitCount
 
     private static func milliseconds(_ date: Date) -> UInt64 {
         UInt64(min(max(0, date.timeIntervalSince1970 * 1000), 0xFFFF_FFFF_FFFF))
     }
 
-    /// The times as hexadecimal digits, whose order is that of responses.
+    /// The times as hexadecimal digits, which sort in the order of the responses.
     var text: String {
         [created, requested, received].map { number in
             let digits = String(number, radix: 16)
@@ -46,14 +47,15 @@ struct CacheRecency: Sendable, Hashable {
         (created, requested, received) = (times[0], times[1], times[2])
     }
 
-    /// Whether a response replaces a stored one: it is at least as recent, or was requested after the stored one had
-    /// arrived. Otherwise a server whose clock was once wrong would keep its response in the cache. A stored response
-    /// that has arrived later is from before the device's clock was set back, or from another process at this moment.
+    /// Whether a response replaces a stored one. It does if it is at least as recent, or was requested after the stored
+    /// one had arrived; otherwise the response of a server whose clock was once wrong would stay in the cache. A stored
+    /// response with a later arrival time is from before the device's clock was set back, or another process has just
+    /// stored it.
     func replaces(_ stored: CacheRecency) -> Bool {
         stored.received < requested || stored <= self || stored.received > received + Self.moment
     }
 
-    /// A minute.
+    /// One minute, in milliseconds.
     private static let moment: UInt64 = 60_000
 }
 

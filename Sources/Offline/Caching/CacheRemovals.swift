@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// What was removed from a cache, so that a response whose exchange began before isn't stored after it.
+/// The removals from a cache, so that a response whose exchange began before a removal isn't stored after it.
 struct CacheRemovals: Sendable {
-    /// Identifies what was removed before an exchange.
+    /// Identifies the removals before an exchange.
     struct Generation: Sendable, Hashable {
         fileprivate let number: Int
     }
 
-    /// The responses that the app has removed.
+    /// The responses that the app removed.
     private struct Selection: Sendable {
         let number: Int
         let contains: @Sendable (ResponseCache.Entry) -> Bool
@@ -20,7 +20,7 @@ struct CacheRemovals: Sendable {
     private var lastNumber = 0
     private var selections: [Selection] = []
     private var urls: [String: Int] = [:]
-    /// Of this removal and earlier ones, nothing else is known: they count as removals of all responses.
+    /// The last removal whose details were discarded. It and earlier removals count as removals of all responses.
     private var forgotten = 0
     /// The removals whose files are being removed.
     private var active: [Selection] = []
@@ -37,7 +37,7 @@ struct CacheRemovals: Sendable {
         return lastNumber
     }
 
-    /// Notes that the files of a removal are removed.
+    /// Notes that the files of a removal have been removed.
     mutating func end(_ number: Int) { active.removeAll { $0.number == number } }
 
     /// Notes the removal of the responses of a URL.
@@ -50,8 +50,8 @@ struct CacheRemovals: Sendable {
         urls[url] = lastNumber
     }
 
-    /// The question whether a response was removed since a generation, or is being removed. The closures of the app
-    /// answer it, so it is asked after the lock is released.
+    /// A check of whether a response was removed since a generation, or is being removed. It calls the app's closures,
+    /// so it is performed after the lock is released.
     func question(of url: String, since generation: Generation) -> Question {
         let isRemoved = forgotten > generation.number || urls[url].map { $0 > generation.number } ?? false
         if isRemoved { return Question(isRemoved: true) }
@@ -63,7 +63,7 @@ struct CacheRemovals: Sendable {
         fileprivate var isRemoved = false
         fileprivate var closures: [@Sendable (ResponseCache.Entry) -> Bool] = []
 
-        /// Whether the answer is yes for a response.
+        /// The result of the check for a response.
         func answer(for response: CachedResponse) -> Bool {
             if isRemoved || closures.isEmpty { return isRemoved }
             guard let entry = response.entry else { return true }

@@ -59,12 +59,12 @@ final class CachedResponse: Sendable {
     /// Whether both have the same key and variant, so that only one of them is stored.
     func isSameVariant(as other: CachedResponse) -> Bool { key == other.key && variant == other.variant }
 
-    /// Whether another response takes the place of this one.
+    /// Whether another response replaces this one.
     func isReplaced(by other: CachedResponse) -> Bool {
         isSameVariant(as: other) && other.recency.replaces(recency)
     }
 
-    /// Whether this is a given response, or an older one of the same key and variant.
+    /// Whether this is a given response, or an older one with the same key and variant.
     func isSameOrOlder(than other: CachedResponse) -> Bool { isSameVariant(as: other) && recency <= other.recency }
 
     /// The description for ``ResponseCache/removeAll(where:)``.
@@ -72,7 +72,7 @@ final class CachedResponse: Sendable {
         URL(string: key.url).map { ResponseCache.Entry(url: $0, date: responseTime, isPersonal: key.user != nil) }
     }
 
-    /// This response as the answer to a request (RFC 9111 §4): with its age, and without a body for HEAD.
+    /// The response to a request (RFC 9111 §4), with the age, and without a body for HEAD.
     func answer(origin: Response.Origin, age: Double?, isHead: Bool) -> TransportResponse {
         var headers = headers
         if let age { headers["Age"] = String(Int(min(max(0, age), 0x8000_0000))) }
@@ -82,7 +82,7 @@ final class CachedResponse: Sendable {
         return response
     }
 
-    /// This response with the fields of a newer one that has confirmed it (RFC 9111 §3.2).
+    /// This response, updated with the fields of a response that confirmed it (RFC 9111 §3.2).
     func updated(
         with newer: ResponseHead,
         requestTime: Date,
@@ -96,7 +96,7 @@ final class CachedResponse: Sendable {
             variant: variant,
             statusCode: statusCode,
             httpVersion: httpVersion,
-            // The age and the date belong to the response that they came with.
+            // The age and date of the stored response are outdated.
             headers: HTTPHeaders(headers.fields.filter { $0.name != "Age" && $0.name != "Date" }).merging(fields),
             body: body,
             requestTime: requestTime,
@@ -105,15 +105,15 @@ final class CachedResponse: Sendable {
         )
     }
 
-    /// The fields that describe the stored body, and the one by which it was selected.
+    /// The fields that describe the stored body, and `Vary`.
     private static let fieldsOfContent: Set<HTTPHeaderName> = [
         "Content-Length", "Content-Encoding", "Content-Range", "Vary",
     ]
 }
 
 extension HTTPHeaders {
-    /// The fields of a response that are stored: without those of the connection and of proxies (RFC 9111 §3.1), and
-    /// without cookies, which a cached answer must not set again.
+    /// The fields to store, without the fields of the connection and of proxies (RFC 9111 §3.1), and without cookies,
+    /// because a cached response must not set them again.
     var storable: HTTPHeaders {
         var names: Set<HTTPHeaderName> = [
             "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade", "TE", "Trailer",
@@ -127,7 +127,7 @@ extension HTTPHeaders {
         return HTTPHeaders(fields.filter { !names.contains($0.name) })
     }
 
-    /// Whether a status says what the resource is, or that there is none: not an error of the server or of the request.
+    /// Whether a status describes the resource or its absence, rather than an error of the server or the request.
     static func describesResource(_ statusCode: Int) -> Bool {
         (200...399).contains(statusCode) || [404, 405, 410, 414, 501].contains(statusCode)
     }
@@ -136,7 +136,7 @@ extension HTTPHeaders {
     func isStorable(statusCode: Int) -> Bool {
         guard statusCode >= 200, ![206, 304, 401, 407].contains(statusCode) else { return false }
         let control = CacheControl(self)
-        // RFC 9111 §5.2.2.3: a cache that understands the status ignores `no-store` beside `must-understand`.
+        // A cache that understands the status ignores `no-store` beside `must-understand` (RFC 9111 §5.2.2.3).
         if control.contains("must-understand") {
             guard Freshness.isHeuristic(statusCode) || [302, 303, 307].contains(statusCode) else { return false }
         } else if control.contains("no-store") {
@@ -167,8 +167,8 @@ struct Validators: Sendable {
 
     /// Whether a 304 response with these validators confirms a stored response (RFC 9111 §4.3.4).
     ///
-    /// Entity tags are compared weakly, as the server compares those of `If-None-Match` (RFC 9110 §13.1.2): nginx adds
-    /// `W/` to the tag of a response that it compresses, and not to that of a 304.
+    /// Entity tags are compared weakly, as the server compares `If-None-Match` (RFC 9110 §13.1.2). For example, nginx
+    /// adds `W/` to the tag of a response that it compresses, but not to the tag of a 304.
     func validates(_ stored: Validators) -> Bool {
         if let entityTag {
             guard let other = stored.entityTag else { return false }
@@ -196,8 +196,8 @@ struct Validators: Sendable {
         return opaque(one) == opaque(other)
     }
 
-    /// Whether a request's own condition, `If-None-Match` or else `If-Modified-Since`, is met by these validators, so
-    /// that the answer is 304 (RFC 9111 §4.3.2). `nil` if the condition can't be evaluated.
+    /// Whether these validators meet a request's own condition, `If-None-Match` or else `If-Modified-Since`, so that
+    /// the response is 304 (RFC 9111 §4.3.2). `nil` if the condition can't be evaluated.
     func answersNotModified(noneMatch: String?, modifiedSince: String?, now: Date) -> Bool? {
         if let noneMatch {
             if noneMatch.trimmingCharacters(in: .whitespaces) == "*" { return true }

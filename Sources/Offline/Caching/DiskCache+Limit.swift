@@ -2,15 +2,15 @@
 import Foundation
 import TargetKit
 
-/// The number of bytes on the disk, about: what was found when the files were counted, and what was written since.
+/// The approximate number of bytes on disk: the size when the files were last counted, and the bytes written since.
 struct DiskUsage: Sendable {
     /// `nil` until the files have been counted.
     var counted: Int?
     var written = 0
     var isChecking = false
 
-    /// Whether the files must be counted. Other processes write, too, so this happens after an eighth of the limit at
-    /// the latest.
+    /// Whether to count the files. Because other processes also write, this is due at least after each eighth of the
+    /// limit.
     mutating func isCheckDue(limit: Int) -> Bool {
         guard !isChecking, let counted else { return false }
         return counted + written > limit || written > limit / 8
@@ -25,8 +25,8 @@ extension DiskCache {
         let use: Double
     }
 
-    /// Counts the files later, removes what killed processes have left behind, and removes the least recently used
-    /// responses if there are too many.
+    /// Counts the files later, removes temporary files of killed processes, and removes the least recently used
+    /// responses above the limit.
     func maintain() {
         let begins = usage.withLock { usage in
             defer { usage.isChecking = true }
@@ -35,7 +35,7 @@ extension DiskCache {
         guard begins else { return }
         maintenanceQueue.async { [self] in
             layout.removeLeftovers()
-            // Again if much was written meanwhile.
+            // Repeated if enough bytes were written during the check.
             repeat { checkLimit() } while usage.withLock { $0.isCheckDue(limit: limit) }
         }
     }
@@ -77,7 +77,7 @@ extension DiskCache {
         return files
     }
 
-    /// Removes the responses whose heads a closure accepts.
+    /// Removes the responses that a closure selects by their heads.
     ///
     /// - Returns: Their number.
     func remove(where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {

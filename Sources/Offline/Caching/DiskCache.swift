@@ -2,20 +2,20 @@
 import Foundation
 import TargetKit
 
-/// The responses in a folder, a file for each.
+/// The responses in a folder, with one file for each.
 ///
-/// A file's name consists of digests of the URL, the user and the variant, and of the response's recency. A response is
-/// found by listing one of 1,024 folders; there is no index that could become inconsistent, and opening the cache reads
-/// none of the files. A file is written under a temporary name, and renamed; its checksum finds damage. Therefore any
-/// number of processes can use the folder, and each can end at any moment. Files aren't flushed: after a loss of power,
-/// those that are incomplete count as missing.
+/// A file's name consists of digests of the URL, user and variant, and of the response's recency. A lookup lists one of
+/// 1,024 folders. There is no index that could become inconsistent, and opening the cache reads no files. A file is
+/// written under a temporary name and then renamed, and its checksum detects damage. Therefore any number of processes
+/// can use the folder, and each can end at any time. Files aren't flushed, so incomplete files after a power failure
+/// count as missing.
 ///
 /// Its methods access the disk, so they run on the queues of ``onQueue(of:_:)``.
 final class DiskCache: Sendable {
-    /// The number of responses of one URL and user.
+    /// The maximum number of responses for one URL and user.
     static let variantLimit = 16
     static let folderCount = 1024
-    /// How often the use of a file is noted in its modification time, in seconds.
+    /// The interval at which the use of a file updates its modification time, in seconds.
     static let useInterval: Double = 60
 
     let layout: DiskCacheLayout
@@ -26,10 +26,10 @@ final class DiskCache: Sendable {
     let maintenanceQueue = DispatchQueue(label: "TargetKit.cache.maintenance", qos: .utility)
     let usage = Locked(DiskUsage())
     let report: @Sendable (ResponseCache.Event) -> Void
-    /// Whether a response couldn't be removed. The folder is then not used any more, so that it doesn't come back.
+    /// Whether a response couldn't be removed. The folder is then no longer used, so that the response can't reappear.
     private let isClosed = Locked(false)
 
-    /// Opens a folder, and creates what is missing.
+    /// Opens a folder, and creates missing files and folders.
     init(
         _ folder: URL,
         limit: Int,
@@ -49,12 +49,12 @@ final class DiskCache: Sendable {
         await queue(of: url).run(work)
     }
 
-    /// Begins work on the queue of a URL's files.
+    /// Starts work on the queue of a URL's files.
     func begin(for url: String, work: @escaping @Sendable () -> Void) {
         queue(of: url).async(execute: work)
     }
 
-    /// Runs work on each queue, after the work that was begun before.
+    /// Runs work on each queue, after the work that is already queued.
     func onEachQueue<Value: Sendable>(_ work: @escaping @Sendable (_ folders: [Int]) -> Value) async -> [Value] {
         var values: [Value] = []
         for (index, queue) in queues.enumerated() {
@@ -75,7 +75,7 @@ final class DiskCache: Sendable {
 
     // MARK: - Files
 
-    /// The most recent response for a key that a request with these fields selects.
+    /// The most recent response for a key that is selected by a request's fields.
     ///
     /// - Parameter recency: The response must be more recent than this one; default `nil`: any.
     func response(
@@ -103,7 +103,7 @@ final class DiskCache: Sendable {
         CacheEntryFile.noteUse(layout.path(folder, name: prefix + name(of: response)))
     }
 
-    /// Reads a file. One that isn't a complete response is removed.
+    /// Reads a file, and removes it if it isn't a complete response.
     private func read(_ path: String) -> CachedResponse? {
         switch CacheEntryFile.contents(of: path, noteUseAfter: Self.useInterval) {
         case .contents(let bytes):
@@ -117,19 +117,19 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// What became of a response.
+    /// The result of writing a response.
     enum Writing: Sendable {
         case written
-        /// There is a more recent one of the same key and variant.
+        /// A more recent response with the same key and variant exists.
         case isOlder
-        /// The folder is another one, whose names have another salt.
+        /// The folder was replaced by one with another salt.
         case folderWasReplaced
     }
 
-    /// Writes a response, which replaces the one of the same key and variant.
+    /// Writes a response, replacing the one with the same key and variant.
     ///
-    /// The file's name ends with the response's recency. Several processes that write at the same time leave several
-    /// files, of which the most recent one is read, so no lock is necessary.
+    /// The file's name ends with the response's recency. If several processes write at the same time, the most recent
+    /// of their files is read, so no lock is necessary.
     func write(_ response: CachedResponse) throws(CacheFailure) -> Writing {
         if isClosed.withLock(\.self) { return .written }
         guard try layout.open(salt).bytes == salt.bytes else { return .folderWasReplaced }
@@ -154,12 +154,12 @@ final class DiskCache: Sendable {
         if isFull { maintain() }
     }
 
-    /// Removes a response, and older ones of the same key and variant.
+    /// Removes a response and older ones with the same key and variant.
     func remove(_ response: CachedResponse) {
         removeFiles(of: response) { $0 <= response.recency }
     }
 
-    /// Removes the responses in whose place another one would be stored.
+    /// Removes the responses that a response would replace.
     func removeReplaced(by response: CachedResponse) {
         removeFiles(of: response) { response.recency.replaces($0) }
     }
@@ -171,7 +171,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// The files of the same key and variant as a response.
+    /// The files with the same key and variant as a response.
     private func files(
         of response: CachedResponse,
         in folder: Int,
@@ -186,7 +186,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Removes the file of a response. If that fails, the folder isn't used any more.
+    /// Removes the file of a response. If that fails, the folder is no longer used.
     ///
     /// - Returns: Whether it existed.
     @discardableResult
@@ -202,7 +202,7 @@ final class DiskCache: Sendable {
         return false
     }
 
-    /// Removes the responses of a URL, those of all users.
+    /// Removes the responses of a URL for all users.
     ///
     /// - Returns: Their number.
     func remove(url: String) -> Int {
@@ -222,7 +222,7 @@ final class DiskCache: Sendable {
 
     // MARK: - Names
 
-    /// The folder of a key's files, and the beginning of their names.
+    /// The folder of a key's files, and the prefix of their names.
     private func place(of key: CacheKey) -> (folder: Int, prefix: String) {
         let digest = salt.digest(of: [key.url])
         return (layout.folderNumber(of: digest), "\(digest.prefix(32))-\(Self.name(ofUser: key.user))-")

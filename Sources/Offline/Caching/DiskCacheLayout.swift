@@ -30,10 +30,10 @@ struct DiskCacheLayout: Sendable {
         return names
     }
 
-    /// The part of a response's name that says how recent it is.
+    /// The part of a response's file name that contains its recency.
     static func recency(of name: String) -> Substring { name.suffix(CacheRecency.textLength) }
 
-    /// Calls a closure with the name and the status of each response in a folder. What it doesn't ask for isn't read.
+    /// Calls a closure with the name and status of each response in a folder. Both are read on demand.
     func forEachResponse(in folder: Int, body: (_ name: () -> String, _ status: () -> FileStatus?) -> Void) {
         Self.forEachName(in: self.folder(folder)) { name, descriptor in
             guard Self.isName(name) else { return }
@@ -41,7 +41,7 @@ struct DiskCacheLayout: Sendable {
         }
     }
 
-    /// Whether a name is one of a response: digests of 32, 16 and 16 digits, and its recency.
+    /// Whether a name is the file name of a response: digests of 32, 16 and 16 digits, and the recency.
     private static func isName(_ name: UnsafePointer<CChar>) -> Bool {
         var index = 0
         while name[index] != 0 {
@@ -86,9 +86,10 @@ struct DiskCacheLayout: Sendable {
 }
 
 extension DiskCacheLayout {
-    /// Creates what is missing, and returns the salt. A new salt makes all responses unreachable, so they are removed.
+    /// Creates missing files and folders, and returns the salt. A new salt makes all responses unreachable, so they are
+    /// removed.
     ///
-    /// - Parameter known: The salt of a folder that was opened before, and may have been deleted since; default `nil`.
+    /// - Parameter known: The salt of a folder that was opened before and may have been deleted; default `nil`.
     func open(_ known: CacheSalt? = nil) throws(CacheFailure) -> CacheSalt {
         if let known, FileStatus(of: parts) != nil, case .contents(let bytes) = CacheEntryFile.contents(of: saltFile),
             bytes == known.bytes
@@ -101,32 +102,32 @@ extension DiskCacheLayout {
             throw CacheFailure(message: (error as NSError).localizedDescription)
         }
         guard let status = FileStatus(of: URL(filePath: root)), status.isFolder, status.isOwn else {
-            throw CacheFailure(message: "\(root): not a folder of this user")
+            throw CacheFailure(message: "\(root): the folder doesn't belong to this user")
         }
         if !status.isPrivateFolder, chmod(root, 0o700) != 0 { throw CacheFailure("cannot protect", path: root) }
         guard mkdir(parts, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", path: parts) }
-        // What can't be removed isn't used.
-        guard access(parts, W_OK) == 0 else { throw CacheFailure("cannot write to", path: parts) }
+        // Files that can't be removed aren't used.
+        guard access(parts, W_OK) == 0 else { throw CacheFailure("can't write to", path: parts) }
         for _ in 0..<3 {
             switch CacheEntryFile.contents(of: saltFile) {
             case .contents(let bytes) where bytes.count == CacheSalt.size: return CacheSalt(bytes)
             case .contents, .notAFile: CacheEntryFile.remove(saltFile)
-            // It exists, or another process has just created it.
+            // The file exists, or another process has just created it.
             case .unavailable where FileStatus(of: URL(filePath: saltFile)) != nil: continue
             case .unavailable: break
             }
             let unreachable = known == nil ? responses : []
             if try createSalt(known ?? .random()) { for path in unreachable { CacheEntryFile.remove(path) } }
         }
-        throw CacheFailure(message: "\(saltFile): cannot be read")
+        throw CacheFailure(message: "\(saltFile): can't be read")
     }
 
-    /// Returns whether this process has created the salt, and not another one.
+    /// Returns whether this process created the salt, rather than another one.
     private func createSalt(_ salt: CacheSalt) throws(CacheFailure) -> Bool {
         let part = try TemporaryCacheFile(in: parts)
         try part.write(Data(salt.bytes))
-        // Unlike a rename, it doesn't replace the salt that another process has just created. The file is removed with
-        // its last reference.
+        // Unlike a rename, a link doesn't replace a salt that another process has just created. The file is removed
+        // with its last reference.
         let code = withExtendedLifetime(part) { link(part.path, saltFile) == 0 ? 0 : errno }
         guard code == 0 || code == EEXIST else { throw CacheFailure("cannot create", path: saltFile, code: code) }
         return code == 0
@@ -137,7 +138,7 @@ extension DiskCacheLayout {
         (0..<DiskCache.folderCount).flatMap { folder in names(in: folder).map { path(folder, name: $0) } }
     }
 
-    /// Removes the temporary files of processes that have ended: those that no process has locked.
+    /// Removes the temporary files that no process has locked, because their processes have ended.
     func removeLeftovers() {
         for name in Self.names(in: parts) where TemporaryCacheFile.isName(name) {
             let path = parts + "/" + name
@@ -152,7 +153,7 @@ extension DiskCacheLayout {
     }
 }
 
-/// A temporary file, locked as long as its process writes it, and removed with its last reference.
+/// A temporary file, which is locked while its process writes it, and removed with its last reference.
 final class TemporaryCacheFile: Sendable {
     let path: String
     private let descriptor: Int32
@@ -161,8 +162,8 @@ final class TemporaryCacheFile: Sendable {
         while true {
             let path = folder + "/" + String(UInt64.random(in: .min ... .max), radix: 36) + Self.suffix
             let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw CacheFailure("cannot create a file in", path: folder) }
-            // Before it was locked, another process may have taken it for a leftover.
+            guard descriptor >= 0 else { throw CacheFailure("can't create a file in", path: folder) }
+            // Before the file was locked, another process may have removed it as a leftover.
             let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
             if isLocked, FileStatus(of: path) != nil {
                 (self.path, self.descriptor) = (path, descriptor)
@@ -188,20 +189,20 @@ final class TemporaryCacheFile: Sendable {
     }
 }
 
-/// The file of a response. Another kind of file under its name is detected and removed.
+/// The file of a response. Any other kind of file with its name is detected and removed.
 enum CacheEntryFile {
     enum Contents {
         case contents([UInt8])
         /// A link, a pipe, a folder, or a file that doesn't belong to this user.
         case notAFile
-        /// There is none, or it can't be read now.
+        /// The file doesn't exist, or can't be read now.
         case unavailable
     }
 
     /// Reads a file.
     ///
     /// - Parameters:
-    ///   - limit: The greatest number of bytes to read; default: all.
+    ///   - limit: The maximum number of bytes to read; default: all.
     ///   - interval: Sets the modification time to the current time if it is older than this, in seconds.
     static func contents(of path: String, limit: Int = .max, noteUseAfter interval: Double? = nil) -> Contents {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -228,14 +229,14 @@ enum CacheEntryFile {
         return isRead ? .contents(bytes) : .unavailable
     }
 
-    /// Writes a file at once.
+    /// Replaces a file atomically.
     static func write(_ data: Data, to path: String, in layout: DiskCacheLayout, _ folder: Int) throws(CacheFailure) {
         let part = try TemporaryCacheFile(in: layout.parts)
         try part.write(data)
         // The file is removed with its last reference.
         defer { withExtendedLifetime(part) {} }
         if rename(part.path, path) == 0 { return }
-        // The folder doesn't exist, or the name belongs to a folder.
+        // The folder doesn't exist, or a folder has this name.
         let folder = layout.folder(folder)
         if errno == ENOENT || errno == ENOTDIR {
             if errno == ENOTDIR { unlink(folder) }

@@ -4,22 +4,22 @@ import TargetKit
 
 /// The freshness of a stored response (RFC 9111 §4.2), computed once. Times are in seconds.
 struct Freshness: Sendable {
-    /// The time for which the response is fresh, from its creation (RFC 9111 §4.2.1).
+    /// The freshness lifetime, from the response's creation (RFC 9111 §4.2.1).
     let lifetime: Double
     /// The age when the response arrived (RFC 9111 §4.2.3).
     let initialAge: Double
     let responseTime: Date
-    /// The server has asked for a validation before each use: `no-cache`.
+    /// Whether the response must be validated before each use: `no-cache`.
     let requiresValidation: Bool
-    /// A stale response may not be used: `must-revalidate`.
+    /// Whether a stale response must not be used: `must-revalidate`.
     let mustRevalidate: Bool
-    /// How long a stale response may be used while it is validated (RFC 5861 §3).
+    /// The time for which a stale response may be used while it is validated (RFC 5861 §3).
     let staleWhileRevalidate: Double
-    /// How long a stale response may be used if its validation fails (RFC 5861 §4).
+    /// The time for which a stale response may be used if its validation fails (RFC 5861 §4).
     let staleIfError: Double
 
-    /// - Parameter usesHeuristics: Whether a response without a lifetime gets one tenth of the time since it was last
-    ///   modified (RFC 9111 §4.2.2).
+    /// - Parameter usesHeuristics: Whether a response without an explicit lifetime is fresh for a tenth of the time
+    ///   since its last modification (RFC 9111 §4.2.2).
     init(statusCode: Int, headers: HTTPHeaders, requestTime: Date, responseTime: Date, usesHeuristics: Bool) {
         let control = CacheControl(headers)
         let date = headers.date("Date", now: responseTime) ?? responseTime
@@ -52,7 +52,7 @@ struct Freshness: Sendable {
             }
     }
 
-    /// The lifetime of an `Expires` field. One that is invalid, or occurs with different values, has expired (RFC 9111
+    /// The lifetime of an `Expires` field. An invalid field, or one with different values, counts as expired (RFC 9111
     /// §5.3 and §4.2.1).
     private static func lifetime(_ headers: HTTPHeaders, from date: Date, _ now: Date) -> Double {
         let values = Set(headers.values(for: "Expires"))
@@ -67,21 +67,21 @@ struct Freshness: Sendable {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(statusCode)
     }
 
-    /// The current age (RFC 9111 §4.2.3). `nil` if the clock was set back since the response arrived, so that its age
-    /// isn't known.
+    /// The current age (RFC 9111 §4.2.3). `nil` if the clock was set back since the response arrived, because its age
+    /// is then unknown.
     func age(at now: Date) -> Double? {
         let residentTime = now.timeIntervalSince(responseTime)
         return residentTime < 0 ? nil : initialAge + residentTime
     }
 
-    /// How a stored response can be used for a request (RFC 9111 §4).
+    /// The way in which a stored response can be used for a request (RFC 9111 §4).
     enum Use: Sendable, Equatable {
         case fresh
-        /// Stale, and the request or the server allows it.
+        /// The response is stale, and the request or the server allows its use.
         case stale
-        /// Stale, and the server allows it while the response is validated.
+        /// The response is stale, and the server allows its use during validation.
         case staleWhileRevalidating
-        /// Stale: it must be validated before use.
+        /// The response is stale, and must be validated before use.
         case mustValidate
     }
 
@@ -98,7 +98,7 @@ struct Freshness: Sendable {
         return staleness <= staleWhileRevalidate && staleWhileRevalidate > 0 ? .staleWhileRevalidating : .mustValidate
     }
 
-    /// Whether the response may be used after its validation has failed (RFC 5861 §4).
+    /// Whether the response may be used after a failed validation (RFC 5861 §4).
     func allowsStaleIfError(for request: RequestDirectives, at now: Date) -> Bool {
         guard !requiresValidation, !mustRevalidate, !request.isRevalidating, let age = age(at: now) else {
             return false

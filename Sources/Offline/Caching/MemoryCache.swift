@@ -2,18 +2,18 @@
 import Foundation
 import TargetKit
 
-/// The responses in memory. The least recently used ones are removed when they exceed a limit.
+/// The responses in memory. Above a limit, the least recently used ones are removed.
 final class MemoryCache: Sendable {
     private struct Slot: Sendable {
         let response: CachedResponse
         /// The number of the last use.
         var use: UInt64
-        /// When the use was last noted on the disk.
+        /// The time of the use that was last recorded on disk.
         var noted: Date?
     }
 
     private struct State: Sendable {
-        /// By URL, so that all responses of one can be removed.
+        /// The slots by URL, so that all responses of a URL can be removed.
         var slots: [String: [Slot]] = [:]
         var size = 0
         var lastUse: UInt64 = 0
@@ -34,7 +34,7 @@ final class MemoryCache: Sendable {
     /// The approximate number of bytes in memory.
     var size: Int { state.withLock(\.size) }
 
-    /// The most recent response that a closure accepts, of those for the key.
+    /// The most recent response for a key that a closure accepts.
     func response(for key: CacheKey, where isSelected: (CachedResponse) -> Bool) -> CachedResponse? {
         // The closure computes digests, so it runs outside the lock.
         let candidates = state.withLock { state -> [CachedResponse] in
@@ -46,7 +46,7 @@ final class MemoryCache: Sendable {
             }
             return slots.lazy.map(\.response).filter { $0.key.user == key.user }
         }
-        // Of those that are equally recent, the one that was stored last.
+        // Prefers the last stored one of equally recent responses.
         guard let found = candidates.filter(isSelected).reversed().max(by: { $0.recency < $1.recency }) else {
             return nil
         }
@@ -54,7 +54,7 @@ final class MemoryCache: Sendable {
         return found
     }
 
-    /// Whether the use of a response is to be noted on the disk: not more often than once in a minute.
+    /// Whether to note the use of a response on disk, which happens at most once a minute.
     func isUseDue(of response: CachedResponse, at now: Date) -> Bool {
         state.withLock { state in
             guard let index = state.slots[response.key.url]?.firstIndex(where: { $0.response === response }) else {
@@ -77,11 +77,12 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Stores a response, which replaces the one of the same key and variant, unless that one is more recent. A
-    /// response of more than a quarter of the limit isn't kept.
+    /// Stores a response, replacing the one with the same key and variant unless that is more recent. A response larger
+    /// than a quarter of the limit isn't stored.
     ///
-    /// - Parameter isFromDisk: Whether it was read from the disk: it doesn't replace one that has arrived meanwhile.
-    /// - Returns: Whether there is no more recent response.
+    /// - Parameter isFromDisk: Whether the response was read from disk. It then doesn't replace one that arrived during
+    ///   the read.
+    /// - Returns: Whether no more recent response is stored.
     @discardableResult
     func store(_ response: CachedResponse, isFromDisk: Bool = false) -> Bool {
         let fits = response.size <= limit / 4
@@ -126,7 +127,7 @@ final class MemoryCache: Sendable {
         }
     }
 
-    /// Removes the responses that a closure accepts, of one URL or of all.
+    /// Removes the responses that a closure accepts, for one URL or all.
     ///
     /// - Returns: Their number.
     @discardableResult

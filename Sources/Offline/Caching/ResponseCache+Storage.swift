@@ -14,7 +14,7 @@ extension ResponseCache {
         let variant: CacheVariant
     }
 
-    /// Opens the folder, if that hasn't been done.
+    /// Opens the folder on the first call.
     func open() async -> Storage {
         if let storage = storage.withLock({ $0 }) { return storage }
         return await openingQueue.run { [self] in
@@ -28,7 +28,7 @@ extension ResponseCache {
     private func openFolder() -> Storage {
         guard let folder else { return Storage(salt: .random(), disk: nil) }
         do throws(CacheFailure) {
-            guard folder.isFileURL else { throw CacheFailure(message: "the folder of the cache is not a file URL") }
+            guard folder.isFileURL else { throw CacheFailure(message: "the folder of the cache isn't a file URL") }
             let log = log
             let disk = try DiskCache(folder, limit: diskLimit, usesHeuristics: usesHeuristics) { log.send($0) }
             return Storage(salt: disk.salt, disk: disk)
@@ -40,8 +40,7 @@ extension ResponseCache {
 
     func report(_ event: @autoclosure () -> Event) { log.send(event()) }
 
-    /// Identifies what was removed until now: a response whose exchange begins now is stored, unless it is removed
-    /// later.
+    /// Identifies the removals up to now. A response whose exchange begins now is stored, unless it is removed later.
     var generation: CacheRemovals.Generation { removals.withLock(\.generation) }
 
     /// Whether a response was removed since a generation, or is being removed.
@@ -49,7 +48,7 @@ extension ResponseCache {
         removals.withLock { $0.question(of: response.key.url, since: generation) }.answer(for: response)
     }
 
-    /// The most recent response for a key that a request with these fields selects.
+    /// The most recent response for a key that is selected by a request's fields.
     func response(for key: CacheKey, fields: [String: String], in storage: Storage) async -> CachedResponse? {
         let generation = generation
         let found = memory.response(for: key) { $0.variant.matches(fields, salt: storage.salt) }
@@ -58,22 +57,22 @@ extension ResponseCache {
             if memory.isUseDue(of: found, at: now()) { disk.begin(for: key.url) { disk.noteUse(of: found) } }
             return found
         }
-        // Another process may have stored a more recent one.
+        // Another process may have stored a more recent response.
         let stored = await disk.onQueue(of: key.url) { () -> CachedResponse? in
             let stored = disk.response(for: key, fields: fields, after: found?.recency)
-            // On the queue, because a removal that is in progress ends after the queue has removed the file.
+            // On the queue, because a removal in progress ends after the queue has removed the file.
             return stored.flatMap { self.isRemoved($0, since: generation) ? nil : $0 }
         }
         guard let latest = stored ?? found, !isRemoved(latest, since: generation) else { return nil }
         guard let stored else { return found }
         keepInMemory(stored, generation: generation, isFromDisk: true)
-        // One that has arrived meanwhile is more recent.
+        // A response that arrived during the read is more recent.
         return memory.response(for: key) { $0.isSameVariant(as: stored) } ?? stored
     }
 
-    /// Keeps a response in memory, unless it was removed since a generation.
+    /// Stores a response in memory, unless it was removed since a generation.
     ///
-    /// - Returns: Whether there is no more recent response.
+    /// - Returns: Whether no more recent response is stored.
     @discardableResult
     private func keepInMemory(
         _ response: CachedResponse,
@@ -82,13 +81,13 @@ extension ResponseCache {
     ) -> Bool {
         guard !isRemoved(response, since: generation) else { return false }
         let isLatest = memory.store(response, isFromDisk: isFromDisk)
-        // A removal may have looked for it before it was there.
+        // A removal may have searched the memory before the response was stored.
         if isRemoved(response, since: generation) { memory.remove(url: response.key.url) { $0 === response } }
         return isLatest
     }
 
     /// Stores a response, unless a more recent one is stored. If it was removed since its exchange began, it isn't
-    /// stored, and the one that it would replace is removed.
+    /// stored, and the response that it would replace is removed.
     func store(_ response: CachedResponse, in storage: Storage, generation: CacheRemovals.Generation) {
         let url = response.key.url
         if isRemoved(response, since: generation) {
@@ -113,15 +112,16 @@ extension ResponseCache {
             case .folderWasReplaced: storage.withLock { if $0?.disk === disk { $0 = nil } }
             }
         } catch {
-            // An older response must not take its place.
+            // An older response must not replace it.
             disk.removeReplaced(by: response)
             report(.failed(error.message))
         }
     }
 
-    /// Removes responses from memory. Those that are in transit aren't stored.
+    /// Removes responses from memory. Responses in transit aren't stored.
     ///
-    /// - Returns: The number of the removal, which ends when the files are removed, and that of the responses.
+    /// - Returns: The number of the removal, which ends when the files are removed, and the number of removed
+    ///   responses.
     func beginRemoval(of isSelected: @escaping @Sendable (Entry) -> Bool) -> (number: Int, count: Int) {
         let number = removals.withLock { $0.begin(isSelected) }
         return (number, removeFromMemory(isSelected))
@@ -129,10 +129,10 @@ extension ResponseCache {
 
     /// Removes the files of a removal.
     func finishRemoval(_ removal: (number: Int, count: Int), of isSelected: @escaping @Sendable (Entry) -> Bool) async {
-        // A response that was still to be written is in memory only.
+        // A response that isn't written yet is only in memory.
         let removed = max(removal.count, await open().disk?.remove(where: isSelected) ?? 0)
         removals.withLock { $0.end(removal.number) }
-        // Those that were read from the folder meanwhile.
+        // Removes responses that were read from the folder during the removal.
         _ = removeFromMemory(isSelected)
         if removed > 0 { report(.removed(count: removed)) }
     }
@@ -141,9 +141,9 @@ extension ResponseCache {
         memory.remove { response in response.entry.map(isSelected) ?? true }
     }
 
-    /// Removes one response, and older ones in its place.
+    /// Removes a response and the older ones that it replaced.
     ///
-    /// - Parameter isReplaced: Whether another response has taken its place: those in transit may then be stored.
+    /// - Parameter isReplaced: Whether another response replaced it. Responses in transit may then be stored.
     func remove(_ response: CachedResponse, in storage: Storage, isReplaced: Bool = false) {
         if !isReplaced { removals.withLock { $0.add(response.key.url) } }
         memory.remove(url: response.key.url) { $0.isSameOrOlder(than: response) }
@@ -151,9 +151,9 @@ extension ResponseCache {
         report(.removed(count: 1))
     }
 
-    /// Removes the responses of a URL, those of all users.
+    /// Removes the responses of a URL for all users.
     func remove(url: String, in storage: Storage) async {
-        // Responses that are in transit are from before the change, and aren't stored.
+        // Responses in transit are from before the change, and aren't stored.
         removals.withLock { $0.add(url) }
         let inMemory = memory.remove(url: url)
         let onDisk = await storage.disk?.onQueue(of: url) { storage.disk?.remove(url: url) ?? 0 } ?? 0
@@ -176,7 +176,7 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
-    /// Removes the responses that a request of an unsafe method has made invalid (RFC 9111 §4.4).
+    /// Removes the responses that a request with an unsafe method invalidates (RFC 9111 §4.4).
     func invalidate(after request: URLRequest, head: ResponseHead, in storage: Storage) async {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET"),
             (200...399).contains(head.statusCode), let url = request.url

@@ -3,20 +3,19 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// Stored responses, in memory and in a folder, for a ``ResponseCachePlugin``.
+/// A store of responses in memory and in a folder, for a ``ResponseCachePlugin``.
 ///
 /// ```swift
 /// let cache = ResponseCache(storedIn: .cachesDirectory.appending(path: "responses"))
 /// let provider = Provider<Catalog>(plugins: [ResponseCachePlugin(cache)])
 /// ```
 ///
-/// - Several providers and processes can use one folder. A response that another process has removed may still be in
-///   this process's memory, and so may one that another process has replaced, until it is stale.
-/// - Of several responses to the same request, the most recent one is kept, by its `Date` (RFC 9111 §4).
+/// - Several providers and processes can share a folder. A response that another process removed or replaced may stay
+///   in this process's memory until it is stale.
+/// - Of several responses to the same request, the one with the most recent `Date` is stored (RFC 9111 §4).
 /// - The folder has mode 0700 and its files 0600. The files contain URLs, header fields without `Set-Cookie`, and
-///   bodies in plain text; their names are digests. Credentials aren't stored, only digests of them with a secret
-///   random number.
-/// - Responses are written after the call has completed, without a flush. Damaged files are ignored and removed.
+///   bodies in plain text; their names are digests. Credentials are stored only as digests with a secret salt.
+/// - Responses are written after the call completes, without a flush. Damaged files are ignored and removed.
 /// - If the folder can't be used, the cache works in memory only, and ``events`` reports the reason.
 public final class ResponseCache: Sendable {
     /// A description of a stored response, for ``ResponseCache/removeAll(where:)``.
@@ -33,19 +32,19 @@ public final class ResponseCache: Sendable {
     public enum Event: Sendable {
         /// A stored response was used.
         case hit(URL, Response.Origin)
-        /// There was no stored response, or none that could be used.
+        /// There was no usable stored response.
         case miss(URL)
         /// A response was stored.
         case stored(URL)
-        /// The server has confirmed a stored response.
+        /// The server confirmed a stored response.
         case revalidated(URL)
-        /// Responses were removed, because they were invalid or exceeded the limit, or at the app's request.
+        /// Responses were removed by the app, or because they were invalid or exceeded the limit.
         case removed(count: Int)
-        /// The folder couldn't be used; the text is for the developer. The calls aren't affected.
+        /// The folder couldn't be used. The text is for developers. Calls aren't affected.
         case failed(String)
     }
 
-    /// The salt and the folder, after it was opened.
+    /// The opened folder, and its salt.
     struct Storage: Sendable {
         let salt: CacheSalt
         /// `nil` if there is no folder, or it can't be used.
@@ -55,7 +54,7 @@ public final class ResponseCache: Sendable {
     let memory: MemoryCache
     let now: @Sendable () -> Date
     let usesHeuristics: Bool
-    /// The responses that are validated in the background.
+    /// The responses that are being validated in the background.
     let revalidations = Locked<Set<Revalidation>>([])
     let folder: URL?
     let diskLimit: Int
@@ -64,15 +63,15 @@ public final class ResponseCache: Sendable {
     let removals = Locked(CacheRemovals())
     let log = EventReaders<Event>(bufferingPolicy: .bufferingNewest(256))
 
-    /// Creates a cache. The folder is opened by the first call that uses it.
+    /// Creates a cache. The first call that uses the cache opens the folder.
     ///
     /// - Parameters:
-    ///   - folder: A folder for the cache alone, for example in the caches directory; it is created if necessary.
+    ///   - folder: A folder that only the cache uses, for example in the caches folder; it is created if necessary.
     ///     Default `nil`: memory only.
     ///   - memoryLimit: The maximum number of bytes in memory; default 16 MiB. The least recently used responses are
-    ///     removed first. A response larger than a quarter of the limit isn't kept in memory.
+    ///     removed first. A response larger than a quarter of the limit isn't stored in memory.
     ///   - diskLimit: The maximum number of bytes in the folder; default 128 MiB. Each process may exceed it by an
-    ///     eighth. A response larger than a quarter of the limit isn't kept in the folder.
+    ///     eighth. A response larger than a quarter of the limit isn't stored in the folder.
     ///   - usesHeuristics: Whether a response without an explicit lifetime is fresh for a tenth of the time since its
     ///     last modification (RFC 9111 §4.2.2); default: no, it is validated before each use.
     public convenience init(
@@ -108,10 +107,10 @@ public final class ResponseCache: Sendable {
 
     deinit { log.finish() }
 
-    /// The events that occur after this call. If more than 256 are unread, the oldest are dropped.
+    /// A sequence of the events after this call. If more than 256 are unread, the oldest are dropped.
     public var events: AsyncStream<Event> { log.stream() }
 
-    /// The number of bytes, in memory and in the folder.
+    /// The number of bytes in memory and in the folder.
     public var size: (memory: Int, disk: Int) {
         get async { (memory.size, await open().disk?.size() ?? 0) }
     }
@@ -121,11 +120,11 @@ public final class ResponseCache: Sendable {
         await removeAll { _ in true }
     }
 
-    /// Removes the responses for which a closure returns `true`. Those that arrive for requests in progress aren't
-    /// stored.
+    /// Removes the responses for which a closure returns `true`, and doesn't store such responses to requests in
+    /// progress.
     ///
-    /// The responses aren't used from the beginning of the call, even before their files are removed. The closure can
-    /// be called on any thread, and is kept for requests in progress. If a file can't be removed, ``events`` reports
+    /// The responses are no longer used once the call begins, even before their files are removed. The closure can be
+    /// called on any thread, and is retained for requests in progress. If a file can't be removed, ``events`` reports
     /// the reason, and the folder isn't used until the next launch.
     ///
     /// ```swift

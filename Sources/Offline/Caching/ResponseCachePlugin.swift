@@ -7,7 +7,7 @@ import TargetKitPlugins
 import FoundationNetworking
 #endif
 
-/// Answers calls from a ``ResponseCache``, and stores responses in it, as RFC 9111 specifies for a private cache.
+/// Responds to calls from a ``ResponseCache``, and stores responses in it, as RFC 9111 specifies for a private cache.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(plugins: [ResponseCachePlugin(cache)])
@@ -15,36 +15,36 @@ import FoundationNetworking
 /// if case .stale(let age) = list.origin { showAge(age) }
 /// ```
 ///
-/// Each request of a redirected call is cached individually. Stubbed calls don't use the cache, nor do requests with a
+/// Each request of a redirected call is cached individually. The cache isn't used by stubbed calls, requests with a
 /// body, downloads to files, streams, and requests with `Range`, `If-Range`, `If-Match` or `If-Unmodified-Since`. A
 /// successful request with an unsafe method, unless it is stubbed, invalidates stored responses (RFC 9111 §4.4).
 ///
-/// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and the
-///   directives of requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861).
-///   `s-maxage` and `proxy-revalidate`, which apply to shared caches, are ignored.
+/// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and request
+///   directives are honored, as are `stale-while-revalidate` and `stale-if-error` (RFC 5861). `s-maxage` and
+///   `proxy-revalidate`, which apply to shared caches, are ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
-/// - A request with `only-if-cached` that the cache can't answer gets the status 504 (RFC 9111 §5.2.1.7).
-/// - A stored response whose body can't be decoded is removed, so that the next call loads it. The response that it has
-///   replaced, for example because a captive portal has answered, is used again.
-/// - A cached response doesn't set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
-///   old it is.
+/// - A request with `only-if-cached` that the cache can't satisfy receives status 504 (RFC 9111 §5.2.1.7).
+/// - A stored response whose body can't be decoded is removed, so that the next call loads it. If it replaced another
+///   response, for example because it came from a captive portal, the former response is used again.
+/// - A cached response doesn't set cookies. `Response.origin` indicates that it is from the cache, and its `Age` field
+///   contains its age.
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential:
-///   `Authorization`, `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. A session of an
-///   `AuthenticationPlugin` keeps its responses when its credential is refreshed, and between launches; when it ends,
-///   all responses to requests with credentials are removed. For other credentials that change, pass `user`. Without
-///   it, requests whose only credential is a signature don't use the cache, and a response to a request that gets its
-///   credential in another plugin's `exchange` isn't stored.
+///   `Authorization`, `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. The responses of an
+///   `AuthenticationPlugin` session persist across refreshes and launches. When the session ends, all responses to
+///   requests with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose
+///   only credential is a signature don't use the cache, and responses to requests that receive their credential in
+///   another plugin's `exchange` aren't stored.
 ///
-/// A provider can have only one of these plugins.
+/// A provider can have only one plugin of this type.
 public struct ResponseCachePlugin: Plugin {
-    /// `PluginPlace.caching`: after the plugins that prepare requests, so that a call's policy overrides theirs, and
-    /// around those that wait for the network.
+    /// `PluginPlace.caching`: after plugins that prepare requests, so that a call's policy overrides theirs, and around
+    /// plugins that wait for the network.
     public var place: PluginPlace { .caching }
 
     /// `true`.
     public var isSingle: Bool { true }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .exchange, .process, .didFinish] }
 
     private let cache: ResponseCache
@@ -56,16 +56,16 @@ public struct ResponseCachePlugin: Plugin {
     ///   - cache: The cache, which several plugins can use.
     ///   - user: Returns an identifier of the call's user, for example the account number, so that responses remain
     ///     when the credential changes. Default `nil`: the credential identifies the user. Called when a request is
-    ///     prepared and when its response arrives, which is stored only if the identifier is the same.
+    ///     prepared and when its response arrives. The response is stored only if both identifiers are equal.
     public init(_ cache: ResponseCache, user: (@Sendable (RequestContext) -> String?)? = nil) {
         self.cache = cache
         self.user = user
     }
 
-    /// Sets the `cachePolicy` of the request if the call has a policy of its own.
+    /// Sets the `cachePolicy` of the request if the call sets a policy.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         if context[CachedCall.Key.self] == nil { context[CachedCall.Key.self] = Locked(CachedCall()) }
-        // A signature, which differs for each request, is added later.
+        // Signatures differ for each request, and are added later.
         if let fields = request.allHTTPHeaderFields {
             let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter {
                 context.secretHeaders.contains($0) || $0.isCredential
@@ -83,8 +83,8 @@ public struct ResponseCachePlugin: Plugin {
         return request
     }
 
-    /// Removes the response of a call that couldn't be decoded, and restores the one that it has replaced: behind a
-    /// captive portal, the response isn't the server's.
+    /// Removes a response that couldn't be decoded, and restores the response that it replaced, because it may be from
+    /// a captive portal.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         guard case .failure(let error) = call.result, error.stage == .decoding,
             let used = context[CachedCall.Key.self]?.withLock(\.used), let storage = cache.storage.withLock(\.self)
@@ -93,7 +93,7 @@ public struct ResponseCachePlugin: Plugin {
         if let former = used.former { cache.store(former, in: storage, generation: used.generation) }
     }
 
-    /// Answers from the cache, or passes the request on and stores its response.
+    /// Responds from the cache, or performs the exchange and stores its response.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -118,7 +118,7 @@ public struct ResponseCachePlugin: Plugin {
         }
     }
 
-    /// Answers a call that has failed with a stored response, if its policy is `.staleOnFailure`.
+    /// Returns a stored response for a failed call if its policy is `.staleOnFailure`.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
@@ -132,8 +132,7 @@ public struct ResponseCachePlugin: Plugin {
         return .success(response)
     }
 
-    /// The last request of a call that has failed. A call that has joined the exchange of another one has none of its
-    /// own.
+    /// The last request of a failed call. A call that joined the exchange of another call has no request of its own.
     private func request(of error: TargetKitError, context: RequestContext) -> TransportRequest? {
         guard let call = context[CachedCall.Key.self] else { return nil }
         return call.withLock(\.request) ?? error.request.map { TransportRequest(urlRequest: $0) }
@@ -184,8 +183,8 @@ public struct ResponseCachePlugin: Plugin {
         )
     }
 
-    /// Whether the only credential is one that a plugin has added after this one has seen the request, or will add: a
-    /// signature, which differs for each request, with a key that may identify the user.
+    /// Whether the only credential is added by a plugin after this one, for example a signature, which differs for each
+    /// request, with a key that may identify the user.
     private static func hasUnknownCredential(
         _ fields: [String: String],
         isSigned: Bool,
@@ -198,8 +197,8 @@ public struct ResponseCachePlugin: Plugin {
         return hasSignature && !names.contains(where: known.contains)
     }
 
-    /// Whether other plugins have added or replaced a credential after this one has seen the request, unless it is that
-    /// of the same session, or a signature beside a credential that identifies the user.
+    /// Whether other plugins added or replaced a credential after this plugin, other than a credential of the same
+    /// session, or a signature beside a credential that identifies the user.
     private static func hasUnknownCredential(
         _ sent: [String: String],
         after fields: [String: String],
@@ -233,7 +232,7 @@ public struct ResponseCachePlugin: Plugin {
         if secrets.isEmpty { return nil }
         guard let credential else { return Self.digest("credentials", of: secrets, salt) }
         let (own, others) = credential.split(secrets)
-        // A redirect to another origin is followed without the session's credential.
+        // Redirects to another origin don't include the session's credential.
         if own.isEmpty { return Self.digest("credentials", of: secrets, salt) }
         let user = credential.session.user(of: ObjectIdentifier(cache)) { Self.digest("credentials", of: own, salt) }
         return Self.digest("session " + user, of: others, salt)
@@ -246,10 +245,10 @@ public struct ResponseCachePlugin: Plugin {
 }
 
 extension HTTPHeaderName {
-    /// The ends of names of signatures, which differ for each request.
+    /// The suffixes of field names for signatures, which differ for each request.
     private static let signatures = ["sign", "signature", "sig", "hmac"]
 
-    /// Whether a field of that name usually contains a secret that identifies the user.
+    /// Whether a field with this name usually contains a secret that identifies the user.
     fileprivate var isCredential: Bool {
         guard SecretFields.isSecret(rawValue) else { return false }
         let text = SecretFields.normalized(rawValue)
@@ -258,8 +257,8 @@ extension HTTPHeaderName {
 }
 
 extension AppliedCredential {
-    /// The fields with the session's credential, and the other ones: those that differ from what the credential has
-    /// set, and what it has replaced or extended, for example other cookies.
+    /// The fields of the session's credential, and all others, which include values that the credential replaced or
+    /// extended, for example other cookies.
     fileprivate func split(_ secrets: [String: String]) -> (own: [String: String], others: [String: String]) {
         var (own, others): ([String: String], [String: String]) = ([:], [:])
         for (name, value) in secrets {
@@ -275,19 +274,19 @@ extension AppliedCredential {
     }
 }
 
-/// The names of the fields that identify the user, apart from `Authorization` and `Cookie`.
+/// The names of the fields that identify the user, other than `Authorization` and `Cookie`.
 private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
 /// The app's identifier of the user when the request was prepared.
 private enum UserKey: RequestContextKey { typealias Value = String? }
 
 extension Int {
-    /// Whether it is the status of a server that can't answer now.
+    /// Whether the status indicates that the server is unavailable.
     fileprivate var isOfServerThatCannotAnswer: Bool { self == 408 || self == 429 || self >= 500 }
 }
 
 extension String {
-    /// Whether a field of that name asks for something that a stored response can't decide (RFC 9111 §4.3.2), or for
-    /// another server than the URL does.
+    /// Whether a field with this name sets a condition that a stored response can't decide (RFC 9111 §4.3.2), or names
+    /// another server than the URL.
     fileprivate var bypassesCache: Bool {
         switch utf8.count {
         case 4: equalsIgnoringASCIICase("Host")
@@ -300,7 +299,7 @@ extension String {
 }
 
 extension Error {
-    /// Whether a cached response may be used instead of an exchange that has failed.
+    /// Whether a cached response may replace a failed exchange.
     var allowsCachedResponse: Bool {
         if isCancellation { return false }
         let error = self as? TargetKitError ?? TargetKitError(stage: .transport, underlying: self)
@@ -309,7 +308,7 @@ extension Error {
 }
 
 extension TargetKitError {
-    /// Whether a cached response may be returned instead: the server hasn't answered, or can't answer now.
+    /// Whether a cached response may be returned instead, because the server didn't respond or is unavailable.
     fileprivate var allowsCachedResponse: Bool {
         switch stage {
         case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false

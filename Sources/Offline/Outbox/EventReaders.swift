@@ -15,8 +15,8 @@ final class EventReaders<Event: Sendable>: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - bufferingPolicy: What a slow reader receives; default: all events.
-    ///   - earlyLimit: The number of events that are kept for the first reader; default: none.
+    ///   - bufferingPolicy: The events that a slow reader receives; default: all.
+    ///   - earlyLimit: The number of events to store for the first reader; default: 0.
     init(
         bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded,
         earlyLimit: Int = 0
@@ -25,14 +25,14 @@ final class EventReaders<Event: Sendable>: Sendable {
         self.earlyLimit = earlyLimit
     }
 
-    /// Sends an event, which is created only if there is a reader.
+    /// Sends an event. The event is created only if there is a reader.
     func send(_ event: @autoclosure () -> Event) {
         let isWanted = state.withLock { !$0.readers.isEmpty || $0.lastReader == 0 && earlyLimit > 0 }
         guard isWanted else { return }
-        // Without the lock: it can run code of the app.
+        // Created outside the lock, because this can run the app's code.
         let event = event()
-        // With the lock, so that all readers receive events in one order: `yield` makes no callbacks. Events that a
-        // full buffer drops are released without it.
+        // Under the lock, so that all readers receive events in the same order. `yield` makes no callbacks. Events
+        // dropped by a full buffer are released outside the lock.
         _ = state.withLock { state -> [AsyncStream<Event>.Continuation.YieldResult] in
             if state.lastReader == 0 { state.early = (state.early + [event]).suffix(earlyLimit) }
             return state.readers.values.map { $0.yield(event) }
@@ -42,7 +42,7 @@ final class EventReaders<Event: Sendable>: Sendable {
     func stream() -> AsyncStream<Event> {
         let (stream, reader) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
         let (number, isFinished) = state.withLock { state in
-            // No other thread has the reader yet.
+            // The reader isn't shared with another thread yet.
             for event in state.early { reader.yield(event) }
             state.early = []
             state.lastReader += 1
@@ -56,7 +56,7 @@ final class EventReaders<Event: Sendable>: Sendable {
         return stream
     }
 
-    /// Ends the sequences of all readers, also of later ones.
+    /// Ends the sequences of all readers, including later ones.
     func finish() {
         let readers = state.withLock { state in
             state.isFinished = true

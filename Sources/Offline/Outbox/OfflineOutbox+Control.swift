@@ -8,19 +8,20 @@ import FoundationNetworking
 #endif
 
 extension OfflineOutbox {
-    /// Makes a call. If there is no network connection, keeps the call and sends it later.
+    /// Makes a call, or keeps it and sends it later if there is no network connection.
     ///
-    /// The call is kept without an attempt if there is no network or if entries of its group are waiting. If the task
-    /// is cancelled during the first attempt, the call is cancelled and not kept. The order of concurrent calls is
+    /// The call is kept without an attempt if there is no network, or if entries of its group are waiting. If the task
+    /// is cancelled during the first attempt, the call is cancelled and isn't kept. The order of concurrent calls is
     /// unspecified.
     ///
-    /// - Returns: The response, or the identifier of the entry after it was written to permanent storage.
+    /// - Returns: The response, or the identifier of the entry, which is on permanent storage.
     /// - Throws: The error of a call that isn't kept, by its `CallOptions.outboxPolicy`. If a call couldn't be kept,
     ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
     public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
         let epoch = content.value.epoch
         let call = newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
+        var firstError: TargetKitError?
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
             switch await firstAttempt(target, options: options(of: call), epoch: epoch) {
             case .success(let response):
@@ -28,20 +29,21 @@ extension OfflineOutbox {
                 return .sent(response)
             case .failure(let error):
                 guard call.policy.keeps(error) else { throw error }
+                firstError = error
                 update { $0.delays.addNoResponse(nil, at: elapsed.current) }
             }
         }
         let id = UUID()
         do {
-            if try await keep(target, call: call, as: id, epoch: epoch) { return .kept(id) }
+            if try await keep(target, call: call, as: id, epoch: epoch, after: firstError) { return .kept(id) }
         } catch {
             throw TargetKitError(stage: .transport, target: target, underlying: error)
         }
-        // The account has changed.
+        // The account changed.
         throw TargetKitError(stage: .cancelled, target: target, underlying: CancellationError())
     }
 
-    /// Adds a call to the outbox without a first attempt, whatever its policy.
+    /// Adds a call to the outbox without a first attempt, regardless of its policy.
     ///
     /// - Returns: The identifier of the entry, which is on permanent storage.
     /// - Throws: ``OutboxError/full``, ``OutboxError/unencodableTarget(type:)``, or
@@ -63,8 +65,8 @@ extension OfflineOutbox {
         startSending()
     }
 
-    /// Resends an entry that has failed or expired, with the same `Idempotency-Key`. Its age is measured from now. Does
-    /// nothing if there is no such entry.
+    /// Resends a failed or expired entry with the same `Idempotency-Key`. Its age is measured from now. Does nothing if
+    /// there is no such entry.
     ///
     /// - Throws: ``OutboxError`` if the change can't be written.
     public func retry(_ id: UUID) async throws(OutboxError) {
@@ -165,7 +167,7 @@ extension OfflineOutbox {
         return options
     }
 
-    /// Whether entries of a group wait, as far as the file can be read.
+    /// Whether entries of a group are waiting, as far as the file can be read.
     private func hasWaiting(in group: OutboxGroup) async -> Bool {
         let result = try? await store.transaction(isRequired: false) { transaction throws(OutboxError) in
             transaction.current.hasWaiting(in: group)
@@ -173,7 +175,7 @@ extension OfflineOutbox {
         return result ?? false
     }
 
-    /// Makes the first try of a call.
+    /// Makes the first attempt of a call.
     private func firstAttempt(
         _ target: Target,
         options: CallOptions,
@@ -188,12 +190,15 @@ extension OfflineOutbox {
         return result
     }
 
-    /// Keeps a call, unless the account has changed since it was made. Returns whether it is kept.
+    /// Keeps a call, unless the account changed since it was made. Returns whether the call is kept.
+    ///
+    /// - Parameter firstError: The error of its first attempt.
     private func keep(
         _ target: Target,
         call: StoredCall,
         as id: UUID,
-        epoch: Int? = nil
+        epoch: Int? = nil,
+        after firstError: TargetKitError? = nil
     ) async throws(OutboxError) -> Bool {
         var call = call
         do { call.target = try StoredTarget.json(of: target) } catch {
@@ -207,7 +212,10 @@ extension OfflineOutbox {
             let kept = OutboxRecord(change: .kept, id: id, call: call)
             try transaction.write(dropped.map { OutboxRecord(change: .ended, id: $0.id) } + [kept])
             for item in dropped { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
-            update { content in for item in dropped { content.errors[item.id] = nil } }
+            update { content in
+                for item in dropped { content.errors[item.id] = nil }
+                content.errors[id] = firstError
+            }
             report(id)
             return true
         }
@@ -217,9 +225,9 @@ extension OfflineOutbox {
 }
 
 extension OutboxItems {
-    /// The entries that have failed or expired and make room for a call.
+    /// The failed or expired entries to remove to make room for a call.
     ///
-    /// - Throws: ``OutboxError/full`` if there aren't enough of them.
+    /// - Throws: ``OutboxError/full`` if removing them isn't enough.
     fileprivate func ended(toMakeRoomFor call: StoredCall, limits: OutboxLimits) throws(OutboxError) -> [Item] {
         var (count, byteCount) = (order.count + 1, byteCount + call.target.utf8.count)
         var dropped: [Item] = []

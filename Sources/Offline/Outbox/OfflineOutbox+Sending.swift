@@ -4,12 +4,12 @@ import TargetKit
 import TargetKitPlugins
 
 extension OfflineOutbox {
-    /// How soon to look again whether another process still sends.
+    /// The delay before checking again whether another process is sending.
     private static var otherProcessDelay: Duration { .seconds(1) }
-    /// How soon to try again when the file couldn't be used.
+    /// The delay before retrying when the file can't be used.
     private static var storageDelay: Duration { .seconds(30) }
 
-    /// Starts to send waiting entries, or notifies the task that sends them.
+    /// Starts sending waiting entries, or notifies the task that sends them.
     func startSending() {
         let begins = content.update { content in
             if content.isRunning {
@@ -44,11 +44,11 @@ extension OfflineOutbox {
         sendLater(delay)
     }
 
-    /// Sends entries again at the end of the shortest delay, or when one expires.
+    /// Sends entries at the end of the shortest delay, and ends entries when they expire.
     ///
-    /// - Parameter delay: The delay, if it isn't that of the entries.
+    /// - Parameter delay: The delay; `nil` for the delay of the entries.
     private func sendLater(_ delay: Duration?) {
-        // Under the lock: an older state must not replace the delay of a newer one.
+        // Under the lock, because an older state must not replace the delay of a newer one.
         delayTask.withLock { task in
             task?.cancel()
             guard let time = timeToWait(delay) else { return }
@@ -59,7 +59,7 @@ extension OfflineOutbox {
         }
     }
 
-    /// The time until an entry can be sent or expires; `nil` if none waits.
+    /// The time until an entry can be sent or expires; `nil` if none is waiting.
     private func timeToWait(_ delay: Duration?) -> Duration? {
         let content = content.value
         let waits = content.items.all.filter { $0.target != nil && !$0.isFailedOrExpired }
@@ -82,7 +82,7 @@ extension OfflineOutbox {
             try endAbandoned(&transaction, now: now)
             guard isNetworkUsable, let item = transaction.current.next(at: elapsed.current) else { return nil }
             if item.call.policy == .ifUnsent {
-                // Otherwise the next launch could send it a second time.
+                // Without the record, the next launch could send the entry again.
                 try transaction.write([OutboxRecord(change: .begun, id: item.id)], isRequired: true)
             }
             let isCurrent = update { content in
@@ -99,12 +99,12 @@ extension OfflineOutbox {
         }
     }
 
-    /// Ends the entries that have expired, and those whose call another process had begun that was killed.
+    /// Ends the expired entries, and the entries whose calls were interrupted because another process was killed.
     private func endAbandoned(_ transaction: inout OutboxTransaction<Target>, now: Date) throws(OutboxError) {
         let content = transaction.current
         for item in content.items.all where item.target != nil && !item.isFailedOrExpired {
             if case .begun = item.state {
-                let text = "The app ended while the call was sent. The server may have processed it."
+                let text = "The app ended while the call was in progress. The server may have processed it."
                 try transaction.write([.failed(item.id, failure: StoredFailure(text: text))])
                 report(item.id)
             } else if item.call.date.addingTimeInterval(limits.age / .seconds(1)) < now {
@@ -123,17 +123,18 @@ extension OfflineOutbox {
             return content.account == item.call.account && content.items[item.id] != nil
         }
         let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
-        // It doesn't throw, because what can't be written is written later.
+        let error: TargetKitError? = if isWanted, case .failure(let error) = result { error } else { nil }
+        // It doesn't throw, because failed writes are repeated later.
         try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
-            try end(item, outcome: outcome, transaction: &transaction)
+            try end(item, outcome: outcome, error: error, transaction: &transaction)
         }
     }
 
-    /// Makes a call that begins when a change of the account can cancel it, so that it never has the credentials of
+    /// Makes a call that starts only when an account change can cancel it, so that it never uses the credentials of
     /// another user.
     ///
-    /// - Parameter register: Stores the task that is to be cancelled. Returns whether the call is still wanted;
-    ///   otherwise it is cancelled.
+    /// - Parameter register: Stores the task for cancellation. Returns whether the call is still wanted; otherwise it
+    ///   is cancelled.
     func result(
         of target: Target,
         options: CallOptions,
@@ -159,6 +160,7 @@ extension OfflineOutbox {
     private func end(
         _ item: OutboxItems<Target>.Item,
         outcome: OutboxOutcome,
+        error: TargetKitError?,
         transaction: inout OutboxTransaction<Target>
     ) throws(OutboxError) {
         let isInOutbox = transaction.current.items[item.id] != nil
@@ -172,7 +174,7 @@ extension OfflineOutbox {
             }
         }
         let time = elapsed.current
-        update { $0.endCall(of: item, with: outcome, isInOutbox: isInOutbox, at: time) }
+        update { $0.endCall(of: item, with: outcome, error: error, isInOutbox: isInOutbox, at: time) }
         if case .sent(let response) = outcome, let entry = content.value.entry(item) {
             readers.send(entry.with(.sent(response)))
         } else {
@@ -184,7 +186,7 @@ extension OfflineOutbox {
 // MARK: - The network
 
 extension OfflineOutbox {
-    /// Whether there is a network that calls may use, as far as it is known.
+    /// Whether a network that calls may use is known to be available.
     var isNetworkUsable: Bool { reachability.serves(options) }
 
     /// Ends delays after a successful call.

@@ -3,8 +3,8 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// Keeps calls that fail because there is no network connection, and sends them in order when the connection returns,
-/// even after the app is relaunched.
+/// Keeps calls that fail without a network connection, and sends them in order when the connection returns, even after
+/// a relaunch of the app.
 ///
 /// ```swift
 /// enum Shop: TargetType, Codable { case order(Int) … }
@@ -16,18 +16,19 @@ import TargetKitPlugins
 /// }
 /// ```
 ///
-/// Every attempt of a call has the same `Idempotency-Key`, even after the app is relaunched, so that a server that
-/// supports the key processes the call once. For other servers, set `CallOptions.outboxPolicy` to
-/// ``OutboxPolicy/ifUnsent``: the call is then sent at most once, without a key.
+/// Every attempt of a call has the same `Idempotency-Key`, even after a relaunch, so that a server that supports the
+/// key processes the call once. For other servers, set `CallOptions.outboxPolicy` to ``OutboxPolicy/ifUnsent``. The
+/// call is then sent at most once, without a key.
 ///
-/// The file contains the targets as JSON and has mode 0600. It contains no credentials: the provider's plugins add them
-/// when an entry is sent. Several processes, such as an app and its extension, can use one file.
+/// The file contains the targets as JSON and has mode 0600. It contains no credentials, because the provider's plugins
+/// add them when an entry is sent. Several processes, such as an app and its extension, can use one file.
 ///
-/// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is sent again after a delay: up to
-/// 1 second, then up to 5 minutes, or the time in `Retry-After`. So it is after status 409 with `Retry-After`: the
-/// server still processes an earlier request with the key. With ``OutboxPolicy/ifUnsent``, such a failure is final
-/// unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call of ``send(_:)``
-/// succeeds. Any other status that the target doesn't accept is final: the entry fails, and the next one is sent.
+/// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is retried after a delay that grows
+/// from 1 second to at most 5 minutes, or after the time in `Retry-After`. This includes status 409 with `Retry-After`,
+/// which means that the server is still processing an earlier request with the key. With ``OutboxPolicy/ifUnsent``,
+/// such a failure is final unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call
+/// of ``send(_:)`` succeeds. Any other status that the target doesn't accept is final: the entry fails, and the next
+/// one is sent.
 public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let provider: Provider<Target>
     let options: CallOptions
@@ -36,7 +37,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
     let store: OutboxStore<Target>
-    /// The time since the creation, which delays are measured by.
+    /// The time since the creation of the outbox, which measures delays.
     let elapsed: ElapsedTime
     let readers = EventReaders<OutboxEntry<Target>>(bufferingPolicy: .bufferingNewest(1_000), earlyLimit: 100)
     let networkTask = Locked<Task<Void, Never>?>(nil)
@@ -52,18 +53,19 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     /// - Parameters:
     ///   - provider: Makes the calls.
     ///   - file: The file for the entries, in a folder that isn't synchronized with other devices; default `nil`: the
-    ///     entries are kept in memory. Lock files are created beside it.
+    ///     entries are stored in memory. Lock files are created beside it.
     ///   - account: An identifier of the signed-in user, which is written to the file; default `nil`. Only the entries
     ///     of this account are sent and shown.
-    ///   - maximumAge: How long an entry waits before it expires; default: 7 days.
-    ///   - maximumCount: The number of entries; default: 1,000. Beyond it, entries that have failed or expired are
-    ///     removed, the oldest first; if there are none, calls aren't kept.
-    ///   - maximumByteCount: The total size of the targets in bytes of JSON; default: 10 MiB. Enforced in the same way.
+    ///   - maximumAge: The age at which an entry expires; default: 7 days.
+    ///   - maximumCount: The maximum number of entries; default: 1,000. Beyond it, failed and expired entries are
+    ///     removed, starting with the oldest; if there are none, calls aren't kept.
+    ///   - maximumByteCount: The maximum total size of the targets' JSON, in bytes; default: 10 MiB. It is enforced in
+    ///     the same way.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - reachability: Entries are sent only while it reports a network that they may use. The outbox starts it.
-    ///     Default `nil`: the network isn't considered, and entries are tried again after delays.
+    ///   - reachability: Reports whether the entries may use the network. They are sent only while they may. The outbox
+    ///     starts the object. Default `nil`: entries are retried after delays, regardless of the network.
     ///   - clock: Measures the delays; default: the continuous clock.
-    ///   - now: The time of day, for the age of entries.
+    ///   - now: Returns the current date, for the age of entries.
     /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if the file can't be used.
     public init(
         _ provider: Provider<Target>,
@@ -98,18 +100,19 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
 
     /// The entries of the account in the order in which they are sent, including those that have failed or expired.
     ///
-    /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14). Entries that another process
-    /// adds are visible after the next operation of this outbox, for example ``sendNow()``.
+    /// A SwiftUI view that reads this property is updated when the entries change (iOS 17, macOS 14). Entries that
+    /// another process adds appear after the next operation of this outbox, for example ``sendNow()``.
     public var entries: [OutboxEntry<Target>] {
         changes.access()
         return content.value.entries
     }
 
-    /// The entries that this outbox changes, each in its new state. Changes by other processes aren't included.
+    /// A sequence of the entries that this outbox changes, each in its new state. Changes by other processes aren't
+    /// included.
     ///
-    /// The first sequence begins with up to 100 of the latest changes since the outbox was created. If more
-    /// than 1,000 are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence has
-    /// one reader.
+    /// The first sequence begins with up to 100 of the latest changes since the outbox was created. If more than 1,000
+    /// are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence supports one
+    /// reader.
     public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
 
     /// The number of entries that this version of the app can't decode, for example because a case of the target was
@@ -119,8 +122,8 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         return content.damagedCount + content.items.all.count { $0.target == nil }
     }
 
-    /// Why the file couldn't be used; `nil` if the last operation succeeded. What couldn't be written is written later,
-    /// as long as this process runs.
+    /// The error of the last operation on the file, or `nil` if it succeeded. Failed writes are repeated as long as
+    /// this process runs.
     public var storageError: OutboxError? {
         changes.access()
         return content.value.storageError
@@ -128,9 +131,9 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
 
     /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
     ///
-    /// Set it before the credentials of the provider change: a call that is in progress is cancelled, so that no entry
-    /// is sent with the credentials of another user. At sign-out, call ``removeAll()`` first, unless the entries
-    /// should wait until the user signs in again.
+    /// Set it before the credentials of the provider change. This cancels the call in progress, so that no entry is
+    /// sent with the credentials of another user. At sign-out, call ``removeAll()`` first, unless the entries should
+    /// wait until the user signs in again.
     public var account: String? {
         get { content.value.account }
         set {

@@ -14,34 +14,40 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var account: String?
     /// The entry whose call is in progress.
     var sending: UUID?
-    /// The task of its call.
+    /// The task of that call.
     var task: Task<Result<Response, TargetKitError>, Never>?
-    /// The first firstAttempts of calls that aren't entries yet.
+    /// The first attempts of calls that aren't entries yet.
     var firstAttempts: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
-    /// The number of changes of the account and of removals of all entries. A first try from before isn't kept.
+    /// The number of account changes and removals of all entries. A call whose first attempt began earlier isn't kept.
     var epoch = 0
-    /// The entry that the server has rejected with the status 401.
+    /// The entry that the server rejected with status 401.
     var unauthorized: UUID?
-    /// The errors of this launch.
+    /// The errors of the last calls of entries, in this process.
     var errors: [UUID: TargetKitError] = [:]
     var delays = RetryDelays<OutboxGroup>()
 
     /// Whether the task that sends the entries is running.
     var isRunning = false
-    /// Whether it has to look again when it has nothing left to send.
+    /// Whether the task must check for entries again before it ends.
     var hasPendingChange = false
 }
 
 extension OutboxContent {
-    /// The entries of the account, in their order.
+    /// The entries of the account, in order.
     var entries: [OutboxEntry<Target>] {
         items.all.filter { $0.call.account == account }.compactMap(entry)
     }
 
-    /// An entry as the app sees it; `nil` if this version of the app can't decode it.
+    /// The public value of an entry; `nil` if this version of the app can't decode it.
     func entry(_ item: OutboxItems<Target>.Item) -> OutboxEntry<Target>? {
         guard let target = item.target else { return nil }
-        return OutboxEntry(id: item.id, target: target, date: item.call.date, state: state(of: item, target: target))
+        return OutboxEntry(
+            id: item.id,
+            target: target,
+            date: item.call.date,
+            state: state(of: item, target: target),
+            lastError: errors[item.id]
+        )
     }
 
     func entry(_ id: UUID) -> OutboxEntry<Target>? { items[id].flatMap(entry) }
@@ -55,7 +61,7 @@ extension OutboxContent {
         }
     }
 
-    /// Whether an entry has to be sent before a new one of its group.
+    /// Whether an entry of a group must be sent before a new one.
     func hasWaiting(in group: OutboxGroup) -> Bool {
         items.all.contains { $0.call.accountGroup == group && $0.target != nil && !$0.isFailedOrExpired }
     }
@@ -69,7 +75,7 @@ extension OutboxContent {
         }
     }
 
-    /// The entry to send now: of those with the fewest failures, the first.
+    /// The entry to send now, which is the first one with the fewest failures.
     func next(at time: Duration) -> OutboxItems<Target>.Item? {
         guard unauthorized.flatMap({ items[$0] }) == nil, delays.wait(at: time) == .zero else { return nil }
         return firstOfEachGroup.filter { delays.wait(of: $0.call.accountGroup, at: time) == .zero }
@@ -80,24 +86,23 @@ extension OutboxContent {
     mutating func endCall(
         of item: OutboxItems<Target>.Item,
         with outcome: OutboxOutcome,
+        error: TargetKitError?,
         isInOutbox: Bool,
         at time: Duration
     ) {
         (sending, task) = (nil, nil)
         // The outcome of a call that was cancelled by a change of account is ignored.
         guard account == item.call.account, isInOutbox else { return }
+        errors[item.id] = error
         switch outcome {
-        case .sent: delays.remove(item.call.accountGroup)
-        case .failed(let error):
-            errors[item.id] = error
-            delays.remove(item.call.accountGroup)
+        case .sent, .failed: delays.remove(item.call.accountGroup)
         case .needsSignIn: unauthorized = item.id
         case .noResponse: delays.addNoResponse(item.call.accountGroup, at: time)
         case .unavailable(let delay): delays.addUnavailable(item.call.accountGroup, retryAfter: delay, at: time)
         }
     }
 
-    /// The time until an entry can be sent; `nil` if none waits.
+    /// The time until an entry can be sent; `nil` if none is waiting.
     func wait(at time: Duration) -> Duration? {
         guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }
         return firstOfEachGroup.map { max(delays.wait(at: time), delays.wait(of: $0.call.accountGroup, at: time)) }

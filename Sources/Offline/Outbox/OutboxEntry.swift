@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// A call in an ``OfflineOutbox``, and its state when the value was created.
+/// A snapshot of a call in an ``OfflineOutbox``.
 public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
     /// The state of an entry.
     public enum State: Sendable {
@@ -14,14 +14,14 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
         /// The server responded with status 401, or there are no valid credentials. Entries wait until
         /// ``OfflineOutbox/sendNow()`` or until a call of ``OfflineOutbox/send(_:)`` succeeds.
         case needsSignIn
-        /// The server has accepted it. It is no longer in the outbox.
+        /// The server accepted it. It is no longer in the outbox.
         case sent(Response)
-        /// Its call failed and isn't repeated. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
-        /// After a relaunch, the error has only its stage, kind and description.
+        /// Its call failed and isn't retried. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again. After
+        /// a relaunch, the error has only its stage, kind and description.
         case failed(TargetKitError)
-        /// It has reached the maximum age. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
+        /// It reached the maximum age. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
         case expired
-        /// It was removed: by the app, or, after it had failed or expired, to make room for another one.
+        /// It was removed by the app, or, after it failed or expired, to make room for another entry.
         case removed
     }
 
@@ -33,8 +33,11 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
     public let date: Date
     /// The state of the entry.
     public internal(set) var state: State
+    /// The error of the last call if this process made it and it failed, for example to show why the entry is waiting;
+    /// `nil` otherwise.
+    public let lastError: TargetKitError?
 
-    /// This entry in another state.
+    /// A copy of this entry in another state.
     func with(_ state: State) -> Self {
         var entry = self
         entry.state = state
@@ -43,11 +46,12 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
 }
 
 extension OutboxEntry: RedactedDescription {
-    /// The target and the state in one line, without the target's values.
+    /// The target and the state in one line, without the target's values; for a waiting entry, with the error of its last
+    /// call.
     package var redactedDescription: String {
         let state =
             switch state {
-            case .waiting: "waiting"
+            case .waiting: lastError.map { "waiting after a failure: \($0)" } ?? "waiting"
             case .sending: "sending"
             case .needsSignIn: "needs a sign-in"
             case .sent(let response): "sent: \(response)"
@@ -67,41 +71,41 @@ public enum OutboxResult: Sendable {
     case kept(UUID)
 }
 
-/// How much an outbox keeps.
+/// The limits of an outbox.
 struct OutboxLimits: Sendable {
     var age: Duration
     var count: Int
     var byteCount: Int
 }
 
-/// The failure of an operation of an ``OfflineOutbox``. Its description says what happened and what to do.
+/// An error of an ``OfflineOutbox``. Its description states what happened and how to resolve it.
 public enum OutboxError: Error, Sendable, Hashable {
-    /// The outbox has reached its maximum number or size of entries: a call wasn't kept.
+    /// A call wasn't kept, because the outbox has reached its maximum number or size of entries.
     case full
-    /// A target couldn't be encoded, for example because it contains a number that JSON doesn't have.
+    /// A target couldn't be encoded, for example because it contains a number that JSON can't represent.
     case unencodableTarget(type: String)
     /// The file of the outbox can't be used, for example because the disk is full.
     case unusableFile(path: String, reason: String)
 
     init(_ failure: RecordLogFailure) {
         switch failure {
-        case .inUse(let path): self = .unusableFile(path: path, reason: "another process has locked it")
+        case .inUse(let path): self = .unusableFile(path: path, reason: "it is locked by another process")
         case .unusable(let path, let reason): self = .unusableFile(path: path, reason: reason)
         }
     }
 }
 
 extension OutboxError: DescribedError, ErrorWithKind {
-    /// What happened, and what to do.
+    /// What happened, and how to resolve it.
     package var redactedDescription: String {
         switch self {
-        case .full: "The outbox is full: the call was not kept. Send or remove entries, or raise its limits."
-        case .unencodableTarget(let type): "The call was not kept: its target, \(type), cannot be encoded as JSON."
-        case .unusableFile(let path, let reason): "The outbox's file cannot be used: \(path): \(reason)"
+        case .full: "The call wasn't kept, because the outbox is full. Send or remove entries, or raise its limits."
+        case .unencodableTarget(let type): "The call wasn't kept, because its target \(type) can't be encoded as JSON."
+        case .unusableFile(let path, let reason): "The outbox file can't be used: \(path): \(reason)"
         }
     }
 
-    /// There is no space for the call, or it can't be kept.
+    /// The kind of a failure to keep a call; `nil` for other errors.
     package var kind: TargetKitError.Kind? {
         switch self {
         case .full, .unusableFile: .storageFull

@@ -9,17 +9,17 @@ import FoundationNetworking
 
 /// The failures after which ``OfflineOutbox/send(_:)`` keeps a call. Each case includes the ones before it.
 ///
-/// Once a call is kept, it is repeated after failures without a response, after the statuses 408, 425, 429 and 500–599,
-/// and after status 409 with `Retry-After`, except with ``ifUnsent``.
+/// Except with ``ifUnsent``, a kept call is retried after failures without a response, after the statuses 408, 425, 429
+/// and 500–599, and after status 409 with `Retry-After`.
 public enum OutboxPolicy: String, Sendable, Codable {
     /// The call isn't kept.
     case never
-    /// Failures in which nothing was sent: there is no network, or no connection to the server. The call is sent at
-    /// most once: it fails permanently if the connection is lost or the app ends before the response arrives. It has no
-    /// `Idempotency-Key` unless its target sets one.
+    /// Failures in which nothing was sent, because there was no network or no connection to the server. The call is
+    /// sent at most once, and fails permanently if the connection is lost or the app ends before the response arrives.
+    /// It has no `Idempotency-Key` unless its target sets one.
     case ifUnsent
-    /// Also failures in which the server may have processed the call: the connection was lost, or the request timed
-    /// out. The call is sent with an `Idempotency-Key`, by which the server must recognize a repetition.
+    /// Also failures in which the server may have processed the call, because the connection was lost or the request
+    /// timed out. The call is sent with an `Idempotency-Key`, with which the server must detect retries.
     case ifUnanswered
     /// Also responses of a server that is unavailable: the statuses 408, 425, 429 and 500–599.
     case ifUnavailable
@@ -51,9 +51,9 @@ enum OutboxOutcome: Sendable {
     case failed(TargetKitError)
     /// The server has rejected the credentials.
     case needsSignIn
-    /// No response was received: other entries also wait.
+    /// No response was received. Other entries also wait.
     case noResponse
-    /// The server asks to try again later, after a delay if it says so.
+    /// The server is unavailable. The value is the delay that it requested, if any.
     case unavailable(Duration?)
 
     init(_ result: Result<Response, TargetKitError>, policy: OutboxPolicy, now: Date) {
@@ -91,7 +91,7 @@ extension OutboxPolicy {
 }
 
 extension TargetKitError {
-    /// Whether there was no network, or no connection that lasted until the response.
+    /// Whether there was no network, or the connection failed before the response.
     fileprivate var isWithoutConnection: Bool {
         guard stage == .transport || stage == .request, response == nil else { return false }
         return switch kind {
@@ -100,20 +100,20 @@ extension TargetKitError {
         }
     }
 
-    /// Whether a later try can succeed, although no response has arrived. A failed TLS handshake can be that of a
-    /// network that asks to sign in.
+    /// Whether a later attempt can succeed, although no response arrived. A captive portal can cause a failed TLS
+    /// handshake.
     fileprivate var isUnanswered: Bool {
         switch kind {
         case .insecureConnection, .storageFull, .unknown: stage == .transport || stage == .request
-        // The connection was lost within the response.
+        // The connection was lost during the response.
         case .connectionLost: stage == .transport
         default: isWithoutConnection
         }
     }
 
-    /// Whether the server still processes an earlier request with the same key
-    /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can be a conflict of the
-    /// call.
+    /// Whether the server is still processing an earlier request with the same key
+    /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can mean that the call
+    /// itself conflicts.
     fileprivate func isInProgress(_ now: Date) -> Bool {
         guard stage == .status, let response, response.statusCode == 409 else { return false }
         return RetryAfter.delay(in: response.headers, now: now) != nil

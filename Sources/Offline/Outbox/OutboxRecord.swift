@@ -3,12 +3,12 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// A change of one entry, as it is kept in the file of an outbox.
+/// The record of a change of one entry in the file of an outbox.
 struct OutboxRecord: Codable, Sendable {
     enum Change: String, Codable, Sendable {
         /// The entry was added.
         case kept
-        /// A call that must not be repeated has begun.
+        /// A call that must not be retried was started.
         case begun
         case moved
         case failed
@@ -23,7 +23,7 @@ struct OutboxRecord: Codable, Sendable {
     var id: UUID
     /// The call of an entry that was added.
     var call: StoredCall?
-    /// The entry before which this one was moved; `nil`: to the end.
+    /// The entry before which this one was moved; `nil` for the end.
     var next: UUID?
     /// The failure of the entry's call.
     var reason: StoredFailure?
@@ -47,16 +47,16 @@ extension OutboxRecord {
 
 /// The call of an entry.
 struct StoredCall: Codable, Sendable {
-    /// The JSON of the target: another version of the app may not be able to decode it.
+    /// The JSON of the target, because another version of the app may be unable to decode it.
     var target: String
-    /// The value of `Idempotency-Key`; `nil`: none.
+    /// The value of `Idempotency-Key`; `nil` for none.
     var key: String?
     var account: String?
     var group: String?
     var policy: OutboxPolicy
     var date: Date
 
-    /// The entries of one group are sent in their order.
+    /// The group, whose entries are sent in order.
     var accountGroup: OutboxGroup { OutboxGroup(account: account, group: group) }
 }
 
@@ -85,7 +85,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
             target = StoredTarget.decoded(call.target)
         }
 
-        /// Whether it has failed or expired.
+        /// Whether the entry failed or expired.
         var isFailedOrExpired: Bool {
             switch state {
             case .waiting, .begun: false
@@ -101,7 +101,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
 
     subscript(id: UUID) -> Item? { items[id] }
 
-    /// The entries in their order.
+    /// The entries in order.
     var all: [Item] { order.compactMap { items[$0] } }
 
     mutating func apply(_ record: OutboxRecord) {

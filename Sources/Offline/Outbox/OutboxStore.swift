@@ -9,10 +9,10 @@ import TargetKitPlugins
 final class OutboxStore<Target: TargetType & Codable>: Sendable {
     let content: ObservedValue<OutboxContent<Target>>
     let changes = ObservedChanges()
-    /// `nil`: the entries are kept in memory.
+    /// The file; `nil` if the entries are stored in memory.
     fileprivate let log: SharedRecordLog<OutboxRecord>?
     private let queue = DispatchQueue(label: "TargetKit.outbox")
-    /// Changes that were made, and couldn't be written yet.
+    /// Changes that couldn't be written yet.
     fileprivate let unwritten = Locked<[OutboxRecord]>([])
     /// The right to send the entries of the file.
     private let turn = Locked<FileLock?>(nil)
@@ -28,8 +28,8 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         try readFirst()
     }
 
-    /// Reads the entries when the outbox is created, on the thread of the app: without the lock if another process, for
-    /// example a suspended one, has it for long. Later operations take the lock.
+    /// Reads the entries when the outbox is created. This blocks the app's thread, so the entries are read without the
+    /// lock if another process, for example a suspended one, holds it for long. Later operations take the lock.
     private func readFirst() throws(OutboxError) {
         guard let log else { return }
         do throws(RecordLogFailure) {
@@ -42,7 +42,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// Takes the right to send the entries, which one process at a time has. Returns whether no other process has it.
+    /// Acquires the right to send the entries, which only one process can have. Returns whether it was acquired.
     func acquireSendingLock() async throws(OutboxError) -> Bool {
         guard let log, !holdsSendingLock else { return true }
         let result = await queue.run { Result { () throws(RecordLogFailure) in try log.lock(named: "sending") } }
@@ -51,15 +51,15 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         return new != nil
     }
 
-    /// Lets other processes send, unless the end of a call couldn't be written: they would send its entry again.
-    /// Returns whether they can send.
+    /// Lets other processes send, unless the end of a call couldn't be written, because they would send its entry
+    /// again. Returns whether they can send.
     func releaseSendingLock() -> Bool {
         guard unwritten.withLock(\.isEmpty) else { return false }
         let turn = turn.withLock { turn in
             defer { turn = nil }
             return turn
         }
-        // Not left to the last reference, because a thread that has passed it on can still have one.
+        // Released explicitly, because another thread can still have a reference.
         turn?.release()
         return true
     }
@@ -67,10 +67,10 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Whether this process has the right to send the entries of the file.
     var holdsSendingLock: Bool { turn.withLock { $0 != nil } }
 
-    /// Reads what other processes have written, and changes the entries.
+    /// Reads the records of other processes, and changes the entries.
     ///
-    /// - Parameter isRequired: Whether the changes have to be written. Otherwise they are made although the file can't
-    ///   be used, and written later.
+    /// - Parameter isRequired: Whether the changes must be written. If not, they are made even if the file can't be
+    ///   used, and are written later.
     func transaction<Value: Sendable>(
         isRequired: Bool = true,
         body: @escaping @Sendable (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
@@ -124,7 +124,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
     /// The current state of the outbox.
     var current: OutboxContent<Target> { store.content.value }
 
-    /// Takes over the records of other processes, and writes those that couldn't be written before.
+    /// Applies the records of other processes, and writes records that couldn't be written before.
     fileprivate mutating func begin(_ session: SharedRecordLog<OutboxRecord>.Session) {
         self.session = session
         let unwritten = store.unwritten.withLock(\.self)
@@ -140,20 +140,19 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         if store.unwritten.withLock(\.isEmpty) { store.note(nil) }
     }
 
-    /// Writes entries that a file lacks which this process and others haven't made: something else has removed, emptied
-    /// or replaced the one that they were in.
+    /// Writes the entries that are missing from the file because other software removed, emptied or replaced it.
     private mutating func restore(_ items: OutboxItems<Target>) {
         guard let session else { return }
         let known = session.isLost ? [] : Set(session.records.map(\.id))
         let records = items.records.filter { !known.contains($0.id) }
         if records.isEmpty { return }
-        // It doesn't throw, because what can't be written is written later.
+        // It doesn't throw, because failed writes are repeated later.
         _ = try? write(records, isRequired: false)
     }
 
     /// Writes records to permanent storage, and changes the entries.
     ///
-    /// - Parameter isRequired: Whether the records have to be written; default: as the transaction says.
+    /// - Parameter isRequired: Whether the records must be written; default: the transaction's value.
     /// - Returns: The error, if the records aren't required and will be written later.
     /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if they are required and can't be written; the entries are
     ///   then unchanged.
@@ -178,7 +177,8 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         return failure
     }
 
-    /// Changes the entries, without a lock because targets are decoded: only the queue of the store changes them.
+    /// Changes the entries. This needs no lock, because only the store's queue changes them, and decoding runs the
+    /// app's code.
     private func apply(_ records: [OutboxRecord], to items: OutboxItems<Target>) {
         var items = items
         for record in records { items.apply(record) }
@@ -196,7 +196,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         }
     }
 
-    /// The shortest list of records that describes the entries. Others recognize by the mark that the entries which the
-    /// file lacks have ended.
+    /// The shortest list of records that describes the entries. The mark tells other processes that missing entries
+    /// have ended.
     private static func shortest(of items: OutboxItems<Target>) -> [OutboxRecord] { [.mark] + items.records }
 }

@@ -11,9 +11,9 @@ extension Resource {
     /// }
     /// ```
     ///
-    /// Overlapping updates are reverted independently. A value that is loaded during the call is shown with the change,
-    /// and without it if the call fails. The loaded value may already include the change: let a change set values
-    /// rather than increment them. The value is stale after such a call.
+    /// Overlapping updates are reverted independently. The change is also applied to a value that is loaded during the
+    /// call, and reverted if the call fails. Because the loaded value may already include the change, set values in a
+    /// change rather than increment them. The value is stale after such a call.
     ///
     /// If there is no value, only the call is made. Call ``invalidate()`` if the server may have changed other parts of
     /// the value.

@@ -5,7 +5,7 @@ import TargetKitPlugins
 
 /// The latest value of a target, shared by the screens that show it.
 ///
-/// A resource has the value, its age, whether it is being loaded, and the error of the last load.
+/// A resource stores the value, its age, whether it is being loaded, and the error of the last load.
 ///
 /// ```swift
 /// let profile = Resource(provider, Account.profile, as: Profile.self)
@@ -15,27 +15,27 @@ import TargetKitPlugins
 /// ```
 ///
 /// Create one resource for each target, in the app's model. It loads the value only when you call ``refresh()`` or
-/// ``refreshIfStale()``. In SwiftUI, a view that reads ``state`` is updated when it changes (iOS 17, macOS 14).
+/// ``refreshIfStale()``. A SwiftUI view that reads ``state`` is updated when it changes (iOS 17, macOS 14).
 public final class Resource<Value: Decodable & Sendable>: Sendable {
-    /// The state of a resource at one moment.
+    /// A snapshot of the state of a resource.
     public struct State: Sendable {
-        /// The latest value, with the changes of updates that are in progress; `nil` before the first load.
+        /// The latest value, with the changes of updates in progress; `nil` before the first load.
         public internal(set) var value: Value?
         /// Whether the value is being loaded.
         public internal(set) var isLoading = false
-        /// The error of the last load; `nil` if it succeeded. The previous value is kept.
+        /// The error of the last load; `nil` if it succeeded. A failed load doesn't remove the value.
         public internal(set) var error: TargetKitError?
     }
 
     let content: ObservedValue<ResourceContent<Value>>
-    /// Makes the call. Its argument says whether the server confirms a cached response before it is used.
+    /// Makes the call. The argument specifies whether a cached response must be validated before use.
     private let call: @Sendable (_ validates: Bool) async -> Result<(value: Value, age: Duration), TargetKitError>
     private let target: any TargetType
     private let maximumAge: Duration
     private let elapsed: ElapsedTime
     private let changes = ObservedChanges()
 
-    /// Creates a resource without a value. Nothing is loaded yet.
+    /// Creates a resource without a value, and doesn't load it.
     ///
     /// - Parameters:
     ///   - provider: Makes the calls.
@@ -45,7 +45,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
     ///     or payload.
     ///   - maximumAge: The age at which the value is stale; default: one minute.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - clock: Measures the age; default: the continuous clock, which includes the time in which the device sleeps.
+    ///   - clock: Measures the age; default: the continuous clock, which advances while the device sleeps.
     public init<Target: TargetType>(
         _ provider: Provider<Target>,
         _ target: Target,
@@ -82,8 +82,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         return content.value.state
     }
 
-    /// The current state, followed by the state after each change. A slow reader receives only the latest one. The
-    /// sequence ends when the resource is released. Each sequence has one reader.
+    /// A sequence of the current state, and of the state after each change. A slow reader receives only the latest one.
+    /// The sequence ends when the resource is released. Each sequence supports one reader.
     public var updates: AsyncStream<State> {
         let content = content
         let changes = content.changes()
@@ -93,19 +93,19 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// The time since the value was loaded, or, if it came from a cache, since the server has created or confirmed it;
-    /// `nil` if there is none.
+    /// The time since the value was loaded, or, if it came from a cache, since the server created or confirmed it;
+    /// `nil` if there is no value.
     public var age: Duration? { content.value.loadingTime.map { elapsed.current - $0 } }
 
-    /// Whether there is no value, or it has reached the maximum age, or was invalidated.
+    /// Whether the value is missing, has reached the maximum age, or was invalidated.
     public var isStale: Bool { content.value.isInvalidated || age.map { $0 >= maximumAge } ?? true }
 
-    /// Makes the value stale: the next ``refreshIfStale()`` loads it.
+    /// Makes the value stale, so that the next ``refreshIfStale()`` loads it.
     public func invalidate() {
         update { $0.invalidate() }
     }
 
-    /// Removes the value, for example at a sign-out.
+    /// Removes the value, for example when the user signs out.
     ///
     /// Loads in progress are cancelled. Calls of updates in progress continue, and their changes are no longer shown.
     public func reset() {
@@ -115,7 +115,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
 
     /// Loads the value if it is stale.
     ///
-    /// If there is no value yet, a fresh response of a ``ResponseCache`` is used without asking the server.
+    /// If there is no value yet, a fresh response of a ``ResponseCache`` is used without validation.
     ///
     /// - Returns: The latest value.
     /// - Throws: The error of the load, like ``refresh()``.
@@ -153,7 +153,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Replaces the value, for example with one that a server has pushed. The result of a load in progress is ignored.
+    /// Replaces the value, for example with one that the server pushed. The result of a load in progress is ignored.
     public func set(_ value: Value) {
         update { $0.replace(by: value, at: elapsed.current) }
     }
@@ -165,7 +165,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
             loading.outcome.settle(latest)
         }
         loading.task.withLock { $0 = task }
-        // All tasks may have left by now.
+        // All waiting tasks may have been cancelled by now.
         if !content.value.isWanted(loading.number) { task.cancel() }
     }
 
@@ -176,8 +176,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
 
     /// Changes the content, and notifies readers and observers.
     ///
-    /// - Parameter change: Called again if another thread has changed the content meanwhile: it calls closures of the
-    ///   app, so no lock is held.
+    /// - Parameter change: Called without a lock, because it calls the app's closures; called again if another thread
+    ///   changed the content.
     @discardableResult
     func update<Result>(_ change: (inout ResourceContent<Value>) -> Result) -> Result {
         while true {

@@ -2,10 +2,10 @@
 import TargetKit
 import TargetKitPlugins
 
-/// A load that tasks wait for.
+/// A load for which tasks wait.
 struct ResourceLoad<Value: Sendable>: Sendable {
     let number: Int
-    /// Whether the server confirms a cached response.
+    /// Whether a cached response must be validated.
     let validates: Bool
     let outcome = SharedOutcome<Result<Value, TargetKitError>>()
     let task = Locked<Task<Void, Never>?>(nil)
@@ -18,7 +18,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     private struct Update: Sendable {
         let number: Int
         let change: @Sendable (inout Value) -> Void
-        /// The number of the success of its call.
+        /// The sequence number of its call's success.
         var confirmation: Int?
         /// Whether a value that may include the change was loaded during the call.
         var mayIncludeChange = false
@@ -34,17 +34,17 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     var version = 0
     /// The state with the changes of the updates.
     private(set) var state = Resource<Value>.State()
-    /// When the value was loaded.
+    /// The time when the value was loaded.
     private(set) var loadingTime: Duration?
     /// The number of the last invalidation since then.
     private var invalidation: Int?
     private(set) var load: ResourceLoad<Value>?
-    /// The loads that others have replaced, and that tasks still wait for.
+    /// Replaced loads for which tasks still wait.
     private var replacedLoads: [ResourceLoad<Value>] = []
 
     /// The value without the changes of updates.
     private var loadedValue: Value?
-    /// In the order in which they began.
+    /// The updates in the order in which they began.
     private var updates: [Update] = []
     private var lastNumber = 0
     /// The greatest number of a load that began before the value was removed.
@@ -52,8 +52,8 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
 
     // MARK: Loading
 
-    /// Joins the load in progress, or begins one. A load that uses a cached response as it is doesn't answer a task
-    /// that wants it confirmed.
+    /// Joins the load in progress, or begins one. A task that requires validation doesn't join a load that uses a
+    /// cached response without it.
     mutating func joinLoad(validates: Bool) -> (load: ResourceLoad<Value>, isNew: Bool) {
         if var load, load.validates || !validates {
             load.waiterCount += 1
@@ -68,17 +68,18 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         return (load, true)
     }
 
-    /// Whether a load is in progress, and tasks wait for it.
+    /// Whether tasks wait for a load in progress.
     func isWanted(_ number: Int) -> Bool {
         load?.number == number || replacedLoads.contains { $0.number == number }
     }
 
-    /// Keeps count of the tasks that wait for the load in progress, before another one or a value replaces it.
+    /// Stores the load in progress while tasks wait for it, before it is replaced.
     private mutating func keepReplacedLoad() {
         if let load { replacedLoads.append(load) }
     }
 
-    /// Returns whether no other task waits for a load. It is then no longer in progress.
+    /// Removes a task from a load. Returns whether no other task waits for the load, which then is no longer in
+    /// progress.
     mutating func leaveLoad(_ number: Int) -> Bool {
         if let index = replacedLoads.firstIndex(where: { $0.number == number }) {
             replacedLoads[index].waiterCount -= 1
@@ -100,7 +101,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         at time: Duration
     ) -> Result<Value, TargetKitError> {
         guard let load, load.number == number else {
-            // It was replaced meanwhile, unless the value was removed since it began.
+            // The load was replaced, unless the value was removed since it began.
             replacedLoads.removeAll { $0.number == number }
             if number <= lastReset { return result.map(\.value) }
             return state.value.map { .success($0) } ?? result.map(\.value)
@@ -130,7 +131,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         endLoad()
     }
 
-    /// Removes the value and what is known about it. Returns the loads in progress.
+    /// Removes the value and its state. Returns the loads in progress.
     mutating func reset() -> [ResourceLoad<Value>] {
         defer {
             let (version, number) = (version, lastNumber)
@@ -176,8 +177,8 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         applyUpdates()
     }
 
-    /// Applies the changes to the value. Those that are confirmed become part of it, unless a load in progress or an
-    /// earlier update can still change what they are applied to.
+    /// Applies the changes to the value. Confirmed changes become part of it, unless a load in progress or an earlier
+    /// update can still change their base.
     private mutating func applyUpdates() {
         while load == nil, let first = updates.first, first.confirmation != nil {
             loadedValue = loadedValue.map { first.changed($0) }

@@ -12,24 +12,24 @@ import FoundationNetworking
 /// let provider = Provider<Orders>(plugins: [AccessTokenPlugin { _ in await session.token }])
 /// ```
 ///
-/// - The token is sent by the scheme of the call (`CallOptions.authorization`), by default as a bearer token. A call
-///   whose scheme is `.none` is sent without a token, and the closure isn't called.
+/// - The token is sent with the scheme of the call (`CallOptions.authorization`), by default as a bearer token. A call
+///   with the scheme `.none` is sent without a token, and the closure isn't called.
 /// - An `Authorization` field among the target's headers is replaced.
-/// - The closure is called for each attempt, so a call that is retried has the current token.
+/// - The closure is called for each attempt, so a retried call has the current token.
 public struct AccessTokenPlugin: Plugin {
     private let token: @Sendable (any TargetType) async throws -> String?
 
-    /// Before an ``AuthenticationPlugin``, whose credential replaces the token, and before a ``CredentialsPlugin``,
-    /// which then adds nothing.
+    /// The place before an ``AuthenticationPlugin``, whose credential replaces the token, and before a
+    /// ``CredentialsPlugin``, which then adds no credential.
     public var place: PluginPlace { .accessToken }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .waiting] }
 
     /// Creates a plugin that gets its token from a closure.
     ///
     /// - Parameter token: Returns the token for a target's call; `nil` or an empty string leaves the request unchanged.
-    ///   For the scheme `.basic` it is `user:password`, which the plugin encodes. An error that it throws ends the call
+    ///   For the scheme `.basic`, it is `user:password`, which the plugin encodes. If it throws an error, the call ends
     ///   with stage `.request`.
     public init(_ token: @escaping @Sendable (any TargetType) async throws -> String?) {
         self.token = token
@@ -56,23 +56,23 @@ public struct AccessTokenPlugin: Plugin {
     }
 }
 
-/// How a call identifies its sender, in its `Authorization` field (RFC 9110 §11.6.2).
+/// The scheme of a call's credentials in the `Authorization` field (RFC 9110 §11.6.2).
 public enum AuthorizationScheme: Sendable, Hashable {
     /// The scheme of the provider's plugin: `Bearer` for a plugin that sends tokens.
     case automatic
     /// The call is sent without credentials.
     case none
-    /// `Bearer` and a token (RFC 6750 §2.1).
+    /// `Bearer` with a token (RFC 6750 §2.1).
     case bearer
-    /// `Basic`, with user and password in base64 (RFC 7617).
+    /// `Basic` with the user and password in base64 (RFC 7617).
     case basic
-    /// A scheme of that name, followed by the token.
+    /// A scheme with this name, followed by the token.
     case custom(String)
 }
 
 extension CallOptions {
-    /// The scheme of the call's credentials; default `AuthorizationScheme.automatic`: the call is sent with the
-    /// credentials that the provider's plugins have.
+    /// The scheme of the call's credentials; default: `AuthorizationScheme.automatic`, with the credentials of the
+    /// provider's plugins.
     ///
     /// ```swift
     /// var options: CallOptions {
@@ -91,8 +91,14 @@ extension CallOptions {
 private enum AuthorizationKey: CallOptionKey { static let defaultValue = AuthorizationScheme.automatic }
 
 extension URLRequest {
-    /// Whether the request has an `Authorization` field, in any letter case.
+    /// Whether the request has an `Authorization` field. Its name is case-insensitive.
     var hasAuthorization: Bool {
-        value(forHTTPHeaderField: HTTPHeaderName.authorization.rawValue) != nil
+        let name = HTTPHeaderName.authorization.rawValue
+        #if canImport(FoundationNetworking)
+        // `value(forHTTPHeaderField:)` creates lowercase copies of all names.
+        return allHTTPHeaderFields?.keys.contains { $0.equalsIgnoringASCIICase(name) } ?? false
+        #else
+        return value(forHTTPHeaderField: name) != nil
+        #endif
     }
 }

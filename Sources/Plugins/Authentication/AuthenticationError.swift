@@ -6,23 +6,23 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Why an ``AuthenticationPlugin`` has ended a call, if not by the error of the refresh itself.
+/// The reason why an ``AuthenticationPlugin`` ended a call, other than an error of the refresh itself.
 package enum AuthenticationError: Error, Sendable, Hashable {
-    /// The refresh limit is reached because the server rejects new credentials, or issues credentials that expire at
-    /// once.
+    /// The refresh limit was reached, because the server rejects new credentials or issues credentials that expire
+    /// immediately.
     case tooManyRefreshes(RefreshLimit)
-    /// The refresh was cancelled with all calls of its provider.
+    /// The refresh was cancelled together with all calls of its provider.
     case refreshCancelled
     /// The refresh took longer than the limit.
     case refreshTimedOut(Duration)
-    /// Another process that uses the store has signed out.
+    /// Another process that uses the store signed out.
     case signedOutElsewhere
     /// The user signed out, or another user signed in, while the call waited. It ends with stage `.cancelled`.
     case signedOut
 }
 
 extension AuthenticationError: DescribedError, ErrorWithKind {
-    /// The kind of error of the call that waited. A cancelled refresh doesn't mean that the call was cancelled.
+    /// The error kind of the waiting call. A cancelled refresh doesn't mean that the call was cancelled.
     package var kind: TargetKitError.Kind? {
         switch self {
         case .tooManyRefreshes, .signedOutElsewhere: .unauthorized
@@ -38,29 +38,29 @@ extension AuthenticationError: DescribedError, ErrorWithKind {
         case .tooManyRefreshes(let limit):
             "the credential was refreshed \(limit.count) times in \(limit.interval); check why the server rejects it"
         case .refreshCancelled:
-            "the refresh of the credential was cancelled; use a provider for it whose calls are not cancelled"
+            "the refresh of the credential was cancelled; use a separate provider for it"
         case .refreshTimedOut(let limit):
             "the refresh of the credential took longer than \(limit); give its requests a shorter timeout"
-        case .signedOutElsewhere: "another process that uses the credential's store has signed out"
+        case .signedOutElsewhere: "another process that uses the credential store signed out"
         case .signedOut: "the session of the call ended while it waited for a credential"
         }
     }
 }
 
-/// Why there is no credential for a call.
+/// The reason why there is no credential for a call.
 enum RefreshFailure: Error, Sendable {
-    /// The refresh has failed permanently, and the session has ended.
+    /// The refresh failed permanently, and the session ended.
     case ended(any Error)
-    /// The refresh has failed transiently.
+    /// The refresh failed transiently.
     ///
-    /// - Parameter isEarly: Whether the refresh began before the server rejected the credential.
+    /// - Parameter isEarly: Whether the refresh started before the server rejected the credential.
     case passing(any Error, isEarly: Bool)
     /// The call's session ended because the user signed out or signed in again.
     case signedOut
 }
 
 extension RefreshFailure {
-    /// The error that the caller gets.
+    /// Returns the error for the caller.
     ///
     /// - Parameter response: The response that rejected the call; `nil` if it wasn't sent.
     func error(request: URLRequest?, rejected response: Response? = nil) -> TargetKitError {
@@ -70,12 +70,14 @@ extension RefreshFailure {
         case .ended(let error):
             let rejection = response ?? Response(statusCode: 401, request: request)
             let isInBody = (200...299).contains(rejection.statusCode)
-            return TargetKitError(
+            var failure = TargetKitError(
                 stage: isInBody ? .envelope : .status,
                 request: request,
                 response: rejection,
                 underlying: error
             )
+            failure.hasEndedSession = true
+            return failure
         case .passing(var error as TargetKitError, _):
             error.request = request
             error.response = error.response.map { Response(statusCode: $0.statusCode, request: request) }
@@ -93,7 +95,7 @@ extension RefreshFailure {
 }
 
 extension Error {
-    /// The error without what the refresh has sent and received, which contains secrets: only the status of the
+    /// The error without the refresh's request and response, because these contain secrets. Only the status of the
     /// response remains.
     var withoutExchange: any Error {
         guard var error = self as? TargetKitError else { return self }
@@ -104,7 +106,7 @@ extension Error {
         return error
     }
 
-    /// Whether the refresh got no response.
+    /// Whether the refresh received no response.
     var isWithoutAnswer: Bool {
         switch self {
         case is URLError, is CircuitOpenError: true
@@ -116,7 +118,7 @@ extension Error {
 }
 
 extension Error {
-    /// Whether it means a cancellation.
+    /// Whether the error is a cancellation.
     package var isCancellation: Bool {
         switch self {
         case is CancellationError: true

@@ -6,8 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Adds a credential to calls, and refreshes it when it expires or the server rejects it. The rejected calls are then
-/// retried.
+/// Adds a credential to calls, refreshes it when it expires or the server rejects it, and retries the rejected calls.
 ///
 /// ```swift
 /// let authentication = AuthenticationPlugin(
@@ -20,35 +19,36 @@ import FoundationNetworking
 /// try await authentication.signIn(credential)
 /// ```
 ///
-/// - Calls whose scheme (`CallOptions.authorization`) is `.automatic`, the default, or `.bearer` carry the credential.
-///   Set `.none` for calls that must not, such as the sign-in. Without a credential, calls are sent unchanged.
-/// - **One refresh at a time.** Calls that are rejected during a refresh, and calls that begin, wait for it. A call
-///   that was sent with an older credential is retried without a refresh. A call isn't retried if the server rejects a
-///   credential newer than the one with which the call began; its caller gets the server's response. Cancelling a call
+/// - Calls with the scheme (`CallOptions.authorization`) `.automatic`, the default, or `.bearer` include the
+///   credential. Set `.none` for calls without it, such as the sign-in. If there is no credential, calls are sent
+///   unchanged.
+/// - **One refresh at a time.** Calls that start or are rejected during a refresh wait for it. A call that was sent
+///   with an older credential is retried without a refresh. If the server rejects a credential newer than the one with
+///   which the call started, the call isn't retried, and its caller receives the server's response. Cancelling a call
 ///   doesn't cancel the refresh.
-/// - **Several processes** can use one store, which is read before and after each refresh. A credential that another
-///   process has refreshed is used instead of a refresh. If another process has signed out, so does this one. If
-///   another user has signed in there, the session of this process ends as by ``signIn(_:)``, and later calls belong to
+/// - **Several processes** can share a store, which is read before and after each refresh. If another process refreshed
+///   the credential, it is used without another refresh. If another process signed out, this process also signs out. If
+///   another user signed in there, the session of this process ends as with ``signIn(_:)``, and later calls belong to
 ///   that user.
-/// - **An endpoint that rejects every credential** doesn't affect the others: after a call was rejected with a new
-///   credential, further calls to its URL get the server's response, without a refresh, for 30 seconds.
-/// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared,
-///   the sign-out handler is called once, and then every waiting call fails, as does each later call until
-///   ``signIn(_:)`` or ``signOut()``. The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the
-///   body reported the rejection), the rejected response (status 401 if nothing was sent), and the error of the refresh
-///   as its underlying error.
-/// - **A transient failure** (offline, 5xx, a proxy's page) fails the waiting calls with its error. The user stays
-///   signed in, and the next call tries another refresh. When the refreshes exceed the limit, calls fail with the error
-///   of the latest refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
-/// - Apart from its status, no error contains what the refresh sent or received.
-/// - A call belongs to the session in which it began, and is never sent with the credential of another session.
+/// - **An endpoint that rejects every credential** doesn't affect other endpoints. After a call is rejected with a new
+///   credential, further calls to its URL return the server's response without a refresh for 30 seconds.
+/// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``). The store is cleared,
+///   and the sign-out handler is called once. Then all waiting calls fail, as do later calls until ``signIn(_:)`` or
+///   ``signOut()``. The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the body reported the
+///   rejection), the rejected response (status 401 if nothing was sent), and the error of the refresh as its underlying
+///   error.
+/// - After **a transient failure** (offline, 5xx, a proxy's page), the waiting calls fail with its error. The user
+///   stays signed in, and the next call starts another refresh. Above the refresh limit, calls fail with the error of
+///   the latest refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
+/// - Errors contain no data of the refresh other than its status.
+/// - A call belongs to the session in which it started, and is never sent with the credential of another session.
 ///
-/// A plugin can be used by several providers. Its copies share their state.
+/// Several providers can use the same plugin. Copies share their state.
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// `PluginPlace.authentication`.
     public var place: PluginPlace { .authentication }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting] }
 
     private let authenticator: A
@@ -59,20 +59,22 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// Creates a plugin.
     ///
     /// - Parameters:
-    ///   - authenticator: How calls carry the credential, and how it is refreshed.
-    ///   - store: Stores the credential between launches of the app; default `nil`, which stores it in memory only.
+    ///   - authenticator: Applies and refreshes the credential.
+    ///   - store: Stores the credential between launches of the app; default `nil`: the credential is stored only in
+    ///     memory.
     ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones. Refreshes without a
-    ///     response, and those whose credential the server accepts, don't count. Default: 5.
-    ///   - refreshTimeout: The longest time that calls wait for a refresh. When it has passed, they fail with the kind
-    ///     `.timedOut`, and the user stays signed in. Default: a minute.
+    ///     response, and refreshes whose credential the server accepts, don't count. Default: 5.
+    ///   - refreshTimeout: The maximum time for which calls wait for a refresh. After it, they fail with the kind
+    ///     `.timedOut`, and the user stays signed in. Default: one minute.
     ///   - clock: Measures these times; default: the continuous clock.
-    ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to
-    ///     several servers or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
-    ///   - onStoreFailure: Called when a refreshed credential couldn't be stored, or an invalid one not removed. The
+    ///   - authorizes: Returns whether calls of a target may include the credential, for a provider whose targets
+    ///     belong to several servers or users; default: all may. It is called for calls with the scheme `.automatic` or
+    ///     `.bearer`.
+    ///   - onStoreFailure: Called if a refreshed credential can't be stored, or an invalid one can't be removed. The
     ///     session continues with the credential in memory, and the next call tries to store it again. Default: does
     ///     nothing.
-    ///   - signOut: Called once with the error of a refresh that has failed permanently, before the waiting calls fail.
-    ///     Calls that it makes with the credential fail at once; ``signIn(_:)`` in it begins the next session.
+    ///   - signOut: Called once with the error of a permanent refresh failure, before the waiting calls fail. Calls
+    ///     that it makes with the credential fail immediately. It can start the next session with ``signIn(_:)``.
     public init(
         authenticator: A,
         store: (any CredentialStore<A.Credential>)? = nil,
@@ -94,7 +96,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         )
     }
 
-    /// Creates a plugin whose limit has an interval of the caller's.
+    /// Creates a plugin with a custom interval for the refresh limit.
     package init(
         authenticator: A,
         store: any CredentialStore<A.Credential>,
@@ -119,7 +121,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// The fields that the authenticator sets.
     public var secretHeaders: Set<HTTPHeaderName> { authenticator.secretHeaders }
 
-    /// Applies the credential that is known. A refresh that is due, or in progress, belongs to the exchange.
+    /// Applies the current credential. A refresh that is due or in progress is part of the exchange.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard authorizes(context) else { return request }
         do {
@@ -131,11 +133,11 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             }
             return changed
         } catch let failure as RefreshFailure {
-            throw callError(for: failure, request: request, context: context)
+            throw failure.error(request: request)
         }
     }
 
-    /// Waits for a refresh that is due or in progress, and applies the newer credential.
+    /// Waits for a refresh that is due or in progress, and applies the new credential.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -155,20 +157,11 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
                 context[RefreshedCredentialKey.self] = applied
             }
         } catch let failure as RefreshFailure {
-            throw callError(for: failure, request: request.urlRequest, context: context)
+            throw failure.error(request: request.urlRequest)
         } catch  where !error.isCancellation {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
         return try await next(request)
-    }
-
-    private func callError(
-        for failure: RefreshFailure,
-        request: URLRequest,
-        context: RequestContext
-    ) -> TargetKitError {
-        if case .ended = failure { context[EndedSessionKey.self] = true }
-        return failure.error(request: request)
     }
 
     private func applying(
@@ -180,7 +173,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         return (request, AppliedCredential(of: lease.owner, before: original, after: request))
     }
 
-    /// Retries a call whose credential the server has rejected, once there is a newer one.
+    /// Retries a call whose credential the server rejected when there is a newer one.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard let response = rejected(result) else {
             if case .success = result, let applied = context[calls]?.applied {
@@ -195,7 +188,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             return .fail(RefreshFailure.signedOut.error(request: response.request))
         }
         let request = response.refusalKey
-        // Newer than the call, and the newest, so the server would reject another one, too.
+        // The server rejected the newest credential, which is newer than the call, so it would also reject the next
+        // one.
         if applied == now.generation, applied > call.first {
             currentCredential.noteRefusal(of: request, with: applied)
             return .doNotRetry
@@ -226,56 +220,55 @@ extension AuthenticationPlugin {
         }
     }
 
-    /// Begins a session with a credential, and stores it.
+    /// Starts a session with a credential, and stores the credential.
     ///
-    /// The result of a refresh for the previous session is discarded. Calls that wait for it end with stage
-    /// `.cancelled`, as do calls in flight that the server rejects: they belong to the previous session. The credential
-    /// is stored after a refresh in progress in another process.
+    /// The result of a refresh for the previous session is discarded. Calls of the previous session that wait for it,
+    /// or that the server rejects, end with stage `.cancelled`. If another process is refreshing the credential, the
+    /// new credential is stored after that.
     ///
-    /// - Throws: The store's error. The session has begun nevertheless.
+    /// - Throws: The store's error. The session starts in any case.
     public func signIn(_ credential: A.Credential) async throws {
         _ = try await currentCredential.replace(with: credential)
     }
 
-    /// Ends the session, and clears the store; the sign-out handler isn't called. The calls of the session end as
-    /// described for ``signIn(_:)``, and the store is cleared after a refresh in progress in another process.
+    /// Ends the session, and clears the store, without calling the sign-out handler. The calls of the session end as
+    /// described for ``signIn(_:)``. If another process is refreshing the credential, the store is cleared after that.
     ///
-    /// - Returns: The credential that was in use, for its revocation (RFC 7009).
-    /// - Throws: The store's error. The session has ended nevertheless.
+    /// - Returns: The credential of the session, for its revocation (RFC 7009).
+    /// - Throws: The store's error. The session ends in any case.
     @discardableResult
     public func signOut() async throws -> A.Credential? {
-        // A credential that can't be read is removed nevertheless.
+        // A credential that can't be read is also removed.
         _ = try? await currentCredential.position()
         return try await currentCredential.replace(with: nil)
     }
 
-    /// Whether this plugin refreshes the credential when the call is rejected, so that the rejection doesn't end the
-    /// session.
+    /// Whether this plugin refreshes the credential after a rejection, so that the rejection doesn't end the session.
     func refreshesCredential(of context: RequestContext) -> Bool {
         currentCredential.lease != nil && authorizes(context)
     }
 
-    /// The number of sessions that began with a sign-in.
+    /// The number of sessions that started with a sign-in.
     var signInCount: Int { currentCredential.state.withLock(\.signInCount) }
 }
 
 // MARK: - Calls
 
-/// The credentials that a call was sent with.
+/// The credentials of a call.
 private struct AuthenticatedCall: Sendable {
     let session: Int
-    /// The credential's generation when the call began.
+    /// The credential's generation when the call started.
     var first: Int
-    /// The generation that the latest attempt was prepared with; `nil` without a credential.
+    /// The generation with which the latest attempt was prepared; `nil` without a credential.
     var prepared: Int?
-    /// The generation that the latest request was sent with, after a refresh; `nil` without a credential.
+    /// The generation with which the latest request was sent after a refresh; `nil` without a credential.
     var applied: Int?
-    /// Whether a credential of another process has become the first one.
+    /// Whether a credential of another process became the first one.
     var hasAdopted = false
 }
 
 extension Response {
-    /// The key under which the rejection of a request is recorded: its method and its URL without the query.
+    /// The key for recording the rejection of a request, which consists of the method and the URL without the query.
     fileprivate var refusalKey: String {
         let url = request?.url
         return "\(request?.httpMethod ?? "") \(url?.host() ?? "") \(url?.path() ?? "")"
@@ -292,7 +285,7 @@ extension AuthenticationPlugin {
 
     /// The credential of the call's session, which may need a refresh; `nil` if there is none.
     private func knownLease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
-        // A call that is part of the refresh would wait for itself.
+        // A call that is part of the refresh must not wait for it.
         if currentCredential.isRefreshingHere { return currentCredential.lease }
         let now = try await currentCredential.position()
         var call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
@@ -302,11 +295,11 @@ extension AuthenticationPlugin {
         return lease
     }
 
-    /// Records the credential that a call carries.
+    /// Records the credential of a call.
     private func note(_ lease: CurrentCredential<A>.Lease?, of call: AuthenticatedCall, _ context: RequestContext) {
         var call = call
         call.applied = lease?.generation
-        // It need not be newer than the one that was rejected.
+        // The credential need not be newer than the rejected one.
         if let lease, lease.isAdopted, !call.hasAdopted {
             call.first = lease.generation
             call.hasAdopted = true
@@ -314,8 +307,8 @@ extension AuthenticationPlugin {
         context[calls] = call
     }
 
-    /// The response that rejected the call's credential. A redirect to another origin is followed
-    /// without the credential, so a response from there doesn't count.
+    /// The response that rejected the call's credential. A response of another origin doesn't count, because redirects
+    /// there don't include the credential.
     private func rejected(_ result: Result<Response, TargetKitError>) -> Response? {
         let response: Response
         switch result {

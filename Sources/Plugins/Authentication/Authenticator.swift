@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// How calls carry a credential, and how it is refreshed, for an ``AuthenticationPlugin``. ``OAuthAuthenticator``
-/// implements it for OAuth 2.
+/// Applies and refreshes the credential of an ``AuthenticationPlugin``. ``OAuthAuthenticator`` implements the protocol
+/// for OAuth 2.
 ///
 /// ```swift
 /// struct SessionKeys: Authenticator {
@@ -23,52 +23,52 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// The plugin calls `refresh` once at a time; it calls the other methods on any thread, also concurrently.
+/// The plugin calls `refresh` only once at a time, and the other methods concurrently on any thread.
 public protocol Authenticator<Credential>: Sendable {
-    /// What identifies the user, for example an access token with its refresh token.
+    /// The type of the credential, for example an access token with its refresh token.
     associatedtype Credential: Sendable & Equatable
 
-    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins don't carry them. Default:
+    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins don't include them. Default:
     /// `Authorization`.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
-    /// Adds the credential to a request, and replaces one that is there.
+    /// Adds the credential to a request, replacing an existing one.
     ///
-    /// - Throws: Any error, which ends the call with stage `.request`.
+    /// - Throws: An error that ends the call with stage `.request`.
     func apply(_ credential: Credential, to request: inout URLRequest) throws
 
-    /// Whether the credential is refreshed before a call is sent, because it has expired or is about to. Default:
-    /// `false`; the credential is refreshed when the server rejects it.
+    /// Whether to refresh the credential before a call, because it has expired or is about to expire. Default: `false`;
+    /// the credential is refreshed when the server rejects it.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether a call may be sent with a credential whose refresh has failed transiently, because it hasn't expired
-    /// yet. Default: `false`; the call fails with the error of the refresh.
+    /// Whether a call may be sent with a credential whose refresh failed transiently, because it hasn't expired yet.
+    /// Default: `false`; the call fails with the error of the refresh.
     func canStillUse(_ credential: Credential) -> Bool
 
     /// Refreshes a credential.
     ///
-    /// It needs a timeout: it isn't cancelled with the calls that wait for it, because the server may already have
+    /// The method needs a timeout. It isn't cancelled with the waiting calls, because the server may already have
     /// revoked the old credential, and the new one must not be lost.
     ///
-    /// A call that it makes through a provider with the same plugin doesn't wait for the refresh: it is sent with the
-    /// old credential, unless its `CallOptions.authorization` is `.none`.
+    /// Calls that it makes with a provider that has the same plugin don't wait for the refresh. They are sent with the
+    /// old credential, unless their `CallOptions.authorization` is `.none`.
     ///
     /// - Returns: The new credential, which replaces the old one.
     func refresh(_ credential: Credential) async throws -> Credential
 
     /// Whether the server rejected the credential. Default: status 401 (RFC 9110 §15.5.2), unless the challenge in
-    /// `WWW-Authenticate` has an error that a new credential doesn't solve, such as `insufficient_scope` (RFC 6750
+    /// `WWW-Authenticate` has an error that a new credential doesn't resolve, such as `insufficient_scope` (RFC 6750
     /// §3.1). Use ``BodyCode`` for a server that reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
     /// Whether the error of a refresh is permanent, so that the user is signed out.
     ///
-    /// Default: all errors except transient ones, after which a later refresh may succeed: nothing was sent (for
-    /// example, a ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out,
-    /// cancelled), it couldn't be read, it is an HTML page, or its status is 407, 408, 413, 421, 425, 429, 431, 451 or
-    /// not between 400 and 499. For ``OAuthError``, only an error response of the token endpoint (RFC 6749 §5.2) is
-    /// permanent. So are errors of the app's own types, because the code that throws them has understood the server's
-    /// response.
+    /// Default: all errors are permanent except transient ones, after which a later refresh may succeed. An error is
+    /// transient if nothing was sent (for example, a ``CircuitBreakerPlugin`` rejected the call), if there was no
+    /// response (offline, timed out, cancelled), or if the response can't be read, is an HTML page, or has the status
+    /// 407, 408, 413, 421, 425, 429, 431, 451 or one outside 400–499. For ``OAuthError``, only an error response of the
+    /// token endpoint (RFC 6749 §5.2) is permanent. Errors of the app's own types are permanent, because the code that
+    /// throws them has processed the server's response.
     func endsSession(_ error: any Error) -> Bool
 }
 
@@ -82,7 +82,7 @@ extension Authenticator {
     /// `false`.
     public func canStillUse(_ credential: Credential) -> Bool { false }
 
-    /// Status 401, unless the challenge has an error that a new credential doesn't solve.
+    /// Status 401, unless the challenge has an error that a new credential doesn't resolve.
     public func wasRejected(_ response: Response) -> Bool { response.rejectsCredential(scheme: nil) }
 
     /// All errors except transient ones.
@@ -110,7 +110,7 @@ extension Authenticator {
 }
 
 extension Response {
-    /// Whether its status isn't about the credential.
+    /// Whether the status is unrelated to the credential.
     var isTransientFailure: Bool {
         guard (400...499).contains(statusCode) else { return true }
         return [407, 408, 413, 421, 425, 429, 431, 451].contains(statusCode) || isPage
@@ -121,10 +121,10 @@ extension Response {
         data.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
     }
 
-    /// Whether the server has rejected the call's credential.
+    /// Whether the server rejected the call's credential.
     ///
-    /// - Parameter scheme: The scheme of the credential; a 401 whose challenges are all of other schemes doesn't
-    ///   reject it. `nil`: unknown.
+    /// - Parameter scheme: The scheme of the credential; `nil` if it is unknown. A 401 with challenges only for other
+    ///   schemes doesn't reject the credential.
     func rejectsCredential(scheme: String?) -> Bool {
         guard statusCode == 401 else { return false }
         let fields = headers.values(for: .wwwAuthenticate)
@@ -135,8 +135,8 @@ extension Response {
         return own.contains { challenge in challenge["error"].map { !Self.otherErrors.contains($0) } ?? true }
     }
 
-    /// The errors of a challenge that a new token doesn't solve (RFC 6750 §3.1, RFC 9449 §7.1 and §8, RFC 9470 §3).
-    /// Servers use many names for `invalid_token`.
+    /// The errors of a challenge that a new token doesn't resolve (RFC 6750 §3.1, RFC 9449 §7.1 and §8, RFC 9470 §3).
+    /// Servers use many different names for `invalid_token`.
     private static let otherErrors: Set = [
         "insufficient_scope", "invalid_request", "insufficient_user_authentication", "invalid_dpop_proof",
         "use_dpop_nonce",
@@ -148,7 +148,7 @@ extension UInt8 {
 }
 
 extension TargetKitError.Kind {
-    /// Whether the server got no request, or couldn't answer it.
+    /// Whether the server received no request, or couldn't respond.
     fileprivate var isTransientFailure: Bool {
         switch self {
         case .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .cancelled, .rateLimited,

@@ -9,8 +9,8 @@ import TargetKit
 /// BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED")
 /// ```
 ///
-/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. A body that isn't JSON, has no such
-/// value, or was downloaded to a file doesn't match.
+/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. Bodies that aren't JSON, lack the
+/// value, or were downloaded to a file don't match.
 public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath
     private let codes: Set<String>
@@ -20,7 +20,7 @@ public struct BodyCode: Sendable, Hashable {
     /// Creates a matcher for codes at a key path.
     ///
     /// - Parameters:
-    ///   - keyPath: Keys and array indices separated by dots: `error.code`, `errors.0.code`.
+    ///   - keyPath: Keys and array indices separated by dots, for example `error.code` or `errors.0.code`.
     ///   - codes: One or more integers or strings. Strings are compared exactly.
     ///   - statusCodes: The status codes whose bodies are checked; default 200 to 299.
     public init<Code: LosslessStringConvertible>(

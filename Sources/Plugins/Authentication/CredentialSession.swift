@@ -6,14 +6,14 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A session of an ``AuthenticationPlugin``: from a sign-in to the next one or to a sign-out, across refreshes of its
-/// credential and launches of the app.
+/// A session of an ``AuthenticationPlugin``, from a sign-in to the next sign-in or sign-out, across refreshes and
+/// launches of the app.
 package final class CredentialSession: Sendable {
     private struct State: Sendable {
         var id: String?
-        /// The digest that identifies the session without an identifier, for each cache.
+        /// The digests that identify a session without an identifier, by cache.
         var digests: [ObjectIdentifier: String] = [:]
-        /// What happens at its end, for each cache.
+        /// The actions at the end of the session, by cache.
         var endings: [ObjectIdentifier: @Sendable () -> Void] = [:]
         var isEnded = false
     }
@@ -22,20 +22,21 @@ package final class CredentialSession: Sendable {
 
     /// Creates a session.
     ///
-    /// - Parameter id: The identifier that the store contains; `nil` if it contains none.
+    /// - Parameter id: The stored identifier; `nil` if there is none.
     package init(id: String?) {
         state = Locked(State(id: id))
     }
 
-    /// Creates a session that a sign-in begins.
+    /// Creates a session for a sign-in.
     package static func new() -> CredentialSession { CredentialSession(id: UUID().uuidString) }
 
-    /// The identifier; `nil` if the session was read from a store without one, and its credential wasn't refreshed.
+    /// The identifier; `nil` if the session was read from a store without identifiers, and its credential wasn't
+    /// refreshed.
     package var id: String? { state.withLock(\.id) }
 
     package var isEnded: Bool { state.withLock(\.isEnded) }
 
-    /// The identifier with which a credential is stored. A session without one gets one.
+    /// Returns the identifier for storing the credential, and creates one if necessary.
     package func identified() -> String {
         state.withLock { state in
             let id = state.id ?? UUID().uuidString
@@ -44,14 +45,15 @@ package final class CredentialSession: Sendable {
         }
     }
 
-    /// Identifies the session in a cache: by its identifier or, without one, by its first credential.
+    /// Returns a digest that identifies the session in a cache, made from its identifier or else from its first
+    /// credential.
     package func user(of cache: ObjectIdentifier, _ first: () -> String) -> String {
         let known = state.withLock { state in state.digests[cache] ?? state.id }
         if let known { return known }
         let new = first()
         return state.withLock { state in
             let user = state.digests[cache] ?? new
-            // It stays, although a refresh gives the session an identifier.
+            // Stored, because a later refresh gives the session an identifier.
             state.digests[cache] = user
             return user
         }
@@ -77,12 +79,12 @@ package final class CredentialSession: Sendable {
     }
 }
 
-/// What a call carries of a session.
+/// The part of a request that the credential of a session sets.
 package struct AppliedCredential: Sendable {
     package let session: CredentialSession
-    /// The header fields that the credential has set, with the values before and after.
+    /// The header fields that the credential set, with the values before and after.
     package let fields: [HTTPHeaderName: Change]
-    /// The URLs before and after; `nil` if the credential hasn't changed it.
+    /// The URLs before and after; `nil` if the credential didn't change the URL.
     private let urls: (old: URL, new: URL)?
 
     package struct Change: Sendable {
@@ -102,14 +104,14 @@ package struct AppliedCredential: Sendable {
         self.fields = fields
     }
 
-    /// Whether a request has the credential, as it was set.
+    /// Whether a request includes the unchanged credential.
     package func isCarried(by request: URLRequest) -> Bool {
         if fields.isEmpty, urls == nil { return false }
         if let urls, urls.new != request.url { return false }
         return fields.allSatisfy { request.value(forHTTPHeaderField: $0.key.rawValue) == $0.value.new }
     }
 
-    /// A request as it was before.
+    /// Returns a request without the credential.
     package func removed(from request: URLRequest) -> URLRequest {
         var request = request
         if let urls { request.url = urls.old }
@@ -120,5 +122,5 @@ package struct AppliedCredential: Sendable {
 
 /// The credential with which an attempt was prepared.
 package enum AppliedCredentialKey: RequestContextKey { package typealias Value = AppliedCredential }
-/// The credential that has replaced it in the exchange, after a refresh.
+/// The credential that replaced it in the exchange after a refresh.
 package enum RefreshedCredentialKey: RequestContextKey { package typealias Value = AppliedCredential }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The limits of refreshes: of their number, for a server that rejects every new credential, and of their duration.
+/// The limits of refreshes: their number, for a server that rejects every new credential, and their duration.
 package struct RefreshLimit: Sendable, Hashable {
-    /// The number of refreshes, including failed ones; refreshes without a response don't count.
+    /// The maximum number of refreshes, including failed ones. Refreshes without a response don't count.
     let count: Int
-    /// The interval, by the plugin's clock.
+    /// The interval, measured by the plugin's clock.
     let interval: Duration
-    /// The longest time that calls wait for a refresh.
+    /// The maximum time for which calls wait for a refresh.
     let timeout: Duration
 
-    /// Creates a limit; default: 5 in 30 seconds, each of a minute at most.
+    /// Creates a limit; default: 5 refreshes in 30 seconds, each of at most one minute.
     package init(_ count: Int = 5, within interval: Duration = .seconds(30), timeout: Duration = .seconds(60)) {
         self.count = count
         self.interval = interval
@@ -19,7 +19,7 @@ package struct RefreshLimit: Sendable, Hashable {
 }
 
 extension CurrentCredential {
-    /// Records that a call was accepted: refreshes whose credential is accepted don't count towards the limit.
+    /// Records that a call was accepted. Refreshes whose credential is accepted don't count toward the limit.
     func noteAcceptance(of generation: Int) {
         state.withLock { state in
             guard let start = state.untestedStart, generation == state.generation else { return }
@@ -37,8 +37,7 @@ extension CurrentCredential {
         }
     }
 
-    /// Whether the server has recently rejected this credential for the request although it was new, so that another
-    /// refresh wouldn't help.
+    /// Whether the server recently rejected this new credential for the request, so that another refresh wouldn't help.
     func wasRefused(_ request: String, with generation: Int) -> Bool {
         let now = elapsedTime.current
         return state.withLock { state in

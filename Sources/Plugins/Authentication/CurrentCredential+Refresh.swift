@@ -2,14 +2,14 @@
 import TargetKit
 
 extension CurrentCredential {
-    /// How a refresh ended.
+    /// The result of a refresh.
     private enum Conclusion: Sendable {
         case settled(Result<Lease, RefreshFailure>)
-        /// The session ended; the sign-out handler isn't called yet.
+        /// The session ended. The sign-out handler hasn't been called yet.
         case ended(any Error)
     }
 
-    /// Performs a refresh: gets the new credential, stores it, and resumes the calls that wait for it.
+    /// Performs a refresh, stores the new credential, and resumes the waiting calls.
     func run(_ refresh: Refresh) async {
         let timer = Task {
             guard (try? await clock.wait(for: limit.timeout)) != nil else { return }
@@ -17,7 +17,7 @@ extension CurrentCredential {
         }
         let conclusion: Conclusion
         do {
-            // The lock covers the change of the store, but not the sign-out handler, which may wait for the user.
+            // The lock includes the change of the store, but not the sign-out handler, which may wait for the user.
             conclusion = try await withRefreshLock { await self.conclude(refresh) }
         } catch {
             conclusion = .settled(passing(AuthenticationError.refreshCancelled, refresh: refresh))
@@ -64,7 +64,7 @@ extension CurrentCredential {
         .failure(.passing(error, isEarly: refresh.isEarly))
     }
 
-    /// The result of a refresh after which the credential changed in another way.
+    /// The result of a refresh if the credential was changed in another way.
     private func superseded(_ refresh: Refresh) -> Result<Lease, RefreshFailure> {
         state.withLock { state in
             guard state.session == refresh.session else { return .failure(.signedOut) }
@@ -77,12 +77,12 @@ extension CurrentCredential {
 // MARK: - The end of a refresh
 
 extension CurrentCredential {
-    /// Replaces the credential of the session, and stores it, unless the session has ended, here or in another process,
-    /// or a later refresh has completed.
+    /// Replaces and stores the credential of the session, unless the session ended in this or another process, or a
+    /// later refresh has completed.
     private func keep(_ credential: Credential, of refresh: Refresh, inPlaceOf old: Credential) async -> Conclusion {
         switch await comparison(with: old, of: refresh) {
         case .same, .refreshed(_, isSameSession: true): break
-        // Without the identifiers of sessions, it may be another user's.
+        // Without session identifiers, it may be another user's.
         case .refreshed(let other, _): return .settled(adopt(other, refresh: refresh))
         case .replaced(let other): return .settled(enter(other, after: refresh))
         case .cleared: return cleared(refresh)
@@ -104,7 +104,7 @@ extension CurrentCredential {
         return .settled(.success(kept.lease))
     }
 
-    /// Uses a credential that another process stored. This doesn't count towards the limit of refreshes.
+    /// Uses a credential that another process stored. This doesn't count toward the limit of refreshes.
     private func adopt(
         _ other: IdentifiedCredential<Credential>,
         refresh: Refresh
@@ -127,7 +127,7 @@ extension CurrentCredential {
         return lease.map { .success($0) } ?? superseded(refresh)
     }
 
-    /// Continues with the session that another process began. The calls of this one end.
+    /// Continues with the session that another process started. The calls of the previous session end.
     private func enter(
         _ other: IdentifiedCredential<Credential>,
         after refresh: Refresh
@@ -169,8 +169,8 @@ extension CurrentCredential {
         return .ended(error)
     }
 
-    /// Ends the session; `nil` if it has ended already, or there is a newer credential. Returns the number of the
-    /// change.
+    /// Ends the session, and returns the number of the change; `nil` if the session has already ended, or there is a
+    /// newer credential.
     private func end(_ refresh: Refresh, error: any Error) -> Int? {
         let ended = state.withLock { state -> (change: Int, owner: CredentialSession)? in
             guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
@@ -182,7 +182,7 @@ extension CurrentCredential {
         return ended?.change
     }
 
-    /// Ends the wait for a refresh that takes too long. If the refresh succeeds later, its credential is stored.
+    /// Ends the wait for a refresh that times out. If the refresh succeeds later, its credential is stored.
     private func expire(_ refresh: Refresh) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard let running = state.running, running.refresh.number == refresh.number else { return nil }
@@ -196,12 +196,12 @@ extension CurrentCredential {
             guard state.generation == refresh.generation, case .held = state.status else { return false }
             return true
         }
-        // Otherwise only the store is slow.
+        // Otherwise, only the store is slow.
         let failure = passing(AuthenticationError.refreshTimedOut(limit.timeout), refresh: refresh)
         refresh.outcome.settle(isUnchanged ? failure : superseded(refresh))
     }
 
-    /// Keeps the error of a transient failure. A refresh without a response doesn't count towards the limit.
+    /// Stores the error of a transient failure. A refresh without a response doesn't count toward the limit.
     private func note(_ error: any Error, of refresh: Refresh) {
         state.withLock { state in
             guard state.running?.refresh.number == refresh.number else { return }
@@ -218,12 +218,12 @@ extension CurrentCredential {
     }
 }
 
-/// The refreshes that a task is part of.
+/// The refreshes to which a task belongs.
 package enum RefreshTask {
-    /// By the identity of the ``CurrentCredential``, the number of its refresh: a task that began in a refresh may
-    /// outlive it.
+    /// The number of the refresh by the identity of its ``CurrentCredential``. The number is necessary because a task
+    /// can outlive the refresh in which it started.
     @TaskLocal static var current: [ObjectIdentifier: Int] = [:]
 
-    /// Whether a refresh runs the code, for example to send the request for a new token.
+    /// Whether the code runs within a refresh, for example to request a new token.
     package static var isCurrent: Bool { !current.isEmpty }
 }

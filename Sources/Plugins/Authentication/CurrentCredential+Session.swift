@@ -2,7 +2,7 @@
 import TargetKit
 
 extension CurrentCredential.State {
-    /// Begins a session with that credential, or without one.
+    /// Starts a session with a credential, or without one.
     mutating func begin(_ credential: A.Credential?, as owner: CredentialSession) {
         status = credential.map { .held($0) } ?? .none
         session += 1
@@ -20,13 +20,14 @@ extension CurrentCredential.State {
 }
 
 extension CurrentCredential {
-    /// Begins a session with that credential, or without one. A refresh of the old session has no effect.
+    /// Starts a session with a credential, or without one. A refresh of the old session has no effect.
     ///
     /// - Returns: The credential of the old session.
-    /// - Throws: The store's error. The session has begun nevertheless.
+    /// - Throws: The store's error. The session starts in any case.
     func replace(with credential: Credential?) async throws -> Credential? {
         let (old, change) = enter(credential)
-        // A separate task, so the change is stored even if its caller is cancelled while it waits for another process.
+        // A separate task, so that the change is stored even if its caller is cancelled while it waits for another
+        // process.
         try await Task {
             do {
                 try await changingStore { try await self.write(change) }
@@ -49,9 +50,10 @@ extension CurrentCredential {
             return (Self.lease(in: state)?.credential, state.running, hasEnded, state.nextChange(), state.owner)
         }
         oldOwner.end()
-        // After the end of the session only the sign-out handler still runs, and it may be the code that signs in.
+        // After the end of the session, only the sign-out handler is still running, and it may be the code that signs
+        // in.
         if let running, !hasEnded {
-            // The cancelled refresh may end at once, and must not be the reason for which the calls end.
+            // The cancelled refresh may end immediately, and must not determine the errors of the calls.
             running.refresh.outcome.settle(.failure(.signedOut))
             running.task.cancel()
         }

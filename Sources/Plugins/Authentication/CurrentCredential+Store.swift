@@ -2,15 +2,15 @@
 import TargetKit
 
 extension CurrentCredential {
-    /// What the store contains, compared with a credential that this process used.
+    /// The result of comparing the store with a credential that this process used.
     enum Comparison: Sendable {
         case same
-        /// Another process stored this one.
+        /// Another process stored this credential.
         ///
-        /// - Parameter isSameSession: Whether it is known to be of the same session. It is unknown if the store keeps
-        ///   no identifiers.
+        /// - Parameter isSameSession: Whether it is known to belong to the same session. It is unknown if the store
+        ///   doesn't save identifiers.
         case refreshed(IdentifiedCredential<Credential>, isSameSession: Bool)
-        /// Another process began this session.
+        /// Another process started this session.
         case replaced(IdentifiedCredential<Credential>)
         /// Another process cleared the store.
         case cleared
@@ -19,7 +19,7 @@ extension CurrentCredential {
     /// A change of the store.
     struct Change: Sendable {
         let number: Int
-        /// The contents after it; `nil`: none.
+        /// The contents after the change; `nil` if the store is cleared.
         let contents: IdentifiedCredential<Credential>?
     }
 
@@ -31,7 +31,7 @@ extension CurrentCredential {
 
     /// Compares the stored credential with one that this process used.
     func stored(comparedTo credential: Credential, of refresh: Refresh) async throws -> Comparison {
-        // Without the latest change the store says nothing about other processes.
+        // Unless the store contains the latest change, it can't reveal changes of other processes.
         guard let change = storedChange else { return .same }
         let stored = try await credentialStore.load()
         guard change == storedChange else { return .same }
@@ -66,8 +66,8 @@ extension CurrentCredential {
 
     /// Changes the store while no other process does.
     func changingStore(_ change: @escaping @Sendable () async throws -> Void) async throws {
-        // A refresh of this process has the lock, and may be the code that makes the change. It stores nothing once
-        // another session has begun.
+        // A refresh of this process holds the lock, and may be the code that makes the change. It stores nothing after
+        // another session has started.
         if state.withLock({ $0.lockCount > 0 }) { return try await change() }
         try await credentialStore.withRefreshLock(change)
     }
@@ -90,7 +90,7 @@ extension CurrentCredential {
             if state.changeCount == change.number { state.storedSession = change.contents?.session }
             return change.contents != nil && !state.wasInStore
         }
-        // Whether the store keeps it, so that a sign-out in another process can be noticed.
+        // Determines whether the store retains the credential, so that a sign-out in another process can be detected.
         guard isUnknown, let stored = try? await credentialStore.load() else { return }
         state.withLock { state in
             if state.changeCount == change.number, stored.credential == change.contents?.credential {
@@ -99,15 +99,15 @@ extension CurrentCredential {
         }
     }
 
-    /// Notes that a change couldn't be stored: ``storeUnsaved()`` tries again, unless there is another change before.
+    /// Notes that a change couldn't be stored. ``storeUnsaved()`` tries again, unless another change follows first.
     func noteUnsaved(_ change: Change) {
         state.withLock { state in
             if state.changeCount == change.number, state.storedChange != change.number { state.isUnsaved = true }
         }
     }
 
-    /// Tries again to store a credential that couldn't be stored: the server may have revoked the one in the store. A
-    /// further failure isn't reported.
+    /// Tries again to store a credential that couldn't be stored, because the server may have revoked the stored one.
+    /// Another failure isn't reported.
     ///
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
     func storeUnsaved() async throws {
@@ -131,7 +131,7 @@ extension CurrentCredential {
         try await outcome.value()
     }
 
-    /// Stores a change, unless another process changed the store since it was to be stored.
+    /// Stores a change, unless another process changed the store in the meantime.
     private func writeUnlessReplaced(_ change: Change) async throws {
         let stored = try? await credentialStore.load()
         let isReplaced = state.withLock { state in
@@ -139,7 +139,7 @@ extension CurrentCredential {
             guard let session = stored.session else { return false }
             return session != change.contents?.session && session != state.storedSession
         }
-        // The next refresh compares the credential with what the store contains.
+        // The next refresh compares the credential with the contents of the store.
         if isReplaced {
             state.withLock { $0.storedChange = max($0.storedChange, change.number) }
         } else {

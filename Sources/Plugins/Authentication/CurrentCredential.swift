@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The credential of a session and its refresh, of which there is one at a time.
+/// The credential of a session, and its refresh. There is only one refresh at a time.
 ///
-/// Each refresh, sign-in and sign-out begins a new generation of the credential, as does a credential of another
-/// process that is found in the store. Sessions are numbered, too: a refresh that began in one has no effect on the
-/// next.
+/// Each refresh, sign-in and sign-out starts a new generation of the credential, as does a stored credential of another
+/// process. Sessions are also numbered, so that a refresh of one session doesn't affect the next.
 final class CurrentCredential<A: Authenticator>: Sendable {
     typealias Credential = A.Credential
 
@@ -14,11 +13,11 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         let credential: Credential
         let generation: Int
         let owner: CredentialSession
-        /// Whether another process stored it. Such a credential isn't necessarily a new one.
+        /// Whether another process stored the credential, which isn't necessarily new.
         var isAdopted = false
     }
 
-    /// The session and the generation in which a call begins.
+    /// The session and generation in which a call starts.
     struct Position: Sendable {
         let session: Int
         let generation: Int
@@ -36,15 +35,15 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 
     typealias Outcome = SharedOutcome<Result<Lease, RefreshFailure>>
 
-    /// A refresh, and what it refreshes.
+    /// A refresh, with the credential that it refreshes.
     struct Refresh: Sendable {
         let number: Int
-        /// When it began.
+        /// The time when the refresh started.
         let start: Duration
         let session: Int
         let generation: Int
         let credential: Credential
-        /// Whether it began before the server rejected the credential.
+        /// Whether the refresh started before the server rejected the credential.
         let isEarly: Bool
         let outcome = Outcome()
     }
@@ -59,7 +58,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var status = Status.unread
         var loading: SharedOutcome<Result<Void, any Error>>?
         var session = 0
-        /// The number of sessions that began with a credential.
+        /// The number of sessions that started with a credential.
         var signInCount = 0
         var owner = CredentialSession(id: nil)
         var generation = 0
@@ -69,25 +68,25 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var refreshCount = 0
         /// The number of the refresh that returned the credential.
         var keptRefresh = 0
-        /// When the refreshes within the limit's interval began.
+        /// The start times of the refreshes within the limit's interval.
         var starts: [Duration] = []
-        /// When the refresh that returned the credential began; `nil` once the server accepts the credential.
+        /// The start time of the refresh that returned the credential; `nil` once the server accepts the credential.
         var untestedStart: Duration?
         /// The requests that a server rejected with a credential that was refreshed for them.
         var refusals: [String: Refusal] = [:]
         /// The transient failure of the latest refresh.
         var lastFailure: (any Error)?
         var changeCount = 0
-        /// The latest change that is in the store.
+        /// The number of the latest stored change.
         var storedChange = 0
         /// Whether the latest change couldn't be stored.
         var isUnsaved = false
-        /// Whether the store contained a credential of the session. Some stores keep none, for users who don't
-        /// want to stay signed in.
+        /// Whether the store contained a credential of the session. Some stores save none, for users who don't want to
+        /// stay signed in.
         var wasInStore = false
-        /// The session that the store contained when it was last read or written.
+        /// The stored session when the store was last read or written.
         var storedSession: String?
-        /// The number of refreshes of this process that have the store's lock.
+        /// The number of refreshes of this process that hold the store's lock.
         var lockCount = 0
 
         mutating func read(_ stored: IdentifiedCredential<Credential>?) {
@@ -147,7 +146,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         return state.withLock(\.running)?.refresh.number == number
     }
 
-    /// The number of callers that wait for a refresh.
+    /// The number of callers waiting for a refresh.
     var waiterCount: Int { state.withLock(\.running)?.refresh.outcome.waiterCount ?? 0 }
 
     /// The current credential; `nil` if there is none, or the store hasn't been read.
@@ -167,7 +166,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 // MARK: - Leases
 
 extension CurrentCredential {
-    /// The current session and generation. A credential that couldn't be stored before is stored first.
+    /// Returns the current session and generation, after storing a credential that couldn't be stored before.
     ///
     /// - Throws: The store's error.
     func position() async throws -> Position {
@@ -176,7 +175,7 @@ extension CurrentCredential {
         return state.withLock { Position(session: $0.session, generation: $0.generation) }
     }
 
-    /// The result of reading the store, for which all first calls wait; `nil` once it has been read.
+    /// The result of reading the store, for which the first calls wait; `nil` once it has been read.
     private func loading() -> SharedOutcome<Result<Void, any Error>>? {
         state.withLock { state in
             guard case .unread = state.status else { return nil }
@@ -187,7 +186,7 @@ extension CurrentCredential {
             if let loading = state.loading { return loading }
             let loading = SharedOutcome<Result<Void, any Error>>()
             state.loading = loading
-            // A separate task, because the other calls still need it when the first one is cancelled.
+            // A separate task, because other calls need the result even if the first call is cancelled.
             Task { loading.settle(await self.load()) }
             return loading
         }
@@ -221,7 +220,7 @@ extension CurrentCredential {
         }
     }
 
-    /// The credential of a session, which may have to be refreshed; `nil` if there is none.
+    /// The credential of a session, which may need a refresh; `nil` if there is none.
     ///
     /// - Throws: ``RefreshFailure`` if the session has ended.
     func knownLease(in session: Int) throws -> Lease? { try standing(in: session)?.lease }
@@ -252,7 +251,7 @@ extension CurrentCredential {
 // MARK: - Refresh
 
 extension CurrentCredential {
-    /// Begins a refresh, unless one is in progress or there is a newer credential.
+    /// Starts a refresh, unless one is in progress or there is a newer credential.
     private func begin(after generation: Int, in session: Int, isEarly: Bool) throws(RefreshFailure) -> Step {
         let now = elapsedTime.current
         return try state.withLock { state throws(RefreshFailure) in
@@ -276,8 +275,8 @@ extension CurrentCredential {
                 credential: lease.credential,
                 isEarly: isEarly
             )
-            // A separate task, which isn't cancelled with a caller: the server may already have revoked the old
-            // credential.
+            // A separate task, which isn't cancelled with its caller, because the server may already have revoked the
+            // old credential.
             state.running = RunningRefresh(refresh: refresh, task: Task { await self.run(refresh) })
             return .wait(refresh.outcome)
         }

@@ -2,18 +2,19 @@
 import Foundation
 import TargetKit
 
-/// Why a token endpoint returned no token. It contains neither tokens nor secrets.
+/// The reason why a token endpoint returned no token. It contains no tokens or secrets.
 public enum OAuthError: Error, Sendable, Hashable {
-    /// The server refused, with an error response (RFC 6749 §5.2).
+    /// The server rejected the request with an error response (RFC 6749 §5.2).
     ///
     /// - Parameters:
-    ///   - code: For example `invalid_grant`: the refresh token has expired, was revoked or was used before.
-    ///   - message: The server's description for developers, without quotations from the request.
+    ///   - code: The error code, for example `invalid_grant` if the refresh token has expired, was revoked, or was used
+    ///     before.
+    ///   - message: The server's description for developers, without quotes of the request.
     ///   - statusCode: The status of the response.
     case refused(code: String, message: String?, statusCode: Int)
-    /// The server or a proxy responded with that status, without such an error.
+    /// The server or a proxy responded with this status, without an error code.
     case unexpectedStatus(Int)
-    /// The response is successful but contains no token; the text describes the problem.
+    /// The response is successful but contains no token. The text describes the problem.
     case unreadable(String)
     /// The token isn't of the type `bearer` (RFC 6749 §7.1), so it can't be used as one.
     case unsupportedTokenType
@@ -22,8 +23,8 @@ public enum OAuthError: Error, Sendable, Hashable {
 }
 
 extension OAuthError {
-    /// Whether a later refresh may succeed: all but an error response of the token endpoint (RFC 6749 §5.2) may come
-    /// from a proxy, a gateway or a captive portal.
+    /// Whether a later refresh may succeed. Every response except an error response of the token endpoint (RFC 6749
+    /// §5.2) may come from a proxy, a gateway or a captive portal.
     var isTransient: Bool {
         switch self {
         case .refused(let code, _, let status):
@@ -33,7 +34,8 @@ extension OAuthError {
         }
     }
 
-    /// Whether the token endpoint sends its error responses with that status. §5.2 specifies 400, and 401 for a client.
+    /// Whether the token endpoint sends error responses with this status. §5.2 specifies 400, and 401 for client
+    /// authentication.
     private static func isRefusal(_ code: String, status: Int) -> Bool {
         switch status {
         case 400, 401: true
@@ -45,13 +47,13 @@ extension OAuthError {
         }
     }
 
-    /// RFC 6749 §4.1.2.1 defines the first two for the authorization endpoint, and some servers send them from this
-    /// one; the others are those of RFC 8628 §3.5.
+    /// RFC 6749 §4.1.2.1 defines the first two for the authorization endpoint, but some servers send them from the
+    /// token endpoint. RFC 8628 §3.5 defines the others.
     private static let transientCodes: Set = [
         "temporarily_unavailable", "server_error", "authorization_pending", "slow_down",
     ]
 
-    /// Reason phrases (RFC 9110 §15) that frameworks send as `error` in pages of their own.
+    /// Reason phrases (RFC 9110 §15) that frameworks send as `error` in their own pages.
     private static let reasonPhrases: Set = [
         "bad_request", "conflict", "forbidden", "gone", "method_not_allowed", "not_found", "unauthorized",
     ]
@@ -76,7 +78,7 @@ extension OAuthError {
 }
 
 extension OAuthError: ErrorWithKind {
-    /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no
+    /// The error kind of the waiting calls, which is the kind of the server's status, or `.unauthorized` if there is no
     /// credential.
     package var kind: TargetKitError.Kind? {
         switch self {
@@ -94,10 +96,10 @@ extension OAuthError: DescribedError {
     package var redactedDescription: String {
         switch self {
         case .refused(let code, let message, _):
-            "the token endpoint refused the request: \(code)" + (message.map { " (\($0))" } ?? "")
+            "the token endpoint rejected the request: \(code)" + (message.map { " (\($0))" } ?? "")
         case .unexpectedStatus(let status): "the token endpoint returned status \(status) without an error code"
-        case .unreadable(let why): "the response of the token endpoint cannot be read: \(why)"
-        case .unsupportedTokenType: "the token endpoint returned a token that is not a bearer token"
+        case .unreadable(let why): "the response of the token endpoint can't be read: \(why)"
+        case .unsupportedTokenType: "the token endpoint returned a token that isn't a bearer token"
         case .noRefreshToken: "the access token has expired, and there is no refresh token"
         }
     }
@@ -108,7 +110,7 @@ struct OAuthText: Sendable {
     private let secrets: [String]
 
     init(leavingOut secrets: [String]) {
-        // Longest first, because one may contain another. Short texts are no secrets, and would match parts of words.
+        // Longest first, because one may contain another. Short strings aren't secrets, and would match parts of words.
         self.secrets = secrets.filter { $0.count > 5 }.sorted { $0.count > $1.count }
     }
 

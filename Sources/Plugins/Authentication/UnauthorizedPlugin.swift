@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Signs the user out when the server rejects the session's credential: by status 401, or by a code in the body of a
+/// Signs the user out when the server rejects the session's credential with status 401, or with a code in the body of a
 /// successful response.
 ///
 /// ```swift
@@ -17,26 +17,26 @@ import FoundationNetworking
 /// unauthorized.reset()
 /// ```
 ///
-/// Only a call that carried the credential to the server that has rejected it ends the session: its request has one of
-/// the `credentialHeaders`, and no redirect led to another origin, where the credential isn't sent. A wrong password
-/// in a sign-in call, for example, doesn't end the session.
+/// Only a call that sent the credential to the rejecting server ends the session. Its request must have one of the
+/// `credentialHeaders`, without a redirect to another origin. For example, a wrong password in a sign-in call doesn't
+/// end the session.
 ///
-/// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
-/// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
-/// calls that the handler makes aren't cancelled, and the handler may shut down the scope. Further results of this
-/// kind are passed on without effect until ``reset()``. A plugin that was created with `after` needs no reset: a
-/// sign-in by the ``AuthenticationPlugin`` rearms it.
+/// At the first such result, the plugin cancels every other call of the scope, and then waits for the handler, so that
+/// the caller receives the unchanged result after the user is signed out. The cancelled calls end with stage
+/// `.cancelled`. Calls that the handler makes aren't cancelled, and the handler may shut down the scope. Further
+/// results have no effect until ``reset()``. A plugin that was created with `after` needs no reset, because a sign-in
+/// with the ``AuthenticationPlugin`` rearms it.
 ///
-/// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
-/// prepared before ``reset()`` doesn't count afterwards, so a late response to the previous session doesn't end the
-/// new one. Set `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are cancelled,
-/// such as the sign-in.
+/// A 401 counts as a response and as an error of stage `.status`, regardless of the target's validation. A call that
+/// was prepared before ``reset()`` doesn't count afterwards, so that a late response to the previous session doesn't
+/// end the new one. Set `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are
+/// cancelled, such as the sign-in.
 ///
-/// The plugin decides in `process`, when no plugin asks for another attempt: a plugin that refreshes a token and
-/// retries comes first. For an ``AuthenticationPlugin``, create it with `after`: it then signs out when a refresh has
-/// failed permanently.
+/// The plugin acts in `process`, after the last attempt, so a plugin that refreshes a token and retries comes first. To
+/// use it with an ``AuthenticationPlugin``, create it with `after`; it then signs out after a permanent refresh
+/// failure.
 ///
-/// A plugin can be used by several providers. Its copies share their state.
+/// Several providers can use the same plugin. Copies share their state.
 public struct UnauthorizedPlugin: Plugin {
     /// A session that can end.
     private struct Session: Sendable, Hashable {
@@ -48,14 +48,14 @@ public struct UnauthorizedPlugin: Plugin {
 
     private struct State: Sendable {
         var resetCount = 0
-        /// The session that has ended: further rejections don't sign out.
+        /// The ended session, whose further rejections don't sign out.
         var ended: Session?
     }
 
-    /// Just before `PluginPlace.standard`.
+    /// The place just before `PluginPlace.standard`.
     public var place: PluginPlace { .sessionEnd }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .process] }
 
     private let bodyCodes: [BodyCode]
@@ -71,12 +71,11 @@ public struct UnauthorizedPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
-    ///   - credentialHeaders: The header fields that carry the session's credential. Add `.cookie` for a session in a
-    ///     cookie. Default `nil`: `Authorization`, the fields in which the provider's plugins put secrets, and fields
-    ///     whose names say that they contain a token or a session, such as `token` and `X-Session-Key`.
-    ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once until ``reset()``, with the call whose result it was. It isn't cancelled with that
-    ///     call.
+    ///   - credentialHeaders: The header fields with the session's credential. Add `.cookie` for a session in a cookie.
+    ///     Default `nil`: `Authorization`, the fields in which the provider's plugins put secrets, and fields whose
+    ///     names indicate a token or a session, such as `token` and `X-Session-Key`.
+    ///   - belongsToSession: Returns whether the calls of a target count; default: all do.
+    ///   - signOut: Called once until ``reset()``, with the rejected call. It isn't cancelled with that call.
     public init(
         bodyCodes: [BodyCode] = [],
         credentialHeaders: Set<HTTPHeaderName>? = nil,
@@ -114,7 +113,7 @@ public struct UnauthorizedPlugin: Plugin {
         Session(resetCount: state.withLock(\.resetCount), signInCount: signInCount())
     }
 
-    /// Notes the session of the call, at each attempt: a retried call may carry a new token.
+    /// Notes the session of the call at each attempt, because a retried call may have a new token.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         context[sessions] = session
         return request
@@ -125,9 +124,7 @@ public struct UnauthorizedPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard let rejection = rejection(result), counts(context), endsSession(rejection, context: context) else {
-            return result
-        }
+        guard counts(context), endsSession(result, context: context) else { return result }
         let session = session
         let isFirst = state.withLock { state in
             guard context[sessions] ?? session == session, state.ended != session else { return false }
@@ -152,21 +149,21 @@ public struct UnauthorizedPlugin: Plugin {
         try? await context.cancellable { try await outcome.value() }
     }
 
-    /// The response that rejects the call.
-    private func rejection(_ result: Result<Response, TargetKitError>) -> Response? {
+    /// Whether a plugin ended the session, or the server rejected the session's credential.
+    private func endsSession(_ result: Result<Response, TargetKitError>, context: RequestContext) -> Bool {
         switch result {
-        case .success(let response): isUnauthorized(response) ? response : nil
-        case .failure(let error) where error.stage == .cancelled: nil
-        case .failure(let error): error.response.flatMap { isUnauthorized($0) ? $0 : nil }
+        case .success(let response): rejectsSession(response, context: context)
+        case .failure(let error) where error.stage == .cancelled: false
+        case .failure(let error) where error.hasEndedSession: true
+        case .failure(let error): error.response.map { rejectsSession($0, context: context) } ?? false
         }
     }
 
-    /// Whether the call carried the session's credential to the server that rejected it.
-    private func endsSession(_ rejection: Response, context: RequestContext) -> Bool {
-        if context[EndedSessionKey.self] == true { return true }
-        guard let request = rejection.request, !rejection.redirects.contains(where: \.isCrossOrigin) else {
-            return false
-        }
+    /// Whether the call sent the session's credential to the server that rejected it.
+    private func rejectsSession(_ response: Response, context: RequestContext) -> Bool {
+        guard isUnauthorized(response), let request = response.request,
+            !response.redirects.contains(where: \.isCrossOrigin)
+        else { return false }
         if let credentialHeaders {
             return credentialHeaders.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
         }
@@ -175,7 +172,7 @@ public struct UnauthorizedPlugin: Plugin {
         } == true
     }
 
-    /// Whether a field usually carries the credential of a session.
+    /// Whether a field usually contains the credential of a session.
     private static func carriesSession(_ name: HTTPHeaderName, context: RequestContext) -> Bool {
         if otherSecrets.contains(name) { return false }
         if context.secretHeaders.contains(name) { return true }
@@ -184,15 +181,15 @@ public struct UnauthorizedPlugin: Plugin {
         return sessionWords.contains(where: text.contains) && !otherWords.contains(where: text.contains)
     }
 
-    /// What the names of fields with a session's credential contain.
+    /// Words in the names of fields with a session's credential.
     private static let sessionWords = ["token", "session", "sess", "sid", "jwt", "auth", "bearer", "ticket"]
 
-    /// What the names of fields contain that apps and guests send without a session.
+    /// Words in the names of fields that apps and guests send without a session.
     private static let otherWords = [
         "csrf", "xsrf", "appcheck", "apikey", "appkey", "client", "captcha", "device", "guest", "push", "sign", "proxy",
     ]
 
-    /// Secret fields that may not belong to a session: guests have cookies, and apps have keys.
+    /// Secret fields that may be unrelated to a session, such as cookies of guests and keys of apps.
     private static let otherSecrets: Set<HTTPHeaderName> = [
         .cookie, .setCookie, .proxyAuthorization, "Authentication-Info", "Proxy-Authentication-Info", "X-Api-Key",
         "Api-Key", "X-Csrf-Token",
@@ -204,7 +201,7 @@ public struct UnauthorizedPlugin: Plugin {
 }
 
 extension UnauthorizedPlugin {
-    /// Creates a plugin that signs out when a refresh by an ``AuthenticationPlugin`` has failed permanently.
+    /// Creates a plugin that signs out after a permanent refresh failure of an ``AuthenticationPlugin``.
     ///
     /// ```swift
     /// let unauthorized = UnauthorizedPlugin(after: authentication) { context in
@@ -213,18 +210,18 @@ extension UnauthorizedPlugin {
     /// let provider = Provider<Orders>(plugins: [authentication, unauthorized])
     /// ```
     ///
-    /// While the other plugin holds a credential, a rejected call that carries it doesn't count: neither a call that
-    /// was rejected with a new credential, nor one whose refresh failed transiently. After a permanent failure the
-    /// first call that fails by it signs out, and the others are cancelled. The next sign-in rearms the plugin.
+    /// While the other plugin has a credential, rejected calls with it don't count, even if a new credential was
+    /// rejected or the refresh failed transiently. After a permanent failure, the first failed call signs out, and the
+    /// others are cancelled. The next sign-in rearms the plugin.
     ///
     /// - Parameters:
     ///   - authentication: The plugin that refreshes the credential, in the same providers.
-    ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
-    ///   - credentialHeaders: The header fields that carry a credential of the session other than that of the
-    ///     authentication plugin; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
-    ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once for each session, with the call whose result it was. It isn't cancelled with that
-    ///     call.
+    ///   - bodyCodes: The codes in a body that reject another credential than the authentication plugin's, whose
+    ///     authenticator has its own codes; default: none.
+    ///   - credentialHeaders: The header fields with a credential of the session other than the authentication
+    ///     plugin's; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
+    ///   - belongsToSession: Returns whether the calls of a target count; default: all do.
+    ///   - signOut: Called once for each session, with the rejected call. It isn't cancelled with that call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],
@@ -242,12 +239,9 @@ extension UnauthorizedPlugin {
     }
 }
 
-/// Whether the call failed because an ``AuthenticationPlugin`` ended the session.
-enum EndedSessionKey: RequestContextKey { typealias Value = Bool }
-
 extension CallOptions {
     /// Whether an `UnauthorizedPlugin` signs out when the server rejects the call's credentials, and cancels the call
-    /// when the session ends; default `true`. Set it to `false` for the sign-in: its 401 means a wrong password.
+    /// when the session ends; default `true`. Set it to `false` for the sign-in, where a 401 means a wrong password.
     public var endsSessionOnUnauthorized: Bool {
         get { self[EndsSessionOnUnauthorizedKey.self] }
         set { self[EndsSessionOnUnauthorizedKey.self] = newValue }

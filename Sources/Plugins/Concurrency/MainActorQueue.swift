@@ -4,20 +4,20 @@ import TargetKit
 
 /// Runs plugins' closures on the main actor, in the order in which they are added.
 ///
-/// Closures added before the first one runs share a wake-up of the main thread, which takes two system calls (`Benchmarks`,
-/// `counts`). They may run before other blocks that were added to the main queue between them.
+/// Closures added before the first one runs share one wake-up of the main thread, which takes two system calls
+/// (`Benchmarks`, `counts`). They may run before other blocks that were added to the main queue in between.
 enum MainActorQueue {
     private static let waiting = Locked<[@MainActor @Sendable () -> Void]>([])
 
     static func async(_ work: @escaping @MainActor @Sendable () -> Void) {
-        let isFirst = waiting.withLock { waiting in
+        // Under the lock, so that a closure that was added runs before blocks that are added to the main queue later. The
+        // main queue preserves the order, unlike tasks.
+        waiting.withLock { waiting in
             waiting.append(work)
-            return waiting.count == 1
-        }
-        guard isFirst else { return }
-        // The main queue keeps the order, which tasks may not.
-        DispatchQueue.main.async {
-            MainActor.assumeIsolated { runAll() }
+            if waiting.count > 1 { return }
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated { runAll() }
+            }
         }
     }
 

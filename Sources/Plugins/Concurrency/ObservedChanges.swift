@@ -5,7 +5,7 @@ import TargetKit
 import Observation
 #endif
 
-/// Lets views of SwiftUI observe an object that changes on any thread (iOS 17, macOS 14). On other systems it does
+/// Lets SwiftUI views observe an object that changes on any thread (iOS 17, macOS 14). On other systems, it does
 /// nothing.
 package final class ObservedChanges: Sendable {
     private let registrar: any Sendable
@@ -23,7 +23,7 @@ package final class ObservedChanges: Sendable {
     }
 
     #if canImport(Observation)
-    /// What observers depend on.
+    /// The property that observers track.
     private var content: Void { () }
     #endif
 

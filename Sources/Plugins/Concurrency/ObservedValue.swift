@@ -19,7 +19,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     /// The current value.
     package var value: Value { content.withLock { $0.value } }
 
-    /// Reads the value without a copy of it: while there is one, a change copies what it contains.
+    /// Reads the value without copying it, because changes while a copy exists copy its contents.
     package func read<Result>(_ body: (Value) -> Result) -> Result { content.withLock { body($0.value) } }
 
     /// The number of readers.
@@ -35,7 +35,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Ends the sequences of all readers, also of later ones.
+    /// Ends the sequences of all readers, including later ones.
     package func finish() {
         let readers = content.withLock { content in
             content.isFinished = true
@@ -45,8 +45,8 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         for reader in readers { reader.finish() }
     }
 
-    /// One element at once, and one after each change since the last one was taken. Readers read the value
-    /// itself, so that they don't see changes out of order.
+    /// A sequence with one element immediately, and one after each change. Readers read the value itself, so that they
+    /// don't see changes out of order.
     package func changes() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = content.withLock { content -> Int? in
@@ -64,8 +64,8 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         return stream
     }
 
-    /// What a closure makes of the value: the current value first, then each that differs from the one before. A slow
-    /// reader gets only the latest value. Each stream has one reader.
+    /// A sequence of the elements that a closure makes of the current and later values, without consecutive duplicates.
+    /// A slow reader receives only the latest element. Each stream supports one reader.
     package func latestValues<Element: Sendable & Equatable>(
         _ element: @escaping @Sendable (Value) -> Element
     ) -> AsyncStream<Element> {
@@ -85,7 +85,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     }
 
     private func remove(_ id: Int) {
-        // Released outside the lock, because its end may run other code.
+        // Released outside the lock, because its termination handler may run other code.
         _ = content.withLock { $0.readers.removeValue(forKey: id) }
     }
 }

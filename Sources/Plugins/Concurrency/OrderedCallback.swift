@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A state whose changes are reported to a callback in the order in which they happened, one at a time, with no lock
-/// held.
+/// A state whose changes are reported to a callback in order, one at a time, without a lock.
 ///
-/// The thread that changes the state first delivers; it also delivers changes made at the same time on other threads
-/// or within the callback. So the callback may lag behind the state, but is never out of order.
+/// The first thread that changes the state delivers the events, including those of concurrent changes on other threads
+/// or within the callback. The callback may therefore lag behind the state, but is never out of order.
 package final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private struct Content: Sendable {
         var state: State

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// What the end of an attempt means for its server.
+/// The meaning of an attempt's end for its server.
 package enum Verdict: Sendable {
     case worked
     case failed
-    /// Nothing: the attempt was cancelled, wasn't sent, or failed for a reason of its own.
+    /// None, because the attempt was cancelled, wasn't sent, or failed for an unrelated reason.
     case nothing
 }
 
-/// What a call or an attempt holds until its end: the admission to a circuit, a slot of a limit, its part of an
-/// activity. It ends once: with the attempt, or when both the call and the exchange that it has begun have released it.
+/// A resource that a call or an attempt holds until its end, such as an admission to a circuit, a slot of a limit, or a
+/// part of an activity. It ends once, with the attempt, or when both the call and its exchange have released it.
 package final class Permit<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var sentAt: Duration?
@@ -31,7 +31,7 @@ package final class Permit<Value: Sendable>: Sendable {
         end(.nothing)
     }
 
-    /// When the attempt was sent; `nil` if it wasn't.
+    /// The time when the attempt was sent; `nil` if it wasn't.
     package var sentAt: Duration? {
         get { state.withLock(\.sentAt) }
         set { state.withLock { $0.sentAt = newValue } }

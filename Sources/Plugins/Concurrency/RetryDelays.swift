@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// When the entries of an outbox, or the transfers of a queue, are sent again after failures. Times are those of one
+/// The delays before the entries of an outbox or the transfers of a queue are retried after failures. All times use one
 /// clock.
 ///
 /// The key is the group of an entry, or the identifier of a transfer.
@@ -32,7 +32,7 @@ package struct RetryDelays<Key: Hashable & Sendable>: Sendable {
 
     /// Delays all entries.
     ///
-    /// - Parameter group: The group of the entry that was sent, which the others then overtake.
+    /// - Parameter group: The group of the failed entry, which other groups then overtake.
     package mutating func addNoResponse(_ group: Key?, at time: Duration) {
         all = Self.next(after: all, at: time)
         if let group { groups[group, default: Delay()].failureCount += 1 }
@@ -51,10 +51,10 @@ package struct RetryDelays<Key: Hashable & Sendable>: Sendable {
         groups[group, default: Delay()].failureCount += 1
     }
 
-    /// When the delay of a group ends; `nil` if it has none.
+    /// The end of a group's delay; `nil` if it has none.
     package func end(of group: Key) -> Duration? { groups[group]?.end }
 
-    /// Ends the delay of a group, and keeps the number of its failures.
+    /// Ends the delay of a group, but keeps its number of failures.
     package mutating func endDelay(of group: Key) {
         groups[group]?.end = nil
     }
@@ -64,13 +64,13 @@ package struct RetryDelays<Key: Hashable & Sendable>: Sendable {
         groups[group] = nil
     }
 
-    /// The server responded.
+    /// Removes the delay of a group, because the server responded.
     package mutating func remove(_ group: Key) {
         all = Delay()
         groups[group] = nil
     }
 
-    /// Ends the delays that aren't the server's.
+    /// Ends the delays that the server didn't set.
     package mutating func endNoResponse() {
         all = Delay()
     }

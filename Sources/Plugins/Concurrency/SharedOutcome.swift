@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A value that is set once, and that any number of tasks wait for. Each stops waiting when it is cancelled.
+/// A value that is set once, for which any number of tasks can wait. A task stops waiting when it is cancelled.
 package final class SharedOutcome<Value: Sendable>: Sendable {
     private typealias Continuation = UnsafeContinuation<Value, any Error>
 
     private struct State: Sendable {
         var value: Value?
         var waiters: [Int: Continuation] = [:]
-        /// Those that were cancelled before they waited.
+        /// The tasks that were cancelled before they waited.
         var left: Set<Int> = []
         var lastNumber = 0
     }
@@ -17,7 +17,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// The number of tasks that wait.
+    /// The number of waiting tasks.
     package var waiterCount: Int { state.withLock(\.waiters.count) }
 
     /// The value, once it is set.

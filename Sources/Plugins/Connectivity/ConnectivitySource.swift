@@ -3,13 +3,13 @@ import TargetKit
 
 /// Reports statuses to a ``Reachability``.
 package protocol ConnectivitySource: Sendable {
-    /// Starts to report the current status, before this method returns or soon after, and then every change. One source
-    /// can be started several times; each start is independent.
+    /// Reports the current status, before this method returns or soon after, and then every change. A source can be
+    /// started several times. Each start is independent.
     ///
-    /// - Parameter report: Takes a status, on any thread, one call at a time; ``Reachability/Status/unknown`` if the
-    ///   status can't be determined. The same status may be reported twice.
-    /// - Returns: A closure that stops the reports. It is called at most once, on any thread, and returns soon; later
-    ///   reports are ignored. If it is released without being called, the source should stop too.
+    /// - Parameter report: Receives each status on any thread, one call at a time; ``Reachability/Status/unknown`` if
+    ///   the status can't be determined. A status may be reported twice.
+    /// - Returns: A closure that stops the reports. It is called at most once, on any thread, and must return quickly.
+    ///   Later reports are ignored. The source should also stop if the closure is released without a call.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void
 }
 
@@ -17,7 +17,7 @@ package protocol ConnectivitySource: Sendable {
 struct SystemConnectivity: ConnectivitySource {
     let requiresDefaultRoute: Bool
 
-    /// Starts to report.
+    /// Starts reporting.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if canImport(Network)
         return PathMonitorConnectivity().start(report)

@@ -3,21 +3,21 @@
 import Foundation
 import TargetKit
 
-/// The statuses on Linux, from its links, addresses and default routes, by rtnetlink (RFC 3549).
+/// The statuses on Linux, determined from its links, addresses and default routes with rtnetlink (RFC 3549).
 ///
-/// The device is online when a default route of IPv4 or IPv6 uses a link that is up, running and not the loopback, and
-/// the device has an address of that family with more than link scope. The kind is that of the link whose route has the
-/// lowest metric: by `/sys/class/net`, or else by the kernel's description of the device. Only mobile networks are
+/// The device is online if an IPv4 or IPv6 default route uses a link that is up, running and not the loopback, and the
+/// device has an address of that family with more than link scope. The kind is determined from the link with the lowest
+/// route metric, using `/sys/class/net` or else the kernel's description of the device. Only mobile networks are
 /// expensive.
 ///
-/// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel
-/// doesn't report each route that is removed with it, and messages may be lost.
+/// A separate thread waits for changes, and then reads the whole table again, because the kernel doesn't report the
+/// removed routes of a link that goes down, and messages may be lost.
 package struct NetlinkConnectivity: ConnectivitySource {
-    /// What makes the device online.
+    /// The requirement for the device to be online.
     package enum Requirement: Sendable, Hashable {
         /// A default route, which leads to the internet, and an address of its family.
         case defaultRoute
-        /// An address is enough, for a closed network without a default route.
+        /// An address, for a closed network without a default route.
         case address
     }
 
@@ -26,8 +26,7 @@ package struct NetlinkConnectivity: ConnectivitySource {
         let changes: NetlinkSocket
         let tables: NetlinkSocket
 
-        /// Opens both in the network namespace of this thread, to which they belong from then on; `nil` if the system
-        /// refuses.
+        /// Opens both sockets in the network namespace of this thread; returns `nil` on failure.
         package init?() {
             // Opened before the first dump, so that no change is missed.
             guard let changes = NetlinkSocket(groups: NetlinkSocket.allGroups), let tables = NetlinkSocket(groups: 0)
@@ -41,14 +40,14 @@ package struct NetlinkConnectivity: ConnectivitySource {
     private let devices: NetworkDevices
     private let open: @Sendable () -> Sockets?
 
-    /// Creates a source of that kind.
+    /// Creates a source.
     ///
-    /// - Parameter requirement: What makes the device online; default: a default route.
+    /// - Parameter requirement: The requirement for the device to be online; default: a default route.
     package init(requirement: Requirement = .defaultRoute) {
         self.init(requirement: requirement, devices: NetworkDevices(), open: { Sockets() })
     }
 
-    /// Creates a source that reads the kinds of the links from another folder, and gets its sockets from the closure.
+    /// Creates a source that reads link kinds from another folder, and whose sockets a closure creates.
     package init(
         requirement: Requirement = .defaultRoute,
         devices: NetworkDevices,
@@ -59,7 +58,7 @@ package struct NetlinkConnectivity: ConnectivitySource {
         self.open = open
     }
 
-    /// Starts to report: the current status before it returns, the changes on a thread of its own.
+    /// Reports the current status before it returns, and changes on a separate thread.
     package func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         guard let sockets = open(), let (stopped, stop) = NetlinkDescriptor.pair() else {
             report(.unknown)
@@ -68,12 +67,12 @@ package struct NetlinkConnectivity: ConnectivitySource {
         report(status(by: sockets.tables))
         let thread = Thread {
             while Self.waitForChange(of: sockets.changes, until: stopped) { report(status(by: sockets.tables)) }
-            // Ignored after a stop; otherwise the socket has failed, and the last status may be out of date.
+            // Ignored after a stop. Otherwise, the socket failed, and the last status may be outdated.
             report(.unknown)
         }
         thread.name = "TargetKit.netlink"
         thread.start()
-        // The thread ends when this descriptor is closed, also because the closure is released.
+        // The thread ends when this descriptor is closed, including when the closure is released.
         let descriptor = Locked<NetlinkDescriptor?>(stop)
         return { descriptor.withLock { $0 = nil } }
     }
@@ -85,7 +84,7 @@ package struct NetlinkConnectivity: ConnectivitySource {
         return .online(kind, isExpensive: kind == .cellular)
     }
 
-    /// Waits; returns `true` when the table may have changed, `false` when the thread must end.
+    /// Waits, and returns `true` when the table may have changed, or `false` when the thread must end.
     private static func waitForChange(of socket: NetlinkSocket, until stopped: NetlinkDescriptor) -> Bool {
         while true {
             var descriptors = [
@@ -105,7 +104,7 @@ package struct NetlinkConnectivity: ConnectivitySource {
         }
     }
 
-    /// Reads all pending messages. Returns whether one of them matters; `nil` if the socket can no longer be used.
+    /// Reads all pending messages, and returns whether any is relevant; `nil` if the socket can no longer be used.
     private static func readChanges(from socket: NetlinkSocket) -> Bool? {
         var counts = false
         while true {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 
-/// A message of the kernel about links, addresses and routes, as far as it matters for reachability.
+/// A message of the kernel about links, addresses and routes that is relevant for reachability.
 package struct NetlinkMessage: Sendable, Hashable {
     /// The content of a message.
     package enum Content: Sendable, Hashable {
         case link(NetlinkLink)
         case address(NetlinkAddress)
         case defaultRoute(NetlinkRoute)
-        /// An object of that kind was removed.
+        /// A link, address or route was removed.
         case removal
         /// The end of a dump; the number is zero, or the negative of an `errno`.
         case done(Int32)
-        /// The kernel refused the request; the number is the negative of an `errno`.
+        /// The kernel rejected the request. The number is the negative of an `errno`.
         case failure(Int32)
         /// Messages were lost.
         case overrun
@@ -22,12 +22,12 @@ package struct NetlinkMessage: Sendable, Hashable {
 
     /// The content.
     package var content: Content
-    /// The number of the request that it responds to.
+    /// The number of the request to which it responds.
     package var sequence: UInt32
-    /// Whether a change interrupted the dump that it belongs to.
+    /// Whether a change interrupted the dump to which it belongs.
     package var isInterrupted: Bool
 
-    /// The messages in the bytes that one call has read, up to the first with an invalid length.
+    /// The messages in the bytes of one read, up to the first one with an invalid length.
     package static func all(in bytes: some Sequence<UInt8>) -> [NetlinkMessage] {
         NetlinkBytes(bytes).records(lengthIn: UInt32.self, header: 16).compactMap(Self.init)
     }
@@ -62,10 +62,10 @@ package struct NetlinkMessage: Sendable, Hashable {
     }
 }
 
-/// Bytes of a netlink message, read with bounds checks: missing bytes are `nil`.
+/// The bytes of a netlink message. Reads are bounds-checked, and missing bytes are `nil`.
 ///
-/// The layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's byte order; Swift's Glibc
-/// module contains neither.
+/// The layouts follow `linux/netlink.h` and `linux/rtnetlink.h`, which Swift's Glibc module lacks, in the machine's
+/// byte order.
 package struct NetlinkBytes: Sendable {
     private let bytes: ArraySlice<UInt8>
 
@@ -79,13 +79,13 @@ package struct NetlinkBytes: Sendable {
 
     package var count: Int { bytes.count }
 
-    /// The integer at that offset.
+    /// The integer at an offset.
     package func load<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type, at offset: Int) -> Value? {
         guard offset >= 0, offset <= count - MemoryLayout<Value>.size else { return nil }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
-    /// The bytes after that many; empty if there are fewer.
+    /// The bytes without a number of first bytes; empty if there are fewer.
     package func dropping(_ count: Int) -> NetlinkBytes {
         NetlinkBytes(slice: bytes.dropFirst(max(0, count)))
     }
@@ -99,10 +99,9 @@ package struct NetlinkBytes: Sendable {
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Consecutive records, each of which begins with its length in a field of that type; up to the first with an
-    /// invalid length.
+    /// The consecutive records, up to the first one with an invalid length. Each record starts with its length.
     ///
-    /// - Parameter header: The length of each record's header, which is its minimum length.
+    /// - Parameter header: The length of a record's header, which is its minimum length.
     package func records<Length: FixedWidthInteger & BitwiseCopyable>(
         lengthIn type: Length.Type,
         header: Int
@@ -117,7 +116,7 @@ package struct NetlinkBytes: Sendable {
         return records
     }
 
-    /// The attributes (`struct rtattr`) by their type, the last of each.
+    /// The attributes (`struct rtattr`) by type. The last attribute of a type counts.
     package func attributes() -> [UInt16: NetlinkBytes] {
         var attributes: [UInt16: NetlinkBytes] = [:]
         for record in records(lengthIn: UInt16.self, header: 4) {

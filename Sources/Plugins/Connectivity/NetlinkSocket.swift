@@ -5,7 +5,7 @@ import TargetKit
 
 /// A socket to the kernel's tables of links, addresses and routes (`NETLINK_ROUTE`, RFC 3549).
 ///
-/// It belongs to the network namespace of the thread that opens it, also later.
+/// It permanently belongs to the network namespace of the thread that opens it.
 struct NetlinkSocket: Sendable {
     /// The result of reading.
     enum Reading {
@@ -26,10 +26,11 @@ struct NetlinkSocket: Sendable {
     private static let bufferSize = 1 << 16
 
     let descriptor: NetlinkDescriptor
-    /// The number of the last request. Each request of a socket has its own, so that responses aren't mixed up.
+    /// The number of the last request. Each request of a socket has a separate number, so that responses can be
+    /// matched.
     private let number = Locked<UInt32>(0)
 
-    /// Creates a socket that gets the changes of those groups; `nil` if the system refuses.
+    /// Creates a socket that receives the changes of multicast groups; returns `nil` on failure.
     init?(groups: UInt32) {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard let descriptor = NetlinkDescriptor(socket(AF_NETLINK, type, 0)) else { return nil }
@@ -44,9 +45,10 @@ struct NetlinkSocket: Sendable {
         if status != 0 { return nil }
     }
 
-    /// The kernel's current table; `nil` if it refuses. The kernel responds within the calls, so this doesn't wait.
+    /// Reads the kernel's current table; returns `nil` on failure. The kernel responds synchronously, so this doesn't
+    /// wait.
     func table() -> NetlinkTable? {
-        // A change that interrupts the dump also reaches the socket of the changes, so a few attempts are enough.
+        // A change that interrupts the dump is also received as a change, so a few attempts are enough.
         var newest: NetlinkTable?
         for _ in 0..<4 {
             guard let (table, isWhole) = dump() else { continue }
@@ -59,7 +61,7 @@ struct NetlinkSocket: Sendable {
     private func dump() -> (table: NetlinkTable, isWhole: Bool)? {
         var table = NetlinkTable()
         var isWhole = true
-        // The rest of a dump that failed: until it is read, the kernel accepts no other request.
+        // The kernel accepts no other request until the rest of a failed dump is read.
         guard drain() else { return nil }
         for type in Self.dumps {
             let number = number.withLock { number in
@@ -84,7 +86,7 @@ struct NetlinkSocket: Sendable {
         return (table, isWhole)
     }
 
-    /// Reads all pending messages; returns `false` if the socket can no longer be used.
+    /// Reads all pending messages, and returns `false` if the socket can no longer be used.
     private func drain() -> Bool {
         while true {
             switch read() {
@@ -95,7 +97,8 @@ struct NetlinkSocket: Sendable {
         }
     }
 
-    /// `struct nlmsghdr`, and room for the largest of the three requests, all zero: every family.
+    /// Sends a request with `struct nlmsghdr` and zeros for the largest of the three requests, which request every
+    /// family.
     func ask(_ type: UInt16, number: UInt32) -> Bool {
         // NLM_F_REQUEST | NLM_F_DUMP
         let flags: UInt16 = 0x301
@@ -109,12 +112,12 @@ struct NetlinkSocket: Sendable {
         return send(descriptor.number, request, 32, 0) == 32
     }
 
-    /// The messages that one call reads.
+    /// Reads messages with a single call.
     func read() -> Reading {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var sender = [UInt32](repeating: 0, count: 4)
         var senderSize = socklen_t(16)
-        // With the flag, the length is that of the whole message, even if it doesn't fit.
+        // With the flag, the length includes the whole message, even if it doesn't fit.
         let flags = Int32(MSG_TRUNC)
         let count = sender.withUnsafeMutableBytes { bytes in
             bytes.withMemoryRebound(to: sockaddr.self) {
@@ -136,11 +139,11 @@ struct NetlinkSocket: Sendable {
     }
 }
 
-/// A file descriptor that is closed when it is released.
+/// A file descriptor that is closed when the object is released.
 final class NetlinkDescriptor: Sendable {
     let number: Int32
 
-    /// Owns a descriptor; `nil` for a negative one, which the system returns on failure.
+    /// Takes ownership of a descriptor; returns `nil` for a negative one, which the system returns on failure.
     init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number
@@ -150,7 +153,7 @@ final class NetlinkDescriptor: Sendable {
         close(number)
     }
 
-    /// Two connected descriptors: when one is closed, the other reads the end of its stream.
+    /// Creates two connected descriptors. When one is closed, the other reads the end of its stream.
     static func pair() -> (NetlinkDescriptor, NetlinkDescriptor)? {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 
-/// The kernel's links, addresses and default routes at one time.
+/// A snapshot of the kernel's links, addresses and default routes.
 package struct NetlinkTable: Sendable, Hashable {
     package var links: [NetlinkLink] = []
     package var addresses: [NetlinkAddress] = []
@@ -19,9 +19,9 @@ package struct NetlinkTable: Sendable, Hashable {
         }
     }
 
-    /// The link that leads to the network, if there is one.
+    /// The link that leads to the network, if any.
     ///
-    /// - Parameter requirement: What the link needs.
+    /// - Parameter requirement: The requirement for the link.
     package func outgoingLink(_ requirement: NetlinkConnectivity.Requirement) -> NetlinkLink? {
         let usable = Dictionary(links.filter(\.isUsable).map { ($0.index, $0) }) { $1 }
         let global = addresses.filter(\.isGlobal)
@@ -39,7 +39,7 @@ package struct NetlinkTable: Sendable, Hashable {
     }
 }
 
-/// A network device, as the kernel describes it (`struct ifinfomsg`).
+/// The kernel's description of a network device (`struct ifinfomsg`).
 package struct NetlinkLink: Sendable, Hashable {
     /// The index by which addresses and routes refer to it.
     package var index: Int32
@@ -60,7 +60,7 @@ package struct NetlinkLink: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// `nil` when it is too short.
+    /// Returns `nil` if the message is too short.
     package init?(_ payload: NetlinkBytes) {
         guard let hardware = payload.load(UInt16.self, at: 2), let index = payload.load(Int32.self, at: 4),
             let flags = payload.load(UInt32.self, at: 8), payload.count >= 16
@@ -74,11 +74,11 @@ package struct NetlinkLink: Sendable, Hashable {
         kind = attributes[18]?.attributes()[1]?.text ?? ""
     }
 
-    /// `IFF_UP`: it is switched on.
+    /// Whether the link is switched on (`IFF_UP`).
     package var isUp: Bool { flags & 0x1 != 0 }
-    /// `IFF_LOOPBACK`: it leads to this machine only.
+    /// Whether the link leads only to this machine (`IFF_LOOPBACK`).
     package var isLoopback: Bool { flags & 0x8 != 0 }
-    /// `IFF_UP` and `IFF_RUNNING`: switched on and connected, and not the loopback.
+    /// Whether the link is switched on and connected (`IFF_UP` and `IFF_RUNNING`), and isn't the loopback.
     package var isUsable: Bool { flags & 0x49 == 0x41 }
 }
 
@@ -86,7 +86,7 @@ package struct NetlinkLink: Sendable, Hashable {
 package struct NetlinkAddress: Sendable, Hashable {
     /// `AF_INET` is 2, `AF_INET6` is 10.
     package var family: UInt8
-    /// The link that has it.
+    /// The link that has the address.
     package var link: Int32
     /// Whether its scope is larger than the link.
     package var isGlobal: Bool
@@ -97,17 +97,17 @@ package struct NetlinkAddress: Sendable, Hashable {
         self.isGlobal = isGlobal
     }
 
-    /// `nil` when it is too short.
+    /// Returns `nil` if the message is too short.
     package init?(_ payload: NetlinkBytes) {
         guard let family = payload.load(UInt8.self, at: 0), let shortFlags = payload.load(UInt8.self, at: 2),
             let scope = payload.load(UInt8.self, at: 3), let link = payload.load(Int32.self, at: 4)
         else { return nil }
-        // IFA_FLAGS, with more room than the field has
+        // IFA_FLAGS, which is larger than the field
         let flags = payload.dropping(8).attributes()[8]?.load(UInt32.self, at: 0) ?? UInt32(shortFlags)
         self.family = family
         self.link = link
-        // A scope below RT_SCOPE_LINK, and neither IFA_F_TENTATIVE nor IFA_F_DADFAILED: not used until no neighbour has
-        // it.
+        // A scope below RT_SCOPE_LINK, without IFA_F_TENTATIVE and IFA_F_DADFAILED, which mark an address that another
+        // host may have
         isGlobal = scope < 253 && flags & 0x48 == 0
     }
 }
@@ -116,9 +116,9 @@ package struct NetlinkAddress: Sendable, Hashable {
 package struct NetlinkRoute: Sendable, Hashable {
     /// `AF_INET` is 2, `AF_INET6` is 10.
     package var family: UInt8
-    /// The metric; the route with the lowest one is preferred.
+    /// The metric. The route with the lowest metric is preferred.
     package var metric: UInt32
-    /// The links that it uses; any of them is enough.
+    /// The links that the route uses. Any of them is sufficient.
     package var links: [Int32]
 
     package init(family: UInt8, metric: UInt32 = 0, links: [Int32]) {
@@ -127,8 +127,8 @@ package struct NetlinkRoute: Sendable, Hashable {
         self.links = links
     }
 
-    /// `nil` for a route to a single network, a route that rejects packets, and a message that is too short or names no
-    /// link.
+    /// Returns `nil` for a route to a single network, a route that rejects packets, or a message that is too short or
+    /// names no link.
     package init?(_ payload: NetlinkBytes) {
         guard let family = payload.load(UInt8.self, at: 0), payload.load(UInt8.self, at: 1) == 0,
             let table = payload.load(UInt8.self, at: 4), let type = payload.load(UInt8.self, at: 7),
@@ -149,7 +149,7 @@ package struct NetlinkRoute: Sendable, Hashable {
         if links.isEmpty { return nil }
     }
 
-    /// `struct rtnexthop`: length, flags, weight, link; dead ones are omitted.
+    /// The links of `struct rtnexthop` (length, flags, weight, link), without dead ones.
     private static func links(ofHops hops: NetlinkBytes) -> [Int32] {
         hops.records(lengthIn: UInt16.self, header: 8).compactMap { hop in
             guard let flags = hop.load(UInt8.self, at: 2), flags & 0x11 == 0 else { return nil }

@@ -2,14 +2,14 @@
 #if os(Linux)
 import Foundation
 
-/// What kind of link a network device is.
+/// Determines the link kind of network devices.
 ///
 /// `/sys/class/net` is the most precise source, but it shows the devices of the network namespace in which it was
-/// mounted, and is missing in some containers. Otherwise the kernel's description of the device decides.
+/// mounted, and is missing in some containers. Otherwise, the kernel's description of the device is used.
 package struct NetworkDevices: Sendable {
     private let folder: String
 
-    /// - Parameter folder: The folder with a folder for each device.
+    /// - Parameter folder: The folder that contains a folder for each device.
     package init(folder: String = "/sys/class/net") {
         self.folder = folder
     }
@@ -21,7 +21,7 @@ package struct NetworkDevices: Sendable {
 
     /// The kind according to the device's folder; `nil` if there is no folder, or it is empty.
     private func kindBySystemFolder(_ name: String) -> Reachability.Link? {
-        // The kernel allows no name with a slash, nor `..`; checked here, too.
+        // The kernel allows neither names with a slash nor `..`; this is an additional check.
         guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else { return nil }
         let device = folder + "/" + name
         let files = FileManager.default

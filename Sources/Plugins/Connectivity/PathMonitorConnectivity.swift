@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Network)
 import Dispatch
-// Some versions of the SDK don't declare that a monitor may be used from any thread, which its documentation allows.
+// Some SDK versions don't declare the monitor as `Sendable`, although its documentation allows use on any thread.
 @preconcurrency import Network
 
 /// The statuses of Network's path monitor.
 ///
-/// A path is online when it is satisfied, or requires a connection, such as a VPN on demand, which a call establishes.
+/// A path is online if it is satisfied, or requires a connection that a call establishes, such as a VPN on demand.
 ///
-/// On watchOS the status is always unknown: for most apps the monitor remains unsatisfied there although URLSession can
-/// reach the network (Apple's TN3135).
+/// On watchOS, the status is always unknown, because for most apps the monitor remains unsatisfied although URLSession
+/// can reach the network (Apple's TN3135).
 struct PathMonitorConnectivity: ConnectivitySource {
-    /// Starts to report, on a queue of its own.
+    /// Starts reporting on a separate queue.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if os(watchOS)
         report(.unknown)

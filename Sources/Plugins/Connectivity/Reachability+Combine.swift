@@ -5,7 +5,7 @@ import Foundation
 import TargetKit
 
 extension Reachability {
-    /// Publishes the current status, then each change, on the main queue. Statuses are buffered until there is demand.
+    /// Publishes the current status and all later ones on the main queue. Statuses are buffered until there is demand.
     ///
     /// A subscription retains the reachability until it is cancelled.
     public var statusPublisher: some Publisher<Status, Never> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Whether the device has a connection to a network, and of which kind.
+/// Reports whether the device is connected to a network, and the kind of connection.
 ///
 /// ```swift
 /// let reachability = Reachability()
@@ -11,32 +11,36 @@ import TargetKit
 /// }
 /// ```
 ///
-/// The status is that of the device, not of a server, and may change at any time. Show it and wait for it
-/// (``WaitsForConnectivityPlugin``), but don't refuse a call because of it.
+/// The status describes the device, not a server, and can change at any time. Show it, or wait for it
+/// (``WaitsForConnectivityPlugin``), but don't reject calls because of it.
 ///
-/// Statuses come from the system: from Network's path monitor on Apple platforms, and from rtnetlink on Linux. On
-/// watchOS and on other systems the status is unknown. In tests and previews, ``set(_:)`` sets it.
+/// Statuses come from Network's path monitor on Apple platforms, and from rtnetlink on Linux. On watchOS and other
+/// systems, the status is unknown. In tests and previews, set it with ``set(_:)``.
 public final class Reachability: Sendable {
-    private struct State: Sendable {
-        var status = Status.unknown
+    fileprivate struct State: Sendable {
+        var status = Status.unknown {
+            didSet { if status != oldValue { changeCount += 1 } }
+        }
+        /// The number of changes, also of those that were over before a reader received them.
+        var changeCount = 0
         var isRunning = false
         /// Counts starts and stops, so that late reports are ignored.
         var turn = 0
         var end: (@Sendable () -> Void)?
     }
 
-    /// The reachability of the process, with the system's source. It isn't started: call ``start()``, or use it in a
+    /// The shared reachability with the system's source. Start it with ``start()``, or use it in a
     /// ``WaitsForConnectivityPlugin``, which starts it.
     public static let shared = Reachability()
 
     private let source: any ConnectivitySource
-    private let state = ObservedValue(State())
+    fileprivate let state = ObservedValue(State())
 
     /// Creates a reachability with the system's statuses. It isn't started.
     ///
     /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the
-    ///   internet; default `true`. With `false` an address with more than link scope is enough: for a closed network.
-    ///   Other systems ignore it.
+    ///   internet; default `true`. If `false`, an address with more than link scope is sufficient, for closed networks.
+    ///   Other systems ignore this parameter.
     public convenience init(requiresDefaultRoute: Bool = true) {
         self.init(source: SystemConnectivity(requiresDefaultRoute: requiresDefaultRoute))
     }
@@ -50,25 +54,25 @@ public final class Reachability: Sendable {
         state.value.end?()
     }
 
-    /// The current status; ``Status/unknown`` before it is started, and until the source reports one.
+    /// The current status; ``Status/unknown`` until the object is started and the source reports a status.
     public var status: Status { state.value.status }
 
-    /// Whether the device has a connection: `false` only for ``Status/offline``. An unknown status is `true`, because it
+    /// Whether the device has a connection. It is `false` only for ``Status/offline``, because an unknown status
     /// doesn't delay calls.
     public var isOnline: Bool { status.isReachable }
 
-    /// The current status, then each change. The sequence continues after ``stop()``, with ``Status/unknown``, and
+    /// A sequence of the current status and all later ones. It continues after ``stop()``, with ``Status/unknown``, and
     /// after a later ``start()``.
     ///
-    /// A slow reader gets only the latest status. The sequence ends when its task is cancelled, or when this object is
-    /// released. Each reader needs a sequence of its own: read the property again.
+    /// A slow reader receives only the latest status. The sequence ends when its task is cancelled, or when this object
+    /// is released. Each reader needs a separate sequence, so read the property again.
     public var statuses: AsyncStream<Status> {
         state.latestValues(\.status)
     }
 
-    /// Starts to observe the network. Does nothing if it is started already; one ``stop()`` stops it.
+    /// Starts observing the network. Does nothing if it is already started. A single ``stop()`` stops it.
     ///
-    /// On Linux the status is known when this method returns, on Apple platforms soon after.
+    /// On Linux, the status is known when this method returns; on Apple platforms, soon after.
     public func start() {
         let turn = state.update { state -> Int? in
             guard !state.isRunning else { return nil }
@@ -77,7 +81,8 @@ public final class Reachability: Sendable {
             return state.turn
         }
         guard let turn else { return }
-        // The source retains the state, not this object, so that this object can be released while it runs.
+        // The source retains the state instead of this object, so that this object can be released while the source
+        // runs.
         let end = source.start { [state] status in
             state.update { if $0.turn == turn { $0.status = status } }
         }
@@ -88,8 +93,8 @@ public final class Reachability: Sendable {
         if isStopped { end() }
     }
 
-    /// Sets the status in a test, a preview or the app's own debug menu. The network is no longer observed, and
-    /// ``start()`` has no effect, until ``stop()`` is called.
+    /// Sets the status in a test, a preview or a debug menu. The network is then not observed, and ``start()`` has no
+    /// effect, until ``stop()`` is called.
     public func set(_ status: Status) {
         let end = state.update { state -> (@Sendable () -> Void)? in
             defer { state.end = nil }
@@ -101,7 +106,7 @@ public final class Reachability: Sendable {
         end?()
     }
 
-    /// Stops observing the network; the status is then unknown. Does nothing if it isn't started.
+    /// Stops observing the network. The status is then unknown. Does nothing if it isn't started.
     public func stop() {
         let end = state.update { state -> (@Sendable () -> Void)? in
             guard state.isRunning else { return nil }
@@ -116,16 +121,16 @@ public final class Reachability: Sendable {
 }
 
 extension Reachability {
-    /// Whether there is a connection to a network, and of which kind.
+    /// The status of the network connection.
     public enum Status: Sendable, Hashable {
-        /// The status isn't known, or not known yet.
+        /// The status isn't known.
         case unknown
         /// There is no connection.
         case offline
         /// There is a connection.
         ///
-        /// - `isExpensive`: Whether data costs money or counts towards a limit, as on a mobile network or a phone's
-        ///   hotspot. On Linux only mobile networks are reported as expensive.
+        /// - `isExpensive`: Whether data costs money or counts toward a limit, as on a mobile network or a phone's
+        ///   hotspot. On Linux, only mobile networks are reported as expensive.
         /// - `isConstrained`: Whether the user turned on Low Data Mode for the network; `false` on Linux.
         case online(Link, isExpensive: Bool, isConstrained: Bool = false)
     }
@@ -144,7 +149,7 @@ extension Reachability {
 }
 
 extension Reachability.Status {
-    /// `false` only for ``offline``: an unknown status doesn't delay calls.
+    /// `false` only for ``offline``, because an unknown status doesn't delay calls.
     public var isReachable: Bool { self != .offline }
 
     /// The kind of the connection; `nil` if there is none, or the status is unknown.
@@ -152,7 +157,7 @@ extension Reachability.Status {
         if case .online(let link, _, _) = self { link } else { nil }
     }
 
-    /// Whether calls that refuse some networks can be made; `true` for ``unknown``.
+    /// Whether calls that exclude some networks can be made; `true` for ``unknown``.
     package func serves(_ refused: RefusedNetworks) -> Bool {
         switch self {
         case .unknown: true
@@ -165,21 +170,19 @@ extension Reachability.Status {
 }
 
 extension Reachability? {
-    /// Whether there is a network that calls with the options may use; without a `Reachability`, one is assumed.
+    /// Whether there is a network that calls with the options may use; `true` without a `Reachability`.
     package func serves(_ options: CallOptions) -> Bool { self?.status.serves(options.refusedNetworks) ?? true }
 
-    /// Starts, and calls a closure with each status in a task, until the closure returns `false`.
+    /// Starts observing, and calls a closure in a task, first for the current status and then after changes, until it
+    /// returns `false`. Changes in short succession make one call, also if the status is then the same as before.
     ///
-    /// - Parameter receive: Receives whether the status is a change: the first one isn't.
+    /// - Parameter receive: Receives whether the status has changed since the start.
     package func observe(_ receive: @escaping @Sendable (_ isChange: Bool) -> Bool) -> Task<Void, Never>? {
         guard let self else { return nil }
         self.start()
-        return Task { [statuses = self.statuses] in
-            var isChange = false
-            for await _ in statuses {
-                guard receive(isChange) else { return }
-                isChange = true
-            }
+        let first = self.state.value.changeCount
+        return Task { [counts = self.state.latestValues(\.changeCount)] in
+            for await count in counts { guard receive(count != first) else { return } }
         }
     }
 }

@@ -6,25 +6,25 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Delays calls while the device is offline, up to a timeout, instead of letting them fail.
+/// Delays calls while the device is offline, up to a timeout, instead of failing them.
 ///
 /// ```swift
 /// Provider<Orders>(plugins: [WaitsForConnectivityPlugin(timeout: .seconds(30)), tokens])
 /// ```
 ///
-/// A request waits until the device is online or its status is unknown; a stored response is used without a wait. After
-/// the timeout the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent
-/// anyway (`failsAfterTimeout: false`). A waiting call is in flight and can be cancelled; a limit of
-/// `CallTimeout.wholeCall` includes the wait, one for the exchange doesn't. Calls to this machine (`localhost`,
-/// `127.…`, `::1`) don't wait, nor do calls that opt out by `CallOptions.waitsForConnectivity` or by a closure.
+/// A request waits until the device is online or its status is unknown. A cached response is returned without a wait.
+/// After the timeout, the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is
+/// sent anyway (`failsAfterTimeout: false`). A waiting call is in flight and can be cancelled. `CallTimeout.wholeCall`
+/// includes the wait; an exchange timeout doesn't. Calls to this machine (`localhost`, `127.…`, `::1`) don't wait, nor
+/// do calls that opt out with `CallOptions.waitsForConnectivity` or a closure.
 ///
-/// The device's network must also be one that the call may use (`CallOptions.allowsCellular`, `.allowsExpensive`,
-/// `.allowsConstrained`). A call waits for such a network, and fails with `URLError(.dataNotAllowed)` if there is none;
-/// a call that doesn't wait fails at once.
+/// The call must also be allowed to use the device's network (`CallOptions.allowsCellular`, `.allowsExpensive`,
+/// `.allowsConstrained`). Otherwise, it waits for an allowed network, and fails with `URLError(.dataNotAllowed)` if
+/// there is none. A call that doesn't wait fails immediately.
 ///
-/// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat:
-/// its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's
-/// kind is `.offline`, or if the server wasn't found, didn't respond or was lost, and the device is offline by then.
+/// A call that fails because there is no network is retried after a wait if its method is idempotent (RFC 9110 §9.2.2)
+/// or it has an `Idempotency-Key`. A failure counts as such if its kind is `.offline`, or if the server wasn't found,
+/// didn't respond, or the connection was lost, and the device is then offline.
 public struct WaitsForConnectivityPlugin: Plugin {
     private let reachability: Reachability
     private let timeout: Duration
@@ -32,21 +32,21 @@ public struct WaitsForConnectivityPlugin: Plugin {
     private let failsAfterTimeout: Bool
     private let repetitions: Int
     private let isHeld: @Sendable (any TargetType) -> Bool
-    /// How often this plugin retried the call.
+    /// The number of times that this plugin retried the call.
     private let counts = PluginStorage<Int>()
 
     /// Creates a plugin that starts and uses a reachability.
     ///
     /// - Parameters:
-    ///   - reachability: Says whether the device is online; default: ``Reachability/shared``.
-    ///   - timeout: How long a call waits at each attempt; default: one minute, at most a year. With zero or less,
-    ///     calls don't wait.
-    ///   - failsAfterTimeout: Whether the call then fails with `URLError(.notConnectedToInternet)`; default: `true`.
-    ///     With `false` it is sent: for servers that are reachable without a default route.
-    ///   - repetitions: How often a call is sent again that failed because there is no network; default: once.
-    ///     Repetitions that other plugins ask for don't count.
+    ///   - reachability: Reports whether the device is online; default: ``Reachability/shared``.
+    ///   - timeout: The maximum wait of each attempt; default: one minute, at most a year. If zero or less, calls don't
+    ///     wait.
+    ///   - failsAfterTimeout: Whether the call then fails with `URLError(.notConnectedToInternet)`; default: `true`. If
+    ///     `false`, it is sent, for servers that are reachable without a default route.
+    ///   - repetitions: The maximum number of retries after failures because there is no network; default: 1. Retries
+    ///     of other plugins don't count.
     ///   - clock: Measures the timeout; default: the continuous clock.
-    ///   - isHeld: Whether a target's calls wait and are sent again, unless they opt out by
+    ///   - isHeld: Returns whether a target's calls wait and are retried, unless they opt out with
     ///     `CallOptions.waitsForConnectivity`; default: `true`.
     public init(
         _ reachability: Reachability = .shared,
@@ -71,13 +71,13 @@ public struct WaitsForConnectivityPlugin: Plugin {
     /// `true`.
     public var isSingle: Bool { true }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .retry, .waiting] }
 
     /// Waits while the device is offline.
     ///
     /// - Throws: `TargetKitError` of stage `.request` with `URLError(.notConnectedToInternet)` after the timeout,
-    ///   unless the request is sent then, or with `URLError(.dataNotAllowed)`; `CancellationError`.
+    ///   unless the request is then sent, or with `URLError(.dataNotAllowed)`; or `CancellationError`.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -89,7 +89,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         return try await next(request)
     }
 
-    /// Waits until there is a network for the request. Returns why it isn't sent; `nil` if it is.
+    /// Waits until there is a network for the request. Returns the reason not to send it, or `nil`.
     private func failure(of request: URLRequest, context: RequestContext) async throws -> URLError? {
         let refused = context.options.refusedNetworks
         guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }
@@ -99,14 +99,14 @@ public struct WaitsForConnectivityPlugin: Plugin {
             guard waits, failsAfterTimeout else { return nil }
             return Self.error(.notConnectedToInternet, text: "the device has been offline for \(timeout)")
         }
-        return Self.error(.dataNotAllowed, text: "the options of the call do not allow the device's network")
+        return Self.error(.dataNotAllowed, text: "the options of the call don't allow the device's network")
     }
 
     private static func error(_ code: URLError.Code, text: String) -> URLError {
         URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
-    /// Asks for another attempt, which waits, if there was no network.
+    /// Requests another attempt, which waits, if there was no network.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard case .failure(let error) = result, isWithoutNetwork(error), isHeld(context), context.isRepeatable
         else { return .doNotRetry }
@@ -120,7 +120,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         context.options.waitsForConnectivity && isHeld(context.target)
     }
 
-    /// Returns `true` when there is a network for the call or its status is unknown, `false` after the timeout.
+    /// Returns `true` when there is a network for the call or the status is unknown, or `false` after the timeout.
     private func isServedInTime(_ refused: RefusedNetworks) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
             group.addTask {
@@ -147,7 +147,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
 }
 
 extension URL {
-    /// Whether its server is on this machine, for which no network is needed.
+    /// Whether its server is on this machine, so that no network is needed.
     fileprivate var isOnThisMachine: Bool {
         guard let host = host()?.lowercased() else { return false }
         return host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
@@ -155,9 +155,9 @@ extension URL {
 }
 
 extension CallOptions {
-    /// Whether a `WaitsForConnectivityPlugin` delays the call while the device is offline, and sends it again if it
-    /// fails because there is no network; default `true`. Set it to `false` for calls whose results are soon out of
-    /// date, such as suggestions for a search.
+    /// Whether a `WaitsForConnectivityPlugin` delays the call while the device is offline, and retries it if it fails
+    /// because there is no network; default `true`. Set it to `false` for calls whose results quickly become outdated,
+    /// such as search suggestions.
     public var waitsForConnectivity: Bool {
         get { self[WaitsForConnectivityKey.self] }
         set { self[WaitsForConnectivityKey.self] = newValue }

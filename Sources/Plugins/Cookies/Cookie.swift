@@ -2,9 +2,9 @@
 import Foundation
 import TargetKit
 
-/// A cookie, as a ``CookieStore`` keeps it (RFC 6265 §5.3).
+/// A cookie in a ``CookieStore`` (RFC 6265 §5.3).
 ///
-/// Its values aren't checked until it is passed to ``CookieStore/set(_:)``.
+/// Its values aren't validated until it is passed to ``CookieStore/set(_:)``.
 public struct Cookie: Sendable, Hashable, Codable {
     /// The name, which is case-sensitive.
     public var name: String
@@ -12,20 +12,20 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var value: String
     /// The host or domain, in lowercase, without a leading dot; an IPv6 address has no brackets.
     public var domain: String
-    /// Whether the cookie is sent to ``domain`` only, and not to its subdomains.
+    /// Whether the cookie is sent only to ``domain``, and not to its subdomains.
     public var isHostOnly: Bool
-    /// The path, starting with `/`; the cookie is sent for it and for the paths below it.
+    /// The path, starting with `/`. The cookie is sent for this path and the paths below it.
     public var path: String
-    /// The expiry date; `nil` for a session cookie, which lasts as long as its store and is never written to a file.
+    /// The expiry date; `nil` for a session cookie, which exists as long as its store and is never written to a file.
     public var expires: Date?
-    /// Whether the cookie is sent over https only.
+    /// Whether the cookie is sent only over https.
     public var isSecure: Bool
-    /// Whether the server hides the cookie from scripts; has no effect here.
+    /// Whether the server hides the cookie from scripts. It has no effect in TargetKit.
     public var isHTTPOnly: Bool
-    /// The date at which a cookie with this name, domain and path was first stored; older ones are sent first.
+    /// The date at which a cookie with this name, domain and path was first stored. Older cookies are sent first.
     package var created: Date
 
-    /// Creates a cookie, by default a session cookie for a single host and all of its paths.
+    /// Creates a cookie, by default a session cookie for a single host and all its paths.
     public init(
         name: String,
         value: String,
@@ -106,7 +106,7 @@ extension Cookie {
 }
 
 extension Cookie {
-    /// The cookie with its domain normalized; `nil` when no server could set it.
+    /// The cookie with a normalized domain; `nil` if no server could set it.
     var checked: Cookie? {
         let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
         guard let host = CookieHost(bare), isHostOnly || !host.isSingleLabel && !host.isAddress else { return nil }
@@ -116,7 +116,7 @@ extension Cookie {
         }
         var cookie = self
         cookie.domain = host.name
-        // The cookie must be unchanged when it is parsed as a server's field.
+        // Parsing the cookie as a server's field must not change it.
         guard let field = SetCookieField("\(name)=\(value)"), field.name == name, field.value == value,
             path.utf8.first == UInt8(ascii: "/"),
             !path.utf8.contains(where: { $0 == UInt8(ascii: ";") || SetCookieField.isControl($0) }),

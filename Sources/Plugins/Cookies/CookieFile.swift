@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The file of a store: JSON with a version and the cookies in the order in which they were first stored.
+/// The file of a store, which is JSON with a version and the cookies in the order in which they were first stored.
 struct CookieFile: Sendable {
     private struct Content: Codable {
         var version = 1
@@ -13,7 +13,7 @@ struct CookieFile: Sendable {
 
     init(_ url: URL) throws(CookieFileError) {
         guard url.isFileURL else { throw CookieFileError(path: url.absoluteString, reason: .notAFile) }
-        // Otherwise the new file would replace a link instead of its target.
+        // Without this, the new file would replace a link instead of its target.
         self.url = url.resolvingSymlinksInPath()
         var isFolder: ObjCBool = false
         let folder = self.url.deletingLastPathComponent().path
@@ -22,7 +22,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// The cookies in the file; empty when the file doesn't exist.
+    /// Reads the cookies in the file; returns an empty array if the file doesn't exist.
     func read() throws(CookieFileError) -> [Cookie] {
         let stored: Data?
         do { stored = try AtomicFile(url).read() } catch { throw failure(.unreadable) }
@@ -38,13 +38,13 @@ struct CookieFile: Sendable {
         guard content.version == 1 else { throw failure(.broken("it has version \(content.version), not 1")) }
         return try content.cookies.enumerated().map { index, cookie throws(CookieFileError) in
             guard let cookie = cookie.checked else {
-                throw failure(.broken("cookies.[\(index)] is not a valid cookie"))
+                throw failure(.broken("cookies.[\(index)] isn't a valid cookie"))
             }
             return cookie
         }
     }
 
-    /// Replaces the file by a new one, atomically.
+    /// Replaces the file atomically.
     func save(_ cookies: [Cookie]) throws(CookieFileError) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -67,7 +67,7 @@ struct CookieFile: Sendable {
     }
 }
 
-/// The reason the file of a ``CookieStore`` can't be used.
+/// The reason why the file of a ``CookieStore`` can't be used.
 package struct CookieFileError: Error, Sendable, Hashable {
     /// The reason.
     package enum Reason: Sendable, Hashable {
@@ -77,9 +77,9 @@ package struct CookieFileError: Error, Sendable, Hashable {
         case noFolder
         /// The file exists, but can't be read.
         case unreadable
-        /// The file's content is invalid; the text describes where, without cookie values.
+        /// The contents of the file are invalid. The text describes the location, without cookie values.
         case broken(String)
-        /// The file couldn't be written; the text is the system's message.
+        /// The file couldn't be written. The text is the system's message.
         case unwritable(String)
     }
 
@@ -101,12 +101,12 @@ extension CookieFileError.Reason: CustomStringConvertible {
     /// The reason and a remedy, on one line.
     package var description: String {
         switch self {
-        case .notAFile: "it is not a file URL; use URL(fileURLWithPath:)"
-        case .noFolder: "its folder does not exist; create it first"
-        case .unreadable: "it cannot be read; change its permissions, or use another file"
+        case .notAFile: "it isn't a file URL; use URL(fileURLWithPath:)"
+        case .noFolder: "its folder doesn't exist; create it first"
+        case .unreadable: "it can't be read; change its permissions, or use another file"
         case .broken(let why):
-            "it does not contain cookies (\(why)); delete it to start without cookies, or use another file"
-        case .unwritable(let why): "it could not be written (\(why)); its cookies are older than those in memory"
+            "it doesn't contain cookies (\(why)); delete it to start without cookies, or use another file"
+        case .unwritable(let why): "it couldn't be written (\(why)); its cookies are older than those in memory"
         }
     }
 }

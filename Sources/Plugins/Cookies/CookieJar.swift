@@ -18,7 +18,7 @@ struct CookieJar: Sendable {
     private var entries: [String: [Entry]] = [:]
     private var count = 0
     private var ticks: UInt64 = 0
-    /// Whether a cookie that is written to the file has changed since this was set to `false`.
+    /// Whether a persistent cookie changed since this was set to `false`.
     var hasUnsavedChanges = false
 
     var isEmpty: Bool { count == 0 }
@@ -28,7 +28,7 @@ struct CookieJar: Sendable {
         entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.number < $1.number }.map(\.cookie)
     }
 
-    /// The cookies for a request, in the order of RFC 6265 §5.4: longer paths first, then older cookies.
+    /// The cookies for a request, in the order of RFC 6265 §5.4, with longer paths and then older cookies first.
     mutating func cookies(for origin: CookieOrigin, at now: Date) -> [Cookie] {
         var found: [Entry] = []
         ticks += 1
@@ -55,9 +55,9 @@ struct CookieJar: Sendable {
         return left.number < right.number
     }
 
-    /// Inserts a cookie, or removes the one that it replaces if it has expired. Then applies the limits.
+    /// Inserts a cookie, or removes the cookie that it replaces if it has expired. Then applies the limits.
     ///
-    /// - Parameter keepingCreation: Whether it keeps the creation date of the replaced one (§5.3, step 11.3).
+    /// - Parameter keepingCreation: Whether the cookie keeps the creation date of the replaced one (§5.3, step 11.3).
     mutating func insert(_ cookie: Cookie, keepingCreation: Bool, at now: Date) {
         ticks += 1
         let tick = ticks
@@ -80,7 +80,7 @@ struct CookieJar: Sendable {
         keepTotal(at: now)
     }
 
-    /// Removes the cookies that haven't changed since.
+    /// Removes cookies, unless they have changed.
     mutating func remove(_ cookies: [Cookie]) {
         let gone = Set(cookies)
         for domain in Set(cookies.map(\.domain)) {
@@ -113,7 +113,7 @@ struct CookieJar: Sendable {
 
 extension CookieJar {
     private mutating func change(_ domain: String, body: (inout [Entry], inout Bool) -> Void) {
-        // Removed, so that the list is changed in place and not copied.
+        // Removed, so that the list is changed in place without a copy.
         var list = entries.removeValue(forKey: domain) ?? []
         count -= list.count
         var isUnsaved = false
@@ -123,8 +123,8 @@ extension CookieJar {
         if isUnsaved { hasUnsavedChanges = true }
     }
 
-    /// Removes the least recently used cookie, preferring those that aren't Secure (RFC 6265 §5.3, RFC 6265bis).
-    /// Returns whether it was written to the file.
+    /// Removes the least recently used cookie, preferring cookies that aren't Secure (RFC 6265 §5.3, RFC 6265bis).
+    /// Returns whether it was persistent.
     private static func evict(from list: inout [Entry]) -> Bool {
         let oldest = list.indices.min {
             (list[$0].cookie.isSecure ? 1 : 0, list[$0].lastUse) < (list[$1].cookie.isSecure ? 1 : 0, list[$1].lastUse)
@@ -132,7 +132,7 @@ extension CookieJar {
         return oldest.map { list.remove(at: $0).cookie.expires != nil } ?? false
     }
 
-    /// Applies the total limit: removes expired cookies first, then the least recently used one.
+    /// Applies the total limit by removing expired cookies, and then the least recently used one.
     private mutating func keepTotal(at now: Date) {
         guard count > Self.totalLimit else { return }
         for domain in Array(entries.keys) {

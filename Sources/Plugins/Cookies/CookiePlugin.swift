@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends the cookies of a ``CookieStore``, and stores those that servers set (RFC 6265).
+/// Sends the cookies of a ``CookieStore``, and stores the cookies that servers set (RFC 6265).
 ///
 /// ```swift
 /// let cookies = CookieStore()
@@ -14,18 +14,18 @@ import FoundationNetworking
 /// let orders = Provider<Orders>(plugins: [CookiePlugin(cookies)])
 /// ```
 ///
-/// Providers share cookies if their plugins have the same store. Each request gets the cookies for its URL, the request
-/// of a redirect as well, unless it has a `Cookie` field of its own. A response from a cache sets no cookies.
+/// Providers share cookies if their plugins have the same store. Each request, including redirects, is sent with the
+/// cookies for its URL, unless it already has a `Cookie` field. Cached responses don't set cookies.
 ///
-/// Cookies are added once the other plugins have prepared the request, so loggers see them (and redact them), calls
-/// with different cookies don't share an exchange, and a cache or a partial download belongs to the user whose cookies
-/// were sent. Stubbed calls get cookies, and never change the store.
+/// Cookies are added after the other plugins have prepared the request. Therefore loggers show them (redacted), calls
+/// with different cookies don't share an exchange, and cached responses and partial downloads belong to the user whose
+/// cookies were sent. Stubbed calls have cookies, but never change the store.
 public struct CookiePlugin: Plugin {
-    /// The cookies that this plugin has added to the request of an attempt.
+    /// The cookies that this plugin added to the request of an attempt.
     private struct Added: Sendable {
         /// The value of the field; `nil` if there were none for the URL.
         let field: String?
-        /// Whether the request was sent. Those that follow in the attempt are for redirects.
+        /// Whether the request was sent. Later requests of the attempt are redirects.
         var isSent = false
     }
 
@@ -42,7 +42,7 @@ public struct CookiePlugin: Plugin {
     /// `PluginPlace.cookies`.
     public var place: PluginPlace { .cookies }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .exchange] }
 
     /// Adds the cookies for the request's URL.

@@ -2,13 +2,13 @@
 import Foundation
 import TargetKit
 
-/// A host or domain in the form that cookies compare: in lowercase, without brackets (RFC 6265 §5.1.2).
+/// A host or domain in canonical form, in lowercase without brackets (RFC 6265 §5.1.2).
 struct CookieHost: Sendable, Hashable {
     let name: String
 
-    /// Returns `nil` for an empty text, or one with bytes other than ASCII letters, digits and `-._:~`.
+    /// Returns `nil` for empty text, or text with characters other than ASCII letters, digits and `-._:~`.
     ///
-    /// Percent-encoded hosts, which transports may read differently, get no cookies.
+    /// Percent-encoded hosts, which transports may interpret differently, have no cookies.
     init?(_ text: some StringProtocol) {
         var text = Substring(text)
         if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
@@ -20,8 +20,8 @@ struct CookieHost: Sendable, Hashable {
 
     private static let marks = Array("-._:~".utf8)
 
-    /// Whether it is an IP address, which has no parent domains. A numeric last label makes it one: `127.1` and
-    /// `0x7f.1` are addresses, too.
+    /// Whether the host is an IP address, which has no parent domains. Hosts with a numeric last label, such as `127.1`
+    /// and `0x7f.1`, are addresses.
     var isAddress: Bool {
         if name.utf8.contains(UInt8(ascii: ":")) { return true }
         guard let last = labels.last else { return false }
@@ -31,7 +31,7 @@ struct CookieHost: Sendable, Hashable {
         }
     }
 
-    /// Whether it has a single label: a top-level domain, or a host of the local network.
+    /// Whether the host has a single label, like a top-level domain or a host of the local network.
     var isSingleLabel: Bool { labels.count < 2 }
 
     /// Whether the host matches the domain of a cookie (RFC 6265 §5.1.3).
@@ -81,12 +81,12 @@ enum CookiePath {
 /// The parts of a request's URL that determine its cookies.
 struct CookieOrigin: Sendable {
     let host: CookieHost
-    /// The path as sent, percent-encoded; `/` when the URL has none.
+    /// The percent-encoded path; `/` if the URL has none.
     let path: String
     /// Whether the scheme is https.
     let isSecure: Bool
 
-    /// Returns `nil` for a scheme other than http and https, or without a host.
+    /// Returns `nil` for a scheme other than http and https, or if there is no host.
     init?(_ url: URL) {
         let text = url.absoluteString
         let bytes = text.utf8

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// Stores the cookies that servers set, and selects those for each request (RFC 6265).
+/// Stores the cookies that servers set, and selects the cookies for each request (RFC 6265).
 ///
 /// ```swift
 /// let cookies = CookieStore()
@@ -10,14 +10,15 @@ import TargetKit
 /// cookies.cookies(for: accountURL).map(\.name)  // ["sid"]
 /// ```
 ///
-/// A store is in memory, or also in a file: ``init(file:onWriteFailure:now:)``.
+/// A store is in memory, and can also have a file (``init(file:onWriteFailure:now:)``).
 ///
-/// - Limits: 4,096 bytes for the name and value of a cookie, 50 cookies for a domain, 3,000 in total. Beyond them,
-///   expired cookies are removed first, then within a domain those that aren't Secure, then the least recently used.
+/// - The limits are 4,096 bytes for the name and value of a cookie, 50 cookies for a domain, and 3,000 in total. Above
+///   them, expired cookies are removed first, then cookies of the domain that aren't Secure, and then the least
+///   recently used ones.
 /// - As in browsers (RFC 6265bis), an http response can't set a Secure cookie or one that would hide it, and the
 ///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced.
-/// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is refused unless
-///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only
+/// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is rejected
+///   unless it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only
 ///   between hosts that trust each other.
 /// - `SameSite` has no effect, because requests don't come from a site.
 /// - Every method can be called on any thread, and is atomic.
@@ -64,17 +65,18 @@ public final class CookieStore: Sendable {
         return state.withLock { $0.jar.cookies(at: time) }
     }
 
-    /// The cookies for a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older cookies.
+    /// Returns the cookies for a request to the URL, in the order of RFC 6265 §5.4, with longer paths and then older
+    /// cookies first.
     ///
     /// Marks them as used. Returns none for a URL that isn't http or https.
     public func cookies(for url: URL) -> [Cookie] {
-        // Most stores are empty; neither the clock nor the URL is read then.
+        // Most stores are empty. The clock and the URL are then not read.
         guard state.withLock({ !$0.jar.isEmpty }), let origin = CookieOrigin(url) else { return [] }
         let time = now()
         return state.withLock { $0.jar.cookies(for: origin, at: time) }
     }
 
-    /// The value of the `Cookie` field of a request to the URL; `nil` when no cookie goes with it.
+    /// The value of the `Cookie` field of a request to the URL; `nil` if there are no cookies for it.
     package func header(for url: URL) -> String? {
         let cookies = cookies(for: url)
         guard !cookies.isEmpty else { return nil }
@@ -101,10 +103,10 @@ public final class CookieStore: Sendable {
 
     /// Stores a cookie, replacing one with the same name, domain and path.
     ///
-    /// - Returns: Whether the cookie is valid and was stored. It is invalid when the domain isn't a host, or is a
-    ///   single label or an address without ``Cookie/isHostOnly``; when the path doesn't start with `/`; when the name
-    ///   or value contains `;`, control characters, or whitespace at an end; when the name is empty or contains `=`;
-    ///   when it is too long; or when it doesn't meet the requirements of its name's prefix.
+    /// - Returns: Whether the cookie is valid and was stored. It is invalid if the domain isn't a host, or is a single
+    ///   label or an address without ``Cookie/isHostOnly``; if the path doesn't start with `/`; if the name or value
+    ///   contains `;`, control characters, or leading or trailing whitespace; if the name is empty or contains `=`; if
+    ///   it is too long; or if it doesn't meet the requirements of its name's prefix.
     @discardableResult
     public func set(_ cookie: Cookie) -> Bool {
         guard let cookie = cookie.checked else { return false }
@@ -122,7 +124,7 @@ public final class CookieStore: Sendable {
         writeChanges()
     }
 
-    /// Removes all cookies, for example at a sign-out.
+    /// Removes all cookies, for example when the user signs out.
     public func removeAll() {
         state.withLock { $0.jar.removeAll() }
         writeChanges()
@@ -132,18 +134,18 @@ public final class CookieStore: Sendable {
 extension CookieStore {
     /// Creates a store with the cookies in a file, and keeps the file up to date.
     ///
-    /// The file is JSON and contains secrets in plain text; only its owner can read it (mode 0600). Session cookies
-    /// aren't written. The file is replaced atomically before the method that changes a cookie returns, or by another
-    /// thread that is writing at that time.
+    /// The file is JSON and contains secrets in plain text. Only its owner can read it (mode 0600). It doesn't contain
+    /// session cookies. The file is replaced atomically before the method that changes a cookie returns, or by another
+    /// thread that is currently writing.
     ///
-    /// A file must be used by one store only, in one process. Otherwise, the last one to write wins.
+    /// Only one store, in one process, can use a file. Otherwise, the last write wins.
     ///
     /// - Parameters:
     ///   - file: The file, which need not exist, in an existing folder.
-    ///   - onWriteFailure: Called when the file can't be written, on the thread that made the change. The cookies in
+    ///   - onWriteFailure: Called on the thread that made the change if the file can't be written. The cookies in
     ///     memory stay correct, and the next change writes all of them. Default: does nothing.
     ///   - now: Returns the current time. Default: the system's clock.
-    /// - Throws: An error that names the file and the problem if the file can't be read, or could never be written.
+    /// - Throws: An error that describes the file and the problem if the file can't be read or written.
     public convenience init(
         file: URL,
         onWriteFailure: @escaping @Sendable (any Error) -> Void = { _ in },
@@ -173,7 +175,7 @@ extension CookieStore {
 }
 
 extension CookieStore.State {
-    /// The cookies to write; `nil` when nothing has changed or another thread is writing.
+    /// The cookies to write; `nil` if nothing changed or another thread is writing.
     fileprivate mutating func beginWriting(at now: Date) -> [Cookie]? {
         guard jar.hasUnsavedChanges, !isWriting else { return nil }
         isWriting = true

@@ -7,14 +7,14 @@ struct SetCookieField {
     let name: String
     let value: String
     private(set) var domain: String?
-    /// The last `Path`; `nil` when there is none or it isn't absolute.
+    /// The last `Path`; `nil` if there is none or it isn't absolute.
     private(set) var path: String?
     private(set) var maxAge: Int64?
     private(set) var expires: Date?
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
 
-    /// Returns `nil` when the field has no `=` or no name, contains control characters, or is too long.
+    /// Returns `nil` if the field has no `=` or no name, contains control characters, or is too long.
     init?(_ field: String) {
         guard !field.utf8.contains(where: Self.isControl) else { return nil }
         let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(
@@ -28,7 +28,7 @@ struct SetCookieField {
         for piece in pieces.dropFirst() { read(attribute: piece) }
     }
 
-    /// The expiry date: `Max-Age` takes precedence over `Expires`; `nil` for a session cookie.
+    /// The expiry date; `nil` for a session cookie. `Max-Age` takes precedence over `Expires`.
     func expiry(from now: Date) -> Date? {
         guard let maxAge else { return expires }
         guard maxAge > 0 else { return .distantPast }
@@ -37,7 +37,7 @@ struct SetCookieField {
 
     /// The last second of the year 9999, the latest date that `Expires` can represent.
     private static let latest = Date(timeIntervalSince1970: 253_402_300_799)
-    /// RFC 6265bis §5.6: longer attributes are ignored.
+    /// The maximum length of an attribute. Longer attributes are ignored (RFC 6265bis §5.6).
     private static let attributeLimit = 1024
 
     private mutating func read(attribute: Substring) {
@@ -55,7 +55,7 @@ struct SetCookieField {
         }
     }
 
-    /// The name and value around the first `=`, trimmed; no value when there is no `=`.
+    /// The trimmed name and value around the first `=`. Without `=`, there is no value.
     private static func split(_ piece: Substring) -> (name: String, value: String?) {
         guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             return (String(piece.trimmingSpaces), nil)
@@ -64,7 +64,7 @@ struct SetCookieField {
         return (String(piece[..<equals].trimmingSpaces), String(value.trimmingSpaces))
     }
 
-    /// §5.2.2: digits with an optional minus. A number out of range becomes the largest or smallest one.
+    /// Parses digits with an optional minus sign (§5.2.2). Numbers out of range are clamped.
     private static func seconds(_ text: String) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
@@ -72,12 +72,12 @@ struct SetCookieField {
         return isNegative ? -1 : Int64(Substring(digits)) ?? .max
     }
 
-    /// RFC 6265bis §5.6: a field that contains one of these is ignored.
+    /// Whether a byte is a control character. Fields that contain one are ignored (RFC 6265bis §5.6).
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
 }
 
 extension SetCookieField {
-    /// The cookie that the field sets for the origin (RFC 6265 §5.3); `nil` when the origin must not set it.
+    /// The cookie that the field sets for the origin (RFC 6265 §5.3); `nil` if the origin must not set it.
     func cookie(from origin: CookieOrigin, at now: Date) -> Cookie? {
         guard origin.isSecure || !isSecure, let scope = scope(for: origin.host) else { return nil }
         let cookie = Cookie(
@@ -91,12 +91,12 @@ extension SetCookieField {
             isHTTPOnly: isHTTPOnly,
             created: now
         )
-        // RFC 6265bis §4.1.3.2: `__Host-` requires an explicit path of `/`.
+        // `__Host-` requires an explicit path of `/` (RFC 6265bis §4.1.3.2).
         if path == nil, name.prefix(7).equalsIgnoringASCIICase("__Host-") { return nil }
         return cookie.keepsPrefixRules ? cookie : nil
     }
 
-    /// Steps 4 to 6: the attribute's domain if the host is in it; without the attribute, the host.
+    /// Steps 4 to 6: the attribute's domain if it contains the host, or the host if there is no attribute.
     private func scope(for host: CookieHost) -> (domain: CookieHost, isHostOnly: Bool)? {
         guard let domain else { return (host, true) }
         let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]

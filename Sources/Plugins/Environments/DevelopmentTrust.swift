@@ -2,15 +2,15 @@
 import Foundation
 import TargetKit
 
-/// The environments that trust any certificate, while an app is developed.
+/// The environments that trust any certificate during development.
 struct DevelopmentTrust: Sendable {
     let names: Set<String>
-    /// Whether this build allows trust in any certificate.
+    /// Whether this build allows trusting any certificate.
     let isAllowed: Bool
     /// Writes a line for the developer.
     var warn: @Sendable (String) -> Void = { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) }
 
-    /// Whether this package is compiled for debugging.
+    /// Whether this is a debug build of the package.
     static var isDebugBuild: Bool {
         #if DEBUG
         true
@@ -19,7 +19,7 @@ struct DevelopmentTrust: Sendable {
         #endif
     }
 
-    /// The environment with the trust policy of its transport.
+    /// Returns the environment with the trust policy for its transport.
     func applied(to environment: ServerEnvironment) -> ServerEnvironment {
         guard names.contains(environment.name) else { return environment }
         let name = environment.name.debugDescription
@@ -31,7 +31,7 @@ struct DevelopmentTrust: Sendable {
             return environment
         }
         warn(
-            "TargetKit: WARNING: the environment \(name) trusts any certificate, so everyone on the network can read and "
+            "TargetKit: WARNING: the environment \(name) trusts any certificate, so anyone on the network can read and "
                 + "change its calls"
         )
         var environment = environment

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A base URL of an environment in parts that can be compared.
+/// The comparable parts of an environment's base URL.
 struct EnvironmentBaseURL: Sendable, Hashable {
     /// The index of the environment in the store.
     private(set) var index = 0
     private let origin: ServerOrigin
-    /// Without the slash at the end.
+    /// The path without a trailing slash.
     private let path: String
 
-    /// `nil` for a URL that can't be called.
+    /// Returns `nil` for a URL that can't be called.
     init?(_ url: URL) {
         guard let origin = ServerOrigin(url) else { return nil }
         self.origin = origin
@@ -26,8 +26,8 @@ struct EnvironmentBaseURL: Sendable, Hashable {
         }
     }
 
-    /// How well a request's URL matches this base URL: the length of this path if the request's is below it, else 0;
-    /// `nil` for another server.
+    /// The quality of the match of a request's URL: the length of this path if it contains the request's path, or else
+    /// 0; `nil` for another server.
     func score(of request: EnvironmentBaseURL) -> Int? {
         guard request.origin == origin else { return nil }
         let isBelow = request.path == path || request.path.hasPrefix(path + "/")

@@ -3,11 +3,11 @@ import Foundation
 import TargetKit
 
 extension EnvironmentStore {
-    /// The arguments and variables of the program, which may name an environment.
+    /// The program's arguments and environment variables, which can select an environment.
     package struct Launch: Sendable, Hashable {
-        /// The argument before the name, `-TargetKitEnvironment`. The last one counts.
+        /// The launch argument before the name, `-TargetKitEnvironment`. The last one counts.
         package static let argument = "-TargetKitEnvironment"
-        /// The environment variable with the name, `TARGETKIT_ENVIRONMENT`. An empty one doesn't count.
+        /// The environment variable with the name, `TARGETKIT_ENVIRONMENT`. An empty value is ignored.
         package static let variable = "TARGETKIT_ENVIRONMENT"
 
         /// The program's arguments.
@@ -30,8 +30,8 @@ extension EnvironmentStore {
         /// A launch that selects no environment.
         package static let ignored = Self()
 
-        /// The name and its source; the argument overrides the variable. The name is `nil` when it is missing after the
-        /// argument; the result is `nil` when the launch names no environment.
+        /// The name and its source. The argument overrides the variable. The name is `nil` if it is missing after the
+        /// argument; the result is `nil` if the launch doesn't select an environment.
         var selection: (name: String?, source: EnvironmentError.Source)? {
             if let place = arguments.lastIndex(of: Self.argument) {
                 let name = place + 1 < arguments.count ? arguments[place + 1] : nil
@@ -44,13 +44,13 @@ extension EnvironmentStore {
 }
 
 extension EnvironmentStore.Launch: RedactedDescription {
-    /// The number of arguments and variables; their values can be secrets.
+    /// The number of arguments and variables, because their values can be secrets.
     package var redactedDescription: String { "\(arguments.count) arguments, \(variables.count) variables" }
 }
 
-/// Why an ``EnvironmentStore`` can't use an environment.
+/// The reason why an ``EnvironmentStore`` can't use an environment.
 package enum EnvironmentError: Error, Sendable, Hashable {
-    /// Where the name comes from.
+    /// The source of the name.
     package enum Source: Sendable, Hashable {
         /// The launch argument `-TargetKitEnvironment`.
         case launchArgument
@@ -60,11 +60,11 @@ package enum EnvironmentError: Error, Sendable, Hashable {
         case selection
     }
 
-    /// No environment has that name.
+    /// No environment has this name.
     case unknownName(String, from: Source, known: [String])
     /// The launch argument has no name after it.
     case missingName(known: [String])
-    /// Two environments have that name.
+    /// Two environments have this name.
     case duplicateName(String)
 }
 
@@ -73,9 +73,9 @@ extension EnvironmentError: DescribedError {
     package var redactedDescription: String {
         switch self {
         case .unknownName(let name, let source, let known):
-            "\(source.words) names the unknown environment \(name.debugDescription); known environments: \(Self.list(known))"
+            "\(source.words) specifies the unknown environment \(name.debugDescription); known environments: \(Self.list(known))"
         case .missingName(let known):
-            "\(Source.launchArgument.words) is not followed by the name of an environment; known environments: \(Self.list(known))"
+            "\(Source.launchArgument.words) isn't followed by the name of an environment; known environments: \(Self.list(known))"
         case .duplicateName(let name):
             "two environments have the name \(name.debugDescription)"
         }

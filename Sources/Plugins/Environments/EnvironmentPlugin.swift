@@ -8,13 +8,11 @@ import FoundationNetworking
 
 /// Adds the header fields of an environment to the requests to its servers.
 ///
-/// The environment is found by the scheme, host, port and path of the request's URL, so a call keeps its environment at
-/// each attempt, even if another one is selected in between. Requests to other servers aren't changed, nor are
-/// fields that the request has already. A redirect to another origin is followed without the fields, which may be
-/// secrets.
+/// The scheme, host, port and path of the request's URL determine the environment, so all attempts of a call use the
+/// same environment, even if another one is selected in between. Requests to other servers aren't changed, nor are
+/// fields that the request already has. Redirects to another origin don't include the fields, which may be secrets.
 ///
-/// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that problem as the underlying
-/// error.
+/// If a call fails because the store has a ``EnvironmentStore/problem``, that problem is the underlying error.
 public struct EnvironmentPlugin: Plugin {
     private let store: EnvironmentStore
 
@@ -24,7 +22,7 @@ public struct EnvironmentPlugin: Plugin {
     /// `PluginPlace.environment`.
     public var place: PluginPlace { .environment }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .process] }
 
     /// Creates a plugin for the environments of a store.
@@ -33,7 +31,7 @@ public struct EnvironmentPlugin: Plugin {
         secretHeaders = Set(store.environments.flatMap { $0.headers.map(\.name) })
     }
 
-    /// Adds the fields that are missing.
+    /// Adds the missing fields.
     ///
     /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
@@ -45,7 +43,7 @@ public struct EnvironmentPlugin: Plugin {
         return request
     }
 
-    /// Replaces the error of a call without an environment by the store's problem.
+    /// Replaces the error of a call without an environment with the store's problem.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
@@ -73,7 +71,7 @@ public struct EnvironmentPlugin: Plugin {
 public protocol EnvironmentTarget: TargetType {
     /// The store with the environments.
     static var environments: EnvironmentStore { get }
-    /// The module of the API that the call belongs to; default `nil`: the one at the environment's base URL.
+    /// The module of the API to which the call belongs; default `nil`: the module at the environment's base URL.
     var module: String? { get }
 }
 

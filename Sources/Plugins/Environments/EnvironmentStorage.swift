@@ -2,22 +2,22 @@
 import Foundation
 import TargetKit
 
-/// Where an ``EnvironmentStore`` saves the selection between launches of the app.
+/// The storage in which an ``EnvironmentStore`` saves the selection between launches of the app.
 ///
-/// The store makes one call at a time, with no lock held; the last one has the current selection.
+/// The store makes one call at a time, without a lock. The last call has the current selection.
 package protocol EnvironmentStorage: Sendable {
-    /// The saved name; `nil` if there is none. It is called once, when the store is made.
+    /// Returns the saved name; `nil` if there is none. Called once, when the store is created.
     func load() -> String?
 
     /// Saves a name; `nil` removes the saved name.
     func save(_ name: String?)
 }
 
-/// Keeps the selected environment in memory, for tests, and for an app that always starts with the default.
+/// Stores the selected environment in memory, for tests and for apps that always start with the default.
 package struct MemoryEnvironmentStorage: EnvironmentStorage {
     private let name: Locked<String?>
 
-    /// Creates a storage with a name; default: none. Copies share it.
+    /// Creates a storage with a name; default: none. Copies share the name.
     package init(_ name: String? = nil) {
         self.name = Locked(name)
     }
@@ -38,13 +38,13 @@ package struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     ///
     /// - Parameters:
     ///   - suiteName: The suite, for example an app group; default: the app's own defaults.
-    ///   - key: The key. A launch argument with that name, which the defaults return too, is ignored.
+    ///   - key: The key. A launch argument with this name, which the defaults also return, is ignored.
     package init(suiteName: String? = nil, key: String = "TargetKit.environment") {
         self.suiteName = suiteName
         self.key = key
     }
 
-    // Made at each of the few calls: not every Foundation has a `Sendable` one.
+    // Created at each of the few calls, because `UserDefaults` isn't `Sendable` in every Foundation.
     private var defaults: UserDefaults { suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
 
     /// The name in the defaults.
@@ -56,7 +56,7 @@ package struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
         return name
     }
 
-    /// The domain that ``save(_:)`` writes to.
+    /// The domain to which ``save(_:)`` writes.
     private var domain: String {
         suiteName ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
     }
@@ -66,7 +66,7 @@ package struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
         let defaults = defaults
         if let name { defaults.set(name, forKey: key) } else { defaults.removeObject(forKey: key) }
         #if canImport(FoundationNetworking)
-        // On Linux, values are only written by this call.
+        // On Linux, only this call writes the values.
         defaults.synchronize()
         #endif
     }

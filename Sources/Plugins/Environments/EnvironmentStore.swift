@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The environments of an app, one of which is the current one.
+/// The environments of an app, one of which is current.
 ///
 /// ```swift
 /// enum Servers {
@@ -13,7 +13,7 @@ import TargetKit
 /// }
 /// ```
 ///
-/// The first of these determines the current environment:
+/// The first available of these determines the current environment:
 ///
 /// 1. ``select(_:)``, while the app runs. The selection is saved.
 /// 2. the launch argument `-TargetKitEnvironment test`,
@@ -21,11 +21,11 @@ import TargetKit
 /// 4. the saved selection,
 /// 5. the default.
 ///
-/// If the launch names an unknown environment, no other one is used: ``problem`` has the error, and every call of an
-/// ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app has removed is
+/// If the launch selects an unknown environment, no other one is used. ``problem`` is then the error, and every call of
+/// an ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app removed is
 /// ignored.
 ///
-/// The launch argument and the environment variable are for UI tests and for schemes in Xcode:
+/// Use the launch argument and the environment variable in UI tests and in Xcode schemes:
 ///
 /// ```swift
 /// let app = XCUIApplication()
@@ -48,11 +48,11 @@ public final class EnvironmentStore: Sendable {
     private let saving: OrderedCallback<Void, Void>
     private let places: [EnvironmentBaseURL]
 
-    /// Creates a store with these environments, whose selection is saved in the user defaults.
+    /// Creates a store that saves its selection in the user defaults.
     ///
     /// - Parameters:
-    ///   - first: The environment that is current when none is selected.
-    ///   - others: The other environments. Two environments with one name are a ``problem``.
+    ///   - first: The default environment, which is current if none is selected.
+    ///   - others: The other environments. Two environments with the same name are a ``problem``.
     ///   - suiteName: The suite of the user defaults, for example an app group; default: the app's own defaults.
     ///   - isSelectedAtLaunch: Whether the launch argument and the environment variable count; default: `true`.
     public convenience init(
@@ -92,7 +92,8 @@ public final class EnvironmentStore: Sendable {
         }
         let observed = ObservedValue(state)
         self.state = observed
-        // Saves the newest name instead of that of each change, so that the last one saved is the current selection.
+        // Saves the newest name rather than the name of each change, so that the last saved name is the current
+        // selection.
         saving = OrderedCallback(()) { storage.save(observed.value.choice) }
         places = environments.enumerated().flatMap { EnvironmentBaseURL.all(of: $1, index: $0) }
     }
@@ -101,22 +102,22 @@ public final class EnvironmentStore: Sendable {
         state.finish()
     }
 
-    /// The current environment. While there is a ``problem``, an environment whose URLs can't be called.
+    /// The current environment. If there is a ``problem``, it is an environment whose URLs can't be called.
     public var current: ServerEnvironment { state.value.current }
 
-    /// The problem with the environments or with the launch, to show to the app's developers; `nil` if there is none.
+    /// The problem with the environments or the launch, to show to the app's developers; `nil` if there is none.
     public var problem: (any Error)? { state.value.problem }
 
-    /// The current environment, and then each one that is selected.
+    /// A sequence of the current environment and all later selections.
     ///
-    /// A slow reader gets only the latest environment. The sequence ends when its task is cancelled, or when the store
-    /// is released. Each reader needs a sequence of its own: read the property again.
+    /// A slow reader receives only the latest environment. The sequence ends when its task is cancelled, or when the
+    /// store is released. Each reader needs a separate sequence, so read the property again.
     public var updates: AsyncStream<ServerEnvironment> {
         state.latestValues(\.current)
     }
 
     /// Calls a closure once, and after each selection, even if the selection was reverted in between. The closure
-    /// gets a function that returns the current environment.
+    /// receives a function that returns the current environment.
     func onEachChange(_ body: @escaping @Sendable (() -> ServerEnvironment) -> Void) -> Task<Void, Never> {
         let (state, changes) = (state, state.changes())
         return Task { for await _ in changes { body { state.value.current } } }
@@ -124,7 +125,7 @@ public final class EnvironmentStore: Sendable {
 
     /// Selects the environment with a name, and saves the selection.
     ///
-    /// - Throws: An error with the known names if there is no such environment; then nothing is changed.
+    /// - Throws: An error with the known names if there is no such environment. The selection is then unchanged.
     public func select(_ name: String) throws {
         guard let environment = environments.first(where: { $0.name == name }) else {
             throw EnvironmentError.unknownName(name, from: .selection, known: environments.map(\.name))
@@ -150,18 +151,18 @@ public final class EnvironmentStore: Sendable {
         current.url(of: module)
     }
 
-    /// The environment that a URL belongs to: the current one if possible, else another one, for a call that began
-    /// before the selection changed; `nil` if the URL belongs to none.
+    /// The environment to which a URL belongs; `nil` if there is none. The current environment is preferred over
+    /// others, which can match calls that started before the selection changed.
     ///
-    /// Servers are compared by scheme, host and port; environments of one server by the longest path of their base
-    /// URLs.
+    /// Servers are compared by scheme, host and port, and environments of the same server by the longest matching path
+    /// of their base URLs.
     package func environment(of url: URL?) -> ServerEnvironment? {
         guard let url, let place = EnvironmentBaseURL(url) else { return nil }
         let current = current
         var best: (index: Int, score: Int)?
         for known in places {
             guard var score = known.score(of: place) else { continue }
-            // Of two that match equally, the current one.
+            // Prefers the current environment if two match equally.
             score = 2 * score + (environments[known.index].name == current.name ? 1 : 0)
             if score > best?.score ?? -1 { best = (known.index, score) }
         }

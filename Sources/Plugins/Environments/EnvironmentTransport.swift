@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A transport for each environment, so that each has its own trust policy and connections.
+/// A transport that uses a separate transport for each environment, with its own trust policy and connections.
 ///
 /// ```swift
 /// let provider = Provider<Photos>(
@@ -15,13 +15,13 @@ import FoundationNetworking
 /// )
 /// ```
 ///
-/// The transport is found by the scheme, host, port and path of the request's URL; requests to other servers are sent
-/// by the current environment's transport. A transport is made when it is first needed, and released when its
-/// environment isn't the current one and its last call has ended: `CurlTransport` and `URLSessionTransport` then
-/// finish bodies that are still being read, and close their connections.
+/// The scheme, host, port and path of the request's URL determine the environment. The current environment's transport
+/// sends requests to other servers. A transport is created when it is first needed, and released when its environment
+/// isn't current and its last call has ended. `CurlTransport` and `URLSessionTransport` then finish bodies that are
+/// still being read, and close their connections.
 ///
-/// For development servers with certificates of their own, an environment can trust any certificate of any host. A line
-/// on the standard error stream warns of it:
+/// For development servers with self-signed certificates, an environment can trust any certificate of any host. A
+/// warning is written to standard error:
 ///
 /// ```swift
 /// EnvironmentTransport(Servers.store, trustingAnyCertificateIn: ["development"])
@@ -43,12 +43,12 @@ public final class EnvironmentTransport: Transport {
     /// - Parameters:
     ///   - store: The environments.
     ///   - names: **For development only.** The names of the environments that trust any certificate of any host, so
-    ///     that everyone on the network can read and change their calls. Pinned keys still count. Requests to other
-    ///     servers are sent by the current environment's transport, and so with its trust. Default: none. In a release
-    ///     build of this package it has no effect unless you also pass `alsoInReleaseBuilds`.
-    ///   - alsoInReleaseBuilds: Whether these environments trust any certificate in release builds too; default:
+    ///     that everyone on the network can read and change their calls. Pinned keys still apply. The current
+    ///     environment's transport, with its trust, also sends requests to other servers. Default: none. In a release
+    ///     build of this package, it has no effect unless you also pass `alsoInReleaseBuilds`.
+    ///   - alsoInReleaseBuilds: Whether these environments also trust any certificate in release builds; default:
     ///     `false`.
-    ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's
+    ///   - make: Creates the transport of an environment with its ``ServerEnvironment/tls``; default: the system's
     ///     transport.
     public convenience init(
         _ store: EnvironmentStore,
@@ -68,12 +68,11 @@ public final class EnvironmentTransport: Transport {
         self.store = store
         self.developmentTrust = developmentTrust
         self.make = make ?? Self.system
-        // An environment that was current only for a moment may have a transport.
+        // An environment that was current only briefly may have a transport.
         switches = store.onEachChange { [entries] current in
             // Released outside the lock.
             _ = entries.withLock { entries in
-                // Read with the lock held, or the transport of the environment that is selected in between would be
-                // released.
+                // Read under the lock, so that the transport of a newly selected environment isn't released.
                 let current = current().name
                 let unused = entries.filter { $0.key != current && $0.value.calls == 0 }
                 for name in unused.keys { entries[name] = nil }
@@ -86,7 +85,7 @@ public final class EnvironmentTransport: Transport {
         switches.cancel()
     }
 
-    /// The names of the environments that have a transport now.
+    /// The names of the environments that currently have a transport.
     package var names: Set<String> { entries.withLock { Set($0.keys) } }
 
     /// The system's transport with the environment's policy.
@@ -98,7 +97,7 @@ public final class EnvironmentTransport: Transport {
         #endif
     }
 
-    /// Whether the transport of the current environment reports them.
+    /// Whether the transport of the current environment reports interim responses.
     public var reportsInterimResponses: Bool { current(\.reportsInterimResponses) }
 
     /// Whether the transport of the current environment streams responses.
@@ -114,7 +113,7 @@ public final class EnvironmentTransport: Transport {
         return property(transport)
     }
 
-    /// Performs one exchange by the transport of the request's environment.
+    /// Performs one exchange with the transport of the request's environment.
     ///
     /// - Throws: The transport's error.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
@@ -126,7 +125,7 @@ public final class EnvironmentTransport: Transport {
 
     private func begin(_ environment: ServerEnvironment) -> any Transport {
         if let transport = entries.withLock({ Self.join(&$0, name: environment.name, made: nil) }) { return transport }
-        // Made without the lock; if another call made one at the same time, this call uses that one.
+        // Created outside the lock. If another call created one at the same time, this call uses that one.
         let made = make(developmentTrust.applied(to: environment))
         return entries.withLock { Self.join(&$0, name: environment.name, made: made) } ?? made
     }
@@ -144,7 +143,7 @@ public final class EnvironmentTransport: Transport {
     private func end(_ environment: ServerEnvironment) {
         _ = entries.withLock { entries -> Entry? in
             entries[environment.name]?.calls -= 1
-            // Read with the lock held, so that a later selection finds that the call ended.
+            // Read under the lock, so that a later selection detects that the call has ended.
             guard entries[environment.name]?.calls == 0, store.current.name != environment.name else { return nil }
             return entries.removeValue(forKey: environment.name)
         }

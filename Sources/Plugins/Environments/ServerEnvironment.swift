@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A set of servers that an app uses together, for example those of production or of a test system.
+/// A set of servers that an app uses together, for example for production or for testing.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -20,28 +20,28 @@ import TargetKit
 /// }
 /// ```
 public struct ServerEnvironment: Sendable, Hashable {
-    /// The name, which is case-sensitive: in the app's settings, as a launch argument, and in the saved selection.
+    /// The case-sensitive name, for the app's settings, the launch argument, and the saved selection.
     public var name: String
-    /// The URL of the modules that have none of their own.
+    /// The URL of the modules without a separate URL.
     public var baseURL: URL
-    /// The URLs of the parts of the API that have a server of their own, by their names.
+    /// The URLs of the parts of the API on separate servers, by name.
     public var modules: [String: URL]
     /// The header fields that an ``EnvironmentPlugin`` adds to each request to these servers; default: none.
     public var headers: HTTPHeaders
-    /// The trust policy of an ``EnvironmentTransport`` for these servers; default: that of the system.
+    /// The trust policy of an ``EnvironmentTransport`` for these servers; default: the system's.
     public var tls: TLSPolicy
 
     /// Creates an environment.
     ///
-    /// A text that isn't a URL becomes a URL with the scheme `invalid`: each call to it fails with
-    /// `InvalidRequest.unsupportedURL(_:)`, which contains the text.
+    /// A string that isn't a URL becomes a URL with the scheme `invalid`. Calls to it fail with
+    /// `InvalidRequest.unsupportedURL(_:)`, which contains the string.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - baseURL: The URL of the modules that have none of their own.
+    ///   - baseURL: The URL of the modules without a separate URL.
     ///   - modules: The URLs of the other modules; default: none.
-    ///   - headers: Header fields for these servers alone; default: none.
-    ///   - tls: The trust policy for these servers; default: that of the system.
+    ///   - headers: The header fields only for these servers; default: none.
+    ///   - tls: The trust policy for these servers; default: the system's.
     public init(
         _ name: String,
         baseURL: String,
@@ -56,12 +56,12 @@ public struct ServerEnvironment: Sendable, Hashable {
         self.tls = tls
     }
 
-    /// The URL of a module: its own, or else ``baseURL``.
+    /// The URL of a module, or else ``baseURL``.
     public func url(of module: String?) -> URL {
         module.flatMap { modules[$0] } ?? baseURL
     }
 
-    /// The same environment over HTTP without TLS, with a name of its own. An explicit port isn't changed.
+    /// A copy of the environment with another name, over HTTP without TLS. An explicit port isn't changed.
     ///
     /// ```swift
     /// let plain = ServerEnvironment.test.overHTTP(as: "test-http")
@@ -76,7 +76,7 @@ public struct ServerEnvironment: Sendable, Hashable {
 }
 
 extension URL {
-    /// The URL of a text, or a URL that can't be called and contains the text.
+    /// The URL of a string, or a URL that can't be called and contains the string.
     init(ofServer text: String) {
         self = URL(escaped: text) ?? URL(uncallable: "invalid", text: text)
     }

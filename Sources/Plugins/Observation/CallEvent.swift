@@ -16,11 +16,11 @@ public struct CallEvent: Sendable {
         case sent
         /// The head of a response was received.
         case head
-        /// The body of a response was received; for a stream, its reader has reached the end.
+        /// The body of a response was received; for a stream, its reader reached the end.
         case body
         /// An attempt failed.
         case failed
-        /// Another attempt begins. ``CallEvent/reason`` says why.
+        /// Another attempt starts. ``CallEvent/reason`` describes why.
         case retry
         /// The call has ended.
         case finished
@@ -39,7 +39,7 @@ public struct CallEvent: Sendable {
     /// The time since the attempt was sent; for ``Step/retry``, since the last attempt ended; for ``Step/finished``,
     /// since the call started. `nil` for the other steps before the response.
     public internal(set) var duration: Duration?
-    /// The number of bytes of the response's body, for ``Step/body``; `nil` if it isn't known.
+    /// The number of bytes of the response's body, for ``Step/body``; `nil` if it is unknown.
     public internal(set) var byteCount: Int64?
     let context: RequestContext
     var request: URLRequest?
@@ -49,41 +49,41 @@ public struct CallEvent: Sendable {
     /// Whether the target doesn't accept the response.
     var isRefused = false
     var error: TargetKitError?
-    /// What the error adds to that of the last attempt; `nil` if they are unrelated.
+    /// The addition to the error of the last attempt; `nil` if the errors are unrelated.
     var addition: String?
     /// The result of the last attempt, for a retry.
     var result: Reason?
-    private let redaction: Redaction
+    private let source: CallEvents
     private let targetName: TargetName
 
-    init(_ step: Step, context: RequestContext, target: TargetName, duration: Duration?, redaction: Redaction) {
+    init(_ step: Step, context: RequestContext, target: TargetName, duration: Duration?, from source: CallEvents) {
         self.step = step
         date = Date()
         self.duration = duration
         self.context = context
-        self.redaction = redaction
+        self.source = source
         targetName = target
     }
 
     /// The secrets, including those of plugins.
-    var secrets: Redaction { redaction.adding(context.secretHeaders) }
+    var secrets: Redaction { source.redaction.adding(context.secretHeaders) }
 }
 
 extension CallEvent {
-    /// The call, or the exchange that calls share, which has an identifier of its own.
+    /// The identifier of the call, or of a shared exchange.
     public var call: RequestContext.ID { context.id }
     /// The number of the attempt, from 0.
     public var attempt: Int { context.attempt }
-    /// The name of the target: its type and case, without associated values.
+    /// The name of the target, which is its type and case without associated values.
     public var target: String { targetName.name(of: context.target) }
     /// The method of the request, for ``Step/prepared`` and ``Step/sent``; otherwise `nil`.
     public var method: String? { request.map { $0.httpMethod ?? "GET" } }
     /// The URL of the request without secrets, for ``Step/prepared`` and ``Step/sent``; otherwise `nil`.
-    public var url: String? { request?.url.map { redaction.url($0.absoluteString).inOneLine } }
+    public var url: String? { request?.url.map { source.redaction.url($0.absoluteString).inOneLine } }
     /// The status code of the response; `nil` if there is none.
     public var statusCode: Int? { (response ?? error?.response)?.statusCode }
 
-    /// The header fields of the request or the response, without secrets; empty if there is neither.
+    /// The header fields of the request or response, without secrets; empty if there is neither.
     public var headers: HTTPHeaders {
         let redaction = secrets
         let fields = request.map { HTTPHeaders($0.allHTTPHeaderFields ?? [:]) } ?? response?.headers
@@ -100,7 +100,8 @@ extension CallEvent {
     /// The failure in one line; `nil` if there is none.
     public var message: String? { error?.description }
 
-    /// Why the last attempt was retried, for ``Step/retry``: its kind of failure, or its status code. Otherwise `nil`.
+    /// The reason for the retry, for ``Step/retry``, which is the kind of failure or the status code of the last
+    /// attempt; otherwise `nil`.
     public var reason: String? {
         switch result {
         case .status(let status): "status \(status)"

@@ -6,15 +6,15 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Turns the hooks of a plugin into events.
-package struct CallEvents: Sendable {
+/// Creates events from the hooks of a plugin.
+package final class CallEvents: Sendable {
     /// An attempt of a call.
     private final class Attempt: Sendable {
-        /// How an attempt ended.
+        /// The end of an attempt.
         struct End: Sendable {
             let time: Duration
             let result: CallEvent.Reason?
-            /// The failure as it was reported.
+            /// The reported failure.
             let failure: String?
         }
 
@@ -35,7 +35,7 @@ package struct CallEvents: Sendable {
         }
     }
 
-    private let redaction: Redaction
+    let redaction: Redaction
     private let elapsedTime: ElapsedTime
     private let attempt = PluginStorage<Attempt>()
 
@@ -44,7 +44,7 @@ package struct CallEvents: Sendable {
         elapsedTime = ElapsedTime(clock)
     }
 
-    /// Reports that a request was prepared, and before it, that it is another attempt.
+    /// Reports that a request was prepared, after reporting a retry if it isn't the first attempt.
     package func prepared(_ request: URLRequest, context: RequestContext, report: (CallEvent) -> Void) {
         let last = context[attempt]
         if let last, last.number < context.attempt, let end = last.end {
@@ -67,7 +67,7 @@ package struct CallEvents: Sendable {
         report(sent)
     }
 
-    /// Reports the response, whose body has arrived unless it is a stream, and the failure of the attempt.
+    /// Reports the response, whose body has arrived unless it is a stream, or the failure of the attempt.
     package func received(
         _ result: Result<Response, TargetKitError>,
         _ context: RequestContext,
@@ -102,9 +102,9 @@ package struct CallEvents: Sendable {
         )
     }
 
-    /// Reports the end of the call, and before it, that of its stream.
+    /// Reports the end of the call, after reporting the end of its stream, if any.
     ///
-    /// - Parameter report: Called with the event, and whether its failure was reported as that of an attempt.
+    /// - Parameter report: Called with the event, and whether its failure was already reported for an attempt.
     package func finished(
         _ call: FinishedCall,
         context: RequestContext,
@@ -138,12 +138,12 @@ package struct CallEvents: Sendable {
             context: context,
             target: attempt?.target ?? TargetName(),
             duration: duration,
-            redaction: redaction
+            from: self
         )
     }
 }
 
-/// The name of a call's target, computed when it is first read: the reflection takes 2 µs.
+/// The name of a call's target, computed when it is first read, because the reflection takes 2 µs.
 package final class TargetName: Sendable {
     private let name = Locked<String?>(nil)
 
@@ -156,8 +156,8 @@ package final class TargetName: Sendable {
 }
 
 extension TargetKitError {
-    /// The text by which the error is recognized in a log: its description without the target's own error and without
-    /// the attempts before it.
+    /// The text that identifies the error in a log, which is its description without the target's own error and the
+    /// earlier attempts.
     fileprivate var identity: String {
         var error = self
         error.appError = nil
@@ -165,7 +165,7 @@ extension TargetKitError {
         return error.description
     }
 
-    /// What the error adds to a failure that was reported before, for example why a rejected call wasn't repeated.
+    /// The addition to a failure that was reported before, for example the reason why a rejected call wasn't retried.
     fileprivate func addition(to failure: String?) -> String? {
         let text = identity
         guard let failure, text.hasPrefix(failure + ": ") else { return nil }

@@ -9,22 +9,22 @@ import TargetKit
 /// try await provider.request(.suggestions, options: .setting(\.showsErrors, false))
 /// ```
 ///
-/// A call is shown at most once, at its end, after all attempts; a stream at the end of its body. Cancelled calls, and
-/// calls that a scope has rejected because it was shut down, aren't shown. Set `CallOptions.showsErrors` to `false`
-/// for calls whose failures aren't to be shown.
+/// A failure is shown at most once, at the end of the call, after all attempts; for a stream, at the end of its body.
+/// Cancelled calls, and calls that fail because their scope was shut down, aren't shown. Set `CallOptions.showsErrors`
+/// to `false` for calls whose failures shouldn't be shown.
 public struct ErrorPresentationPlugin: Plugin {
     private let present: @MainActor @Sendable (String, TargetKitError) -> Void
 
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { .didFinish }
 
     /// Creates a plugin that shows failures.
     ///
-    /// - Parameter present: Shows a failure, on the main actor. The message says what happened and what to do about it,
-    ///   in one line: `error.text(.summary)`.
+    /// - Parameter present: Shows a failure, on the main actor. The message, `error.text(.summary)`, states what
+    ///   happened and how to resolve it, in one line.
     public init(_ present: @escaping @MainActor @Sendable (_ message: String, _ error: TargetKitError) -> Void) {
         self.present = present
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Counts the calls that are shown, and shows and hides loading.
+/// Counts the calls that are shown, and shows and hides the indicator.
 ///
-/// `settle` alone decides what is shown, by the count and the time; a timer calls it again.
+/// Only `settle` determines what is shown, from the count and the time. A timer calls it again.
 final class LoadingIndicator: Sendable {
     private struct State: Sendable {
         var callCount = 0
-        /// Since when calls run.
+        /// The time since which calls are running.
         var busySince = Duration.zero
-        /// Since when loading is shown; `nil` when it isn't.
+        /// The time since which the indicator is shown; `nil` if it isn't.
         var shownSince: Duration?
         var timer: Timer?
         var lastTimer = 0
@@ -66,9 +66,9 @@ final class LoadingIndicator: Sendable {
         superfluous?.cancel()
     }
 
-    /// Shows or hides, when it is time to.
+    /// Shows or hides the indicator when it is due.
     ///
-    /// - Returns: The time until then; `nil` when nothing is to be changed.
+    /// - Returns: The time until the next change; `nil` if none is due.
     private func settle(_ state: inout State, events: inout [Bool], at now: Duration) -> Duration? {
         let isBusy = state.callCount > 0
         guard isBusy != (state.shownSince != nil) else { return nil }
@@ -79,9 +79,9 @@ final class LoadingIndicator: Sendable {
         return nil
     }
 
-    /// Starts the timer that is needed.
+    /// Starts the required timer.
     ///
-    /// - Returns: The timer that isn't needed any more, for the caller to cancel without the lock.
+    /// - Returns: The previous timer, which the caller must cancel outside the lock.
     private func keepTime(_ state: inout State, wait: Duration?) -> Task<Void, Never>? {
         guard let wait else {
             defer { state.timer = nil }

@@ -14,31 +14,31 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// `true` and `false` alternate, starting with `true`, on the main actor. A call doesn't wait for the closure, which
-/// can run after the call has ended.
+/// The closure is called alternately with `true` and `false`, starting with `true`, on the main actor. A call doesn't
+/// wait for the closure, which can run after the call has ended.
 ///
-/// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end
-/// of its body. A call that fails before `prepare` doesn't count. A call opts out by `CallOptions.showsLoading`. One
-/// plugin may serve any number of providers; it then shows their calls together.
+/// A call counts from `prepare` to its end, including all attempts and the delays between them; a stream, to the end of
+/// its body. A call that fails before `prepare` doesn't count. Calls opt out with `CallOptions.showsLoading`. Several
+/// providers can share a plugin, which then shows their calls together.
 public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
     private let activity = PluginStorage<Permit<Void>>()
 
-    /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is
-    /// refreshed.
+    /// `PluginPlace.start`, so that the time in the `prepare` of other plugins counts, for example during a token
+    /// refresh.
     public var place: PluginPlace { .start }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .didFinish] }
 
     /// Creates a plugin that shows a loading indicator.
     ///
     /// - Parameters:
-    ///   - delay: How long calls run before they are shown, so that short calls don't flicker; calls that end before
-    ///     aren't shown. Default zero: at once.
-    ///   - shortest: How long loading is shown at least; default zero: until the last call ends.
+    ///   - delay: The time after which calls are shown, so that short calls don't cause flicker; default: zero. Calls
+    ///     that end earlier aren't shown.
+    ///   - shortest: The minimum time for which the indicator is shown; default: zero, until the last call ends.
     ///   - clock: Measures both; default: the continuous clock.
-    ///   - onChange: Shows (`true`) and hides (`false`), on the main actor.
+    ///   - onChange: Shows (`true`) or hides (`false`) the indicator, on the main actor.
     public init(
         delay: Duration = .zero,
         shortest: Duration = .zero,
@@ -53,7 +53,7 @@ public struct LoadingPlugin: Plugin {
     /// Counts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard context[activity] == nil, context.options.showsLoading else { return request }
-        // Stored first: the app's closure, which `begin` calls, may end the call.
+        // Stored first, because `begin` calls the app's closure, which may end the call.
         context[activity] = Permit(()) { [indicator] _, _ in indicator.end() }
         indicator.begin()
         return request
@@ -66,7 +66,7 @@ public struct LoadingPlugin: Plugin {
 }
 
 extension CallOptions {
-    /// Whether a `LoadingPlugin` shows that the call runs; default `true`.
+    /// Whether a `LoadingPlugin` shows the call; default `true`.
     public var showsLoading: Bool {
         get { self[ShowsLoadingKey.self] }
         set { self[ShowsLoadingKey.self] = newValue }

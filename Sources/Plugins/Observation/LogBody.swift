@@ -6,10 +6,10 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A body for the log: redacted text up to a limit, or a summary of other bodies in one line.
+/// A body in the log, which is redacted text up to a limit, or a one-line summary of other bodies.
 struct LogBody {
     let redaction: Redaction
-    /// Bytes.
+    /// The maximum number of bytes.
     let limit: Int
 
     enum Text {
@@ -21,20 +21,20 @@ struct LogBody {
         case summary(String)
     }
 
-    /// The body; `nil` when it is empty.
+    /// The text of a body; `nil` if the body is empty.
     func text(of data: Data, contentType: String?) -> Text? {
         guard !data.isEmpty else { return nil }
         let type = contentType.map(BodyFormat.mediaType)
         let summary = Text.summary("<\(data.count) bytes" + (type.map { ", \($0.inOneLine)" } ?? "") + ">")
         let format = BodyFormat(of: data, contentType: contentType)
-        // Its parts may be files, and the values of its fields are in lines without the fields' names.
+        // The parts may be files, and the values of fields are on lines without their names.
         if format == .multipart { return summary }
         guard let (bytes, isCut) = format == .form ? form(data) : json(data) else { return summary }
         guard let text = Self.readableText(bytes, isCut: isCut) else { return summary }
         return isCut ? .cut(text) : .whole(text)
     }
 
-    /// The body's lines; the last one has the length of a truncated body.
+    /// The body's lines. If the body is truncated, the last line contains its length.
     func lines(of data: Data, contentType: String?) -> [String] {
         switch text(of: data, contentType: contentType) {
         case nil: []
@@ -65,12 +65,12 @@ struct LogBody {
         return (Array(form.bytes.prefix(limit)), form.isCut || form.bytes.count > limit)
     }
 
-    /// The text of bytes that are UTF-8 without control characters, which a terminal could interpret.
+    /// The text of UTF-8 bytes without control characters, which a terminal could interpret.
     private static func readableText(_ bytes: [UInt8], isCut: Bool) -> String? {
         guard !bytes.contains(where: { ($0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D) || $0 == 0x7F }) else {
             return nil
         }
-        // The limit may be inside a character, after up to three of its bytes.
+        // The limit may be within a character, after up to three of its bytes.
         for missing in 0...(isCut ? min(3, bytes.count) : 0) {
             if let text = String(bytes: bytes.dropLast(missing), encoding: .utf8) { return text }
         }
@@ -78,9 +78,10 @@ struct LogBody {
     }
 }
 
-/// A command for a POSIX shell that sends the same request with curl, with secrets redacted.
+/// A curl command for a POSIX shell that sends the same request, with secrets redacted.
 ///
-/// A body that is binary, longer than the limit, or read while it is sent, is replaced by `@body`, the name of a file.
+/// A body that is binary, longer than the limit, or read while it is sent is replaced with `@body`, which is the name
+/// of a file.
 struct CurlCommand {
     let request: URLRequest
     let body: LogBody
@@ -97,7 +98,7 @@ struct CurlCommand {
         let url = request.url?.absoluteString ?? ""
         let method = request.httpMethod ?? "GET"
         var words = ["curl"]
-        // curl waits for a body after `-X HEAD`, and interprets brackets and braces of a URL as patterns.
+        // curl waits for a body after `-X HEAD`, and interprets brackets and braces in a URL as patterns.
         if method == "HEAD" { words.append("--head") } else if method != "GET" { words += ["-X", Self.quoted(method)] }
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         words.append(Self.quoted(body.redaction.url(url).inOneLine))
@@ -111,7 +112,7 @@ struct CurlCommand {
     }
 
     private func bodyWords(contentType: String?) -> [String] {
-        // curl adds a type of its own to a body without a type.
+        // curl adds a default content type to a body without one.
         let type = contentType == nil ? ["-H", Self.quoted("Content-Type:")] : []
         guard let data = request.httpBody else {
             return isBodyElsewhere ? ["--data-binary", "@body"] : []
@@ -124,14 +125,14 @@ struct CurlCommand {
         }
     }
 
-    /// One word for a POSIX shell: between single quotes only the quote itself is special.
+    /// Quotes a word for a POSIX shell, in which only the quote is special between single quotes.
     static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
     }
 }
 
 extension Substring {
-    /// Whether the text has no control characters but tabs, which a terminal could interpret.
+    /// Whether the text has no control characters except tabs, because a terminal could interpret them.
     fileprivate var isPlain: Bool {
         split(separator: "\t").allSatisfy { $0 == String($0).inOneLine }
     }

@@ -13,6 +13,16 @@ struct LogLines {
     let bodyLimit: Int
     let output: @Sendable (String) -> Void
 
+    /// Whether there can be lines about an event. Most events have none, and are large values.
+    static func describe(_ event: CallEvent) -> Bool {
+        switch event.step {
+        case .sent, .body, .failed: true
+        case .head: event.isStream
+        case .finished: event.error != nil
+        case .prepared, .retry: false
+        }
+    }
+
     func write() {
         switch event.step {
         case .sent: writeRequest()
@@ -28,7 +38,9 @@ struct LogLines {
         if level.contains(.curl) {
             return write("→ " + CurlCommand(request, body: body, context: event.context).text)
         }
-        if level.contains(.request) { write("→ \(event.method ?? "") \(event.url ?? "") (\(event.target))") }
+        if level.contains(.request) {
+            write(["→ ", event.method ?? "", " ", event.url ?? "", " (", event.target, ")"])
+        }
         if level.contains(.requestHeaders) { writeHeaders() }
         guard level.contains(.requestBody) else { return }
         let type = request.value(forHTTPHeaderField: "Content-Type")
@@ -51,7 +63,7 @@ struct LogLines {
         }
         let warning = response.metrics?.trustedBlindly == true ? ", the server's certificate was NOT CHECKED" : ""
         let origin = response.origin == .network ? "" : ", from \(response.origin)"
-        write("← \(response.statusCode) \(event.target), \(size)\(origin)\(time)\(warning)")
+        write(["← ", response.statusCode.description, " ", event.target, ", ", size, origin, time, warning])
     }
 
     private func writeFailure() {
@@ -64,20 +76,23 @@ struct LogLines {
         for field in event.headers { write("  \(field.name): \(field.value)") }
     }
 
-    private func write(_ text: String) {
-        output("[\(event.call).\(event.attempt)] \(text)")
+    private func write(_ text: String) { write([text]) }
+
+    private func write(_ parts: [String]) {
+        let start = ["[", event.call.description, ".", event.attempt.description, "] "]
+        output(ContiguousText.joined(start + parts))
     }
 }
 
 extension LogLines {
     private var body: LogBody { LogBody(redaction: event.secrets, limit: bodyLimit) }
 
-    /// Whether the response is one that the target doesn't accept, or a status of 400 or more.
+    /// Whether the target doesn't accept the response, or its status is 400 or higher.
     private var isRefused: Bool { event.isRefused || (event.statusCode ?? 0) >= 400 }
 
     private var time: String { event.duration.map { ", " + Self.milliseconds($0) } ?? "" }
 
-    /// Without a formatter, which takes longer than a stubbed call.
+    /// Written without a formatter, which takes longer than a stubbed call.
     private static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = LongestWait.limited(duration).components
         let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000

@@ -6,18 +6,18 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Reports when calls use the network, for a meter or for keeping an app awake. To show activity to the user, use a
-/// ``LoadingPlugin``, which reports all calls together.
+/// Reports when calls use the network, for example to measure use or to keep an app awake. To show activity to the
+/// user, use a ``LoadingPlugin``, which combines all calls.
 ///
 /// ```swift
 /// NetworkActivityPlugin { change, target in meter.record(change, target) }
 /// ```
 ///
-/// A call is reported as ``Change/began`` once, when it is first sent, and as ``Change/ended`` once, at its end: later
-/// attempts belong to the same call, and so do the delays between them and the body of a stream. A call that fails
-/// before it is sent isn't reported. Calls that share an exchange are reported as one, while the exchange runs.
+/// A call is reported as ``Change/began`` once, when it is first sent, and as ``Change/ended`` once, at its end. The
+/// call includes later attempts, the delays between them, and the body of a stream. A call that fails before it is sent
+/// isn't reported. Calls that share an exchange are reported as one call.
 ///
-/// One plugin may serve any number of providers. The closure runs on the main actor; a call doesn't wait for it.
+/// Several providers can share a plugin. The closure runs on the main actor; calls don't wait for it.
 public struct NetworkActivityPlugin: Plugin {
     /// A change of a call.
     public enum Change: Sendable, Hashable {
@@ -33,7 +33,7 @@ public struct NetworkActivityPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.willSend, .didFinish] }
 
     /// Creates a plugin that reports each call.
@@ -43,15 +43,15 @@ public struct NetworkActivityPlugin: Plugin {
         callback = { change, target in MainActorQueue.async { onChange(change, target) } }
     }
 
-    /// Reports that the call began, at its first attempt.
+    /// Reports the start of the call at its first attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard context[activity] == nil else { return }
         callback(.began, context.target)
-        // That of a shared exchange, which has no `didFinish`, ends when its context releases it.
+        // A shared exchange has no `didFinish`, so its permit ends when the context releases it.
         context[activity] = Permit(context.target) { [callback] target, _ in callback(.ended, target) }
     }
 
-    /// Reports that the call has ended, if it was sent.
+    /// Reports the end of the call, if it was sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         context[activity]?.end(.nothing)
     }

@@ -2,7 +2,7 @@
 import TargetKit
 
 extension NetworkLoggerPlugin {
-    /// What is logged: one of the levels, or several together.
+    /// The parts of a call that are logged. Levels can be combined.
     ///
     /// ```swift
     /// NetworkLoggerPlugin(level: .basic)
@@ -10,15 +10,15 @@ extension NetworkLoggerPlugin {
     /// NetworkLoggerPlugin(level: [.basic, .curl])
     /// ```
     public struct Level: OptionSet, Sendable, Hashable {
-        /// A bit for each part of a call.
+        /// The bits, one for each part of a call.
         public let rawValue: Int
 
-        /// The parts whose bits are set.
+        /// Creates a level from bits.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
-        /// Failures, with the bodies of refused responses: for a released app.
+        /// Failures, with the bodies of rejected responses, for a released app.
         public static let errors: Level = [.failure, .errorBody]
         /// A line for each request, response and failure.
         public static let basic: Level = [.request, .response, .failure]
@@ -41,9 +41,9 @@ extension NetworkLoggerPlugin {
         package static let responseHeaders = Level(rawValue: 1 << 4)
         /// The response's body.
         package static let responseBody = Level(rawValue: 1 << 5)
-        /// Why a call failed, in one line; and the ``response`` line of a status of 400 or more.
+        /// The reason for a failure in one line, and the ``response`` line of a status of 400 or higher.
         package static let failure = Level(rawValue: 1 << 6)
-        /// The body of a response that the target doesn't accept, or whose status is 400 or more.
+        /// The body of a response that the target doesn't accept, or whose status is 400 or higher.
         package static let errorBody = Level(rawValue: 1 << 7)
     }
 }

@@ -21,15 +21,15 @@ import FoundationNetworking
 /// [8.0] ← 200 Catalog.changes, 80211 bytes streamed, 60002.1 ms
 /// ```
 ///
-/// Each line starts with the number of the call in the process and the number of its attempt, from 0; `→` was sent, `←`
-/// was received, `✗` failed. The time is from `willSend` to `didReceive` or, of a stream, to the end of its body. A
-/// body is shown up to a limit; binary and multipart bodies are described in one line. A failure that wasn't logged
-/// with an attempt is logged at the end of the call, for example a body that couldn't be decoded, a stream that was
-/// interrupted, or a call that wasn't sent. An exchange that calls share has a number of its own. The target is named
-/// without its associated values.
+/// Each line starts with the number of the call in the process and the number of the attempt, from 0. `→` means sent,
+/// `←` received, and `✗` failed. The time is from `willSend` to `didReceive` or, for a stream, to the end of its body.
+/// Bodies are shown up to a limit; binary and multipart bodies are summarized in one line. A failure that isn't part of
+/// an attempt is logged at the end of the call, for example a body that couldn't be decoded, an interrupted stream, or
+/// a call that wasn't sent. A shared exchange has a separate number. The name of the target doesn't include its
+/// associated values.
 ///
-/// Secrets are found by the names of their fields (`Redaction`) in header fields, also those of plugins
-/// (`Plugin.secretHeaders`), in URLs, forms, JSON and XML, and in other text as `name=value` or `name: value`. Control
+/// Secrets are identified by the names of their fields (`Redaction`) in header fields (including
+/// `Plugin.secretHeaders`), URLs, forms, JSON and XML, and as `name=value` or `name: value` in other text. Control
 /// characters are escaped.
 public struct NetworkLoggerPlugin: Plugin {
     private let level: Level
@@ -41,7 +41,7 @@ public struct NetworkLoggerPlugin: Plugin {
     /// `PluginPlace.observation`: the request is logged as it is sent.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.willSend, .didReceive, .didFinish] }
 
     /// Creates a logger.
@@ -49,10 +49,10 @@ public struct NetworkLoggerPlugin: Plugin {
     /// - Parameters:
     ///   - level: The parts of a call to log; default: a line for each request, response and failure.
     ///   - redaction: The secrets to redact; default: `Redaction()`.
-    ///   - bodyLimit: The maximum number of body bytes to log; default 4096. A longer body is truncated, and its size
+    ///   - bodyLimit: The maximum number of body bytes to log; default: 4096. A longer body is truncated, and its size
     ///     is logged.
-    ///   - output: Receives each line, without a line break at its end, on any thread; default: prints it to standard
-    ///     output. A curl command is one line, in which a body may have line breaks.
+    ///   - output: Receives each line without a trailing line break, on any thread; default: prints it to standard
+    ///     output. A curl command is passed as one line, but its body may contain line breaks.
     ///   - isEnabled: Whether the logger is enabled, evaluated at each hook; default: always. A disabled logger creates
     ///     no text.
     public init(
@@ -72,7 +72,7 @@ public struct NetworkLoggerPlugin: Plugin {
         )
     }
 
-    /// Creates a logger that measures durations by a test's clock.
+    /// Creates a logger that measures durations with a test's clock.
     package init(
         level: Level = .basic,
         redaction: Redaction = Redaction(),
@@ -107,6 +107,7 @@ public struct NetworkLoggerPlugin: Plugin {
     private var isListening: Bool { !level.isEmpty && isEnabled() }
 
     private func log(_ event: CallEvent) {
+        guard LogLines.describe(event) else { return }
         LogLines(event: event, level: level, bodyLimit: bodyLimit, output: output).write()
     }
 }

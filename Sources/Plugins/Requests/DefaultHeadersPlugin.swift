@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request: the app, the user's languages, and the media
-/// types that the app understands. A field that the request has already isn't changed.
+/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request, which describe the app, the user's languages, and
+/// the app's supported media types. Existing fields aren't changed.
 ///
 /// ```swift
 /// Provider<Shop>(plugins: [DefaultHeadersPlugin()])
@@ -16,7 +16,7 @@ import FoundationNetworking
 /// // User-Agent: Shop/2.4 (iOS 17.5.0)
 /// ```
 public struct DefaultHeadersPlugin: Plugin {
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { .prepare }
 
     private let accept: String?
@@ -24,16 +24,16 @@ public struct DefaultHeadersPlugin: Plugin {
     private let languages: @Sendable () -> [String]
     private let others: HTTPHeaders
 
-    /// Creates a plugin that sets these fields if they are missing.
+    /// Creates a plugin that adds these fields if they are missing.
     ///
     /// - Parameters:
-    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil`: the field isn't set.
-    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field
-    ///     isn't set.
-    ///   - languages: Language tags or locale identifiers, the preferred one first, evaluated at each request; default:
-    ///     the user's languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the
-    ///     field isn't set.
-    ///   - others: More fields for every request, for example the app's version or platform; default: none.
+    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil` to omit the field.
+    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil` to omit the
+    ///     field.
+    ///   - languages: Returns language tags or locale identifiers in order of preference, at each request; default: the
+    ///     user's languages, on Linux from `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. If there are none, the field
+    ///     is omitted.
+    ///   - others: Additional fields for every request, for example the app's version or platform; default: none.
     public init(
         accept: String? = "application/json, */*;q=0.8",
         userAgent: String? = Self.systemUserAgent,
@@ -46,7 +46,7 @@ public struct DefaultHeadersPlugin: Plugin {
         self.others = others
     }
 
-    /// Sets the fields that are missing.
+    /// Adds the missing fields.
     ///
     /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
@@ -58,8 +58,8 @@ public struct DefaultHeadersPlugin: Plugin {
         return request
     }
 
-    /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with
-    /// 0.1 less, down to 0.1; `nil` without languages. Texts that aren't language tags, and languages after the tenth,
+    /// The value of `Accept-Language` (RFC 9110 §12.5.4); `nil` without languages. The first language has no weight,
+    /// and the weights of the others decrease by 0.1, down to 0.1. Invalid language tags and languages after the tenth
     /// are omitted.
     package static func acceptLanguage(_ languages: [String]) -> String? {
         let tags = languages.compactMap(PreferredLanguages.tag).reduce(into: [String]()) { tags, tag in
@@ -73,8 +73,8 @@ public struct DefaultHeadersPlugin: Plugin {
 }
 
 extension DefaultHeadersPlugin {
-    /// The name and version of the app, and the system: `Shop/2.4 (iOS 17.5.0)`. Without a bundle, the name is that of
-    /// the process.
+    /// The name and version of the app, and the system, for example `Shop/2.4 (iOS 17.5.0)`. Without a bundle, the name
+    /// of the process is used.
     public static var systemUserAgent: String {
         let info = Bundle.main.infoDictionary ?? [:]
         let name = info["CFBundleName"] as? String ?? info["CFBundleExecutable"] as? String
@@ -88,7 +88,7 @@ extension DefaultHeadersPlugin {
     ///
     /// - Parameters:
     ///   - app: The product's name (RFC 9110 §10.1.5).
-    ///   - version: The product's version; `nil` or without allowed characters: the name alone.
+    ///   - version: The product's version. If it is `nil` or has no allowed characters, only the name is used.
     package static func userAgent(app: String, version: String?) -> String {
         let name = token(app)
         let version = version.map(token).flatMap { $0.isEmpty ? nil : "/" + $0 } ?? ""

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Signs requests: adds header fields that depend on the method, URL, header fields and body that are sent.
+/// Signs requests by adding header fields that depend on the method, URL, header fields and body of the request.
 ///
 /// ```swift
 /// RequestSigningPlugin(fields: ["X-Date", "X-Signature"]) { request, _ in
@@ -17,14 +17,14 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// - The closure gets the request after the other plugins, with a body of any kind: bytes, a file, a form with files.
-///   ``SignableRequest/readBody(_:)`` reads it in chunks.
-/// - Each request that is sent is signed. A retried call has a new date and a new signature, and a redirect
-///   within the origin is followed with a signature of its own. A redirect to another origin is followed without one.
-/// - Other plugins and loggers don't see the signature, and stored responses need none.
+/// - The closure receives the request after the other plugins, with any kind of body, including files and forms with
+///   files. ``SignableRequest/readBody(_:)`` reads the body in chunks.
+/// - Each request is signed separately, including retries and redirects within the origin. Redirects to another origin
+///   aren't signed.
+/// - Other plugins and loggers don't receive the signature, and cached responses need none.
 ///
-/// Several of these plugins sign in the order of the provider's array, and a later one gets the fields of the earlier
-/// ones.
+/// Several plugins of this type sign in the order of the provider's array. A later one receives the fields of the
+/// earlier ones.
 public struct RequestSigningPlugin: Plugin {
     private typealias Signature = @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
 
@@ -35,15 +35,16 @@ public struct RequestSigningPlugin: Plugin {
     /// `PluginPlace.signing`.
     public var place: PluginPlace { .signing }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .waiting] }
 
     /// Creates a plugin that signs with a closure.
     ///
     /// - Parameters:
-    ///   - fields: The fields that the closure may set; any other one is an error. They aren't sent to another origin.
-    ///   - signature: Returns the fields to set, which replace fields of the same name. An error that it throws ends
-    ///     the call, with stage `.request`.
+    ///   - fields: The fields that the closure may set. Any other field is an error. They aren't sent to another
+    ///     origin.
+    ///   - signature: Returns the fields to set, which replace fields with the same names. If it throws an error, the
+    ///     call ends with stage `.request`.
     public init(
         fields: Set<HTTPHeaderName>,
         signature: @escaping @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
@@ -54,8 +55,8 @@ public struct RequestSigningPlugin: Plugin {
 
     /// Sets the fields of the signature.
     ///
-    /// - Throws: `TargetKitError` of stage `.request`, with the closure's error, that of a value with a line break, or
-    ///   that of a field that wasn't named.
+    /// - Throws: `TargetKitError` of stage `.request` if the closure throws an error, a value contains a line break, or
+    ///   a field isn't in the list.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -82,15 +83,14 @@ public struct RequestSigningPlugin: Plugin {
     }
 }
 
-/// Whether this code runs for a signature. A call that it makes doesn't wait for the slot of the call that is signed.
+/// Whether the current code runs for a signature. Its calls don't wait for the slot of the call that is being signed.
 enum SigningTask {
     @TaskLocal static var isRunning = false
 }
 
-/// Why a request couldn't be signed.
+/// The reason why a request couldn't be signed.
 package enum RequestSigningError: Error, Sendable, Hashable {
-    /// The signature has a header field that the plugin doesn't know as secret: a redirect would send it to another
-    /// origin.
+    /// The signature sets a field that isn't in the plugin's list, so that a redirect would send it to another origin.
     case undeclaredField(name: String)
 }
 
@@ -98,7 +98,7 @@ extension RequestSigningError: DescribedError {
     /// The problem in one line.
     package var redactedDescription: String {
         switch self {
-        case .undeclaredField(let name): "the signature sets \(name), which is not among the plugin's fields"
+        case .undeclaredField(let name): "the signature sets \(name), which isn't one of the plugin's fields"
         }
     }
 }

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The server's time, estimated from the `Date` field of its responses (RFC 9110 §6.6.1), for signatures and tokens of
-/// a device whose clock is wrong.
+/// Estimates the server's time from the `Date` field of its responses (RFC 9110 §6.6.1), for signatures and tokens on a
+/// device with a wrong clock.
 ///
 /// ```swift
 /// let clock = ServerClockPlugin()
@@ -15,15 +15,16 @@ import FoundationNetworking
 /// let date = clock.now
 /// ```
 ///
-/// `Date` has whole seconds and was written between sending and receiving. So each response gives a range for the
-/// difference of the clocks, which is as long as the exchange and one second. Several responses narrow the range,
-/// usually to some tenths of a second.
+/// `Date` has whole seconds, and is written between sending and receiving. Each response therefore gives a range for
+/// the difference between the clocks, which is as long as the exchange plus one second. Several responses narrow the
+/// range, usually to a few tenths of a second.
 ///
-/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect don't count. One
-/// response whose `Date` contradicts the others is ignored; when the next one agrees with it, one of the clocks has
-/// been set, and both count.
+/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect don't count. A single
+/// response whose `Date` contradicts the others is ignored. If the next response agrees with it, one of the clocks was
+/// set, and both count.
 ///
-/// Use one plugin for each server; the providers of a server share it. It can be read from any thread.
+/// Use one plugin for each server, and share it between the providers of the server. Its properties can be read on any
+/// thread.
 public struct ServerClockPlugin: Plugin {
     private struct Sent: Sendable {
         let date: Date
@@ -37,31 +38,31 @@ public struct ServerClockPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.willSend, .didReceive] }
 
-    /// Creates a clock that has seen no response.
+    /// Creates a clock without samples.
     ///
     /// - Parameter date: The device's clock; default: the system's.
     public init(date: @escaping @Sendable () -> Date = { Date() }) {
         self.date = date
     }
 
-    /// The server's time; before the first response, the device's.
+    /// The server's time; before the first response, the device's time.
     public var now: Date { date() + (offset ?? 0) }
 
-    /// How many seconds the server's clock is ahead of the device's; `nil` before the first response.
+    /// The number of seconds by which the server's clock is ahead of the device's; `nil` before the first response.
     public var offset: TimeInterval? {
         difference.withLock { $0.range.map { ($0.lowest + $0.highest) / 2 } }
     }
 
-    /// The largest error of ``offset`` in seconds, if the server's clock is right; `nil` before the first response.
+    /// The maximum error of ``offset`` in seconds, if the server's clock is correct; `nil` before the first response.
     package var uncertainty: TimeInterval? {
         let date = date()
         return difference.withLock { $0.range?.widened(until: date) }.map { ($0.highest - $0.lowest) / 2 }
     }
 
-    /// Notes when the request is sent.
+    /// Notes the time when the request is sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         context[sent] = Sent(date: date(), host: request.url?.host())
     }
@@ -80,7 +81,7 @@ public struct ServerClockPlugin: Plugin {
         else {
             return
         }
-        // Between these two moments the server's clock showed `server`, or up to a second more.
+        // Between these two times, the server's clock showed `server`, or up to one second more.
         let range = ClockOffset.Range(
             lowest: server.timeIntervalSince(received),
             highest: server.timeIntervalSince(sent.date) + 1,
@@ -89,7 +90,7 @@ public struct ServerClockPlugin: Plugin {
         difference.withLock { $0.add(range) }
     }
 
-    /// When that host made the response.
+    /// The date at which a host created the response.
     private static func date(of response: Response, from host: String?, now: Date) -> Date? {
         if let url = response.request?.url, url.host() != host { return nil }
         let headers = response.headers
@@ -100,26 +101,26 @@ public struct ServerClockPlugin: Plugin {
 
 /// The difference between two clocks, estimated from samples.
 ///
-/// Each sample is a range that contains the difference. The difference is in the intersection of all samples, which
-/// becomes smaller than any single one. A sample that contradicts the others is ignored; when the next one agrees with
-/// it, these two replace all earlier samples.
+/// Each sample is a range that contains the difference, so the difference is in the intersection of all samples. A
+/// sample that contradicts the others is ignored. If the next one agrees with it, these two replace all earlier
+/// samples.
 struct ClockOffset: Sendable {
-    /// How fast two clocks may drift apart: 100 ppm, more than quartz clocks do.
+    /// The maximum drift of two clocks, 100 ppm, which exceeds the drift of quartz clocks.
     private static let drift = 1e-4
 
-    /// A range of seconds, as of a moment of the local clock.
+    /// A range of seconds at a time of the local clock.
     struct Range: Sendable {
         var lowest: TimeInterval
         var highest: TimeInterval
         var date: Date
 
-        /// The range at another moment, wider by the drift.
+        /// The range at another time, widened by the drift.
         func widened(until later: Date) -> Range {
             let seconds = abs(later.timeIntervalSince(date)) * ClockOffset.drift
             return Range(lowest: lowest - seconds, highest: highest + seconds, date: later)
         }
 
-        /// The intersection; `nil` when it is empty.
+        /// The intersection; `nil` if it is empty.
         fileprivate func common(with other: Range) -> Range? {
             let lowest = max(lowest, other.lowest)
             let highest = min(highest, other.highest)

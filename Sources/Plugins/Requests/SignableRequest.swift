@@ -12,13 +12,13 @@ public struct SignableRequest: Sendable {
     public let method: HTTPMethod
     /// The URL, with its query.
     public let url: URL
-    /// The header fields, also those of the other plugins and the cookies of a `CookieStore`. Later the transport adds
-    /// `Host` and `Content-Length`, and `User-Agent` and `Accept-Encoding` if they are missing.
+    /// The header fields, including the fields of other plugins and the cookies of a `CookieStore`. The transport later
+    /// adds `Host` and `Content-Length`, and `User-Agent` and `Accept-Encoding` if they are missing.
     public let headers: HTTPHeaders
     /// The body.
     public let body: TransportRequest.Body
 
-    /// Creates a request, to test a signature.
+    /// Creates a request for testing a signature.
     package init(method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: TransportRequest.Body = .none) {
         self.method = method
         self.url = url
@@ -26,12 +26,12 @@ public struct SignableRequest: Sendable {
         self.body = body
     }
 
-    /// Reads the body from its start, in chunks, so that a large file costs no memory. It can be read any number of
-    /// times; it is opened again when it is sent.
+    /// Reads the body from its start in chunks, so that large files need no memory. It can be read any number of times,
+    /// and is opened again when it is sent.
     ///
-    /// - Parameter take: Receives up to 64 KiB at a time, which are valid until it returns. It isn't called for an
+    /// - Parameter take: Receives up to 64 KiB at a time, which are valid only during the call. It isn't called for an
     ///   empty body.
-    /// - Throws: What opening or reading the body throws, and what the closure throws.
+    /// - Throws: The error of opening or reading the body, or the closure's error.
     public func readBody(_ take: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch body {
         case .none: return
@@ -57,7 +57,7 @@ public struct SignableRequest: Sendable {
         return data
     }
 
-    /// The request, if it has a URL.
+    /// Creates a signable request; returns `nil` if the request has no URL.
     init?(_ request: TransportRequest) {
         guard let url = request.urlRequest.url else { return nil }
         self.init(

@@ -6,16 +6,16 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The end of an attempt, for plugins that judge servers. A status counts whether the target accepts it or not.
+/// The end of an attempt, for plugins that evaluate servers. A status counts regardless of whether the target accepts
+/// it.
 package struct AttemptOutcome {
     /// The status code, if a response arrived.
     package let status: Int?
-    /// Why the exchange failed, if it did.
+    /// The reason why the exchange failed, if it did.
     package let code: URLError.Code?
-    /// Whether the call was cancelled, or the timeout of the whole call has expired: neither is a failure of the
-    /// server.
+    /// Whether the call was cancelled, or the timeout of the whole call expired, which aren't failures of the server.
     package let isInterrupted: Bool
-    /// The request, if it is known; after redirects the last one.
+    /// The request, if known; after redirects, the last one.
     let request: URLRequest?
     /// The URL that responded, or at which the exchange failed; `nil` if the transport doesn't report it.
     let url: URL?
@@ -24,7 +24,7 @@ package struct AttemptOutcome {
 
     package init(_ result: Result<Response, TargetKitError>) {
         var (response, error) = result.parts
-        // Neither a stored response nor another plugin's error says anything about the server.
+        // A cached response or another plugin's error isn't evidence about the server.
         let isOfPlugin = error?.isOfPlugin == true
         if isOfPlugin || response?.origin.isCache == true { response = nil }
         let isOfTransport = response == nil && !isOfPlugin && error?.stage == .transport
@@ -38,8 +38,8 @@ package struct AttemptOutcome {
         wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
     }
 
-    /// Whether the exchange failed after the requested URL responded with a redirect. If the URL of the failure is
-    /// another one, the transport has followed a redirect itself.
+    /// Whether the exchange failed after the requested URL responded with a redirect. If the failure has another URL,
+    /// the transport itself followed a redirect.
     package var isBehindRedirect: Bool {
         if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
@@ -47,7 +47,7 @@ package struct AttemptOutcome {
         return url.redacted.absoluteString != asked.redacted.absoluteString
     }
 
-    /// Whether a redirect led to another server than the requested one, so the requested one responded.
+    /// Whether a redirect led to another server, so that the requested server responded.
     func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
@@ -55,7 +55,7 @@ package struct AttemptOutcome {
 }
 
 extension Result<Response, TargetKitError> {
-    /// The response, also that of a failure, and the failure.
+    /// The response, including the response of a failure, and the failure.
     package var parts: (response: Response?, error: TargetKitError?) {
         switch self {
         case .success(let response): (response, nil)
@@ -64,7 +64,7 @@ extension Result<Response, TargetKitError> {
     }
 }
 
-/// What a policy counts as a failure of a server.
+/// The results that a policy counts as failures of a server.
 protocol ServerFailures {
     /// The status codes.
     var statuses: Set<Int> { get }
@@ -73,7 +73,7 @@ protocol ServerFailures {
 }
 
 extension ServerFailures {
-    /// - Parameter url: The URL that the attempt asked for.
+    /// - Parameter url: The requested URL.
     func verdict(on outcome: AttemptOutcome, of url: URL?) -> Verdict {
         guard !outcome.isInterrupted else { return .nothing }
         if let status = outcome.status {
@@ -84,7 +84,7 @@ extension ServerFailures {
         return outcome.isElsewhere(than: url) ? .worked : .failed
     }
 
-    /// Whether the head of a stream has counted as a success, and its body has failed.
+    /// Whether the head of a stream counted as a success, but its body failed.
     func countsBodyFailure(of call: FinishedCall, from url: URL?) -> Bool {
         guard let code = call.bodyFailure, errorCodes.contains(code) else { return false }
         let head = AttemptOutcome(call.result)
@@ -93,7 +93,7 @@ extension ServerFailures {
 }
 
 extension FinishedCall {
-    /// The error of a stream whose body failed after its head had arrived; `nil` if it didn't.
+    /// The error of a stream whose body failed after its head; `nil` if there is none.
     fileprivate var bodyFailure: URLError.Code? {
         guard streamedByteCount != nil, case .failure(let error) = result, error.stage == .transport,
             error.response != nil
@@ -102,10 +102,10 @@ extension FinishedCall {
     }
 }
 
-/// What `URLError` codes mean for the server and the request.
+/// The meaning of `URLError` codes for the server and the request.
 package enum ConnectionFailure {
-    /// No connection was made: the name wasn't found, the connection was refused, or the TLS handshake failed. Nothing
-    /// of the request was sent, so no server processed it.
+    /// No connection was made, because the name wasn't found, the connection was refused, or the TLS handshake failed.
+    /// Nothing was sent, so no server processed the request.
     package static let beforeSending: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
@@ -114,10 +114,10 @@ package enum ConnectionFailure {
     /// The connection was lost, or the request timed out. The server may have processed the request.
     static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
 
-    /// Failures of the server: ``beforeSending`` and ``whileExchanging``. An offline device isn't one of them.
+    /// Failures of the server: ``beforeSending`` and ``whileExchanging``. These don't include an offline device.
     static let ofServer = beforeSending.union(whileExchanging)
 
-    /// Failures that are often temporary. A failed TLS handshake isn't.
+    /// Failures that are often temporary, which don't include a failed TLS handshake.
     static let transient: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
         .notConnectedToInternet,

@@ -2,8 +2,8 @@
 import Foundation
 import TargetKit
 
-/// A call wasn't sent because the calls before it have failed: the `underlying` error, with stage `.request` and kind
-/// `.server`, of a call that a ``CircuitBreakerPlugin`` refuses.
+/// The `underlying` error of a call that a ``CircuitBreakerPlugin`` rejects because earlier calls failed. The stage is
+/// `.request`, and the kind `.server`.
 ///
 /// ```swift
 /// catch {
@@ -11,11 +11,11 @@ import TargetKit
 /// }
 /// ```
 public struct CircuitOpenError: Error, Sendable, Hashable {
-    /// The circuit: `https://shop.example`, or what the plugin's key closure returns.
+    /// The circuit, for example `https://shop.example`, or the result of the plugin's key closure.
     public let key: String
-    /// How long calls are still refused; zero while a probe is in flight, and for an isolated circuit.
+    /// The remaining time for which calls are rejected; zero while a probe is in flight, and for an isolated circuit.
     public let remaining: Duration
-    /// Whether the app isolated the circuit. It then refuses calls until it is reset.
+    /// Whether the app isolated the circuit. It then rejects calls until it is reset.
     public let isIsolated: Bool
 
     package init(key: String, remaining: Duration, isIsolated: Bool = false) {
@@ -28,13 +28,13 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
 extension CircuitOpenError: DescribedError, ErrorWithKind {
     /// The problem in one line, for the developer.
     package var redactedDescription: String {
-        if isIsolated { return "calls to \(key) are refused because the app has isolated its circuit" }
-        let problem = "calls to \(key) are refused because earlier calls have failed"
+        if isIsolated { return "calls to \(key) are rejected because the app isolated the circuit" }
+        let problem = "calls to \(key) are rejected because earlier calls failed"
         guard remaining > .zero else { return problem + "; a probe is in flight" }
         return problem + "; the next call is sent in \(remaining.wholeSeconds) s"
     }
 
-    /// The service is unavailable at the moment.
+    /// The service is currently unavailable.
     package var kind: TargetKitError.Kind? { .server }
 
     /// Service Unavailable (RFC 9110 §15.6.4).

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// Counts durations by their length, for percentiles, in little memory.
+/// Counts durations by length for percentiles, with little memory.
 ///
-/// Microseconds are counted in buckets: one for each up to 63, then 32 of the same width for each doubling. A
-/// percentile is the middle of its bucket, so it is wrong by 1/64 at most, 1.6 %, or by half a microsecond where that
-/// is more. Durations below zero count as zero, those over 19 hours as 19 hours. A histogram takes at most 8 KiB, and
-/// 1.5 KiB where all is below a millisecond.
+/// There is a bucket for each microsecond up to 63, and then 32 buckets of equal width for each doubling. A percentile
+/// is the middle of its bucket, so its error is at most 1/64 (1.6 %) or half a microsecond. Durations are clamped to
+/// the range from zero to 19 hours. A histogram uses at most 8 KiB, or 1.5 KiB if all durations are below a
+/// millisecond.
 package struct DurationHistogram: Sendable, Hashable {
     private static let subBuckets: UInt64 = 32
     private static let largest = Duration.microseconds((1 << 36) - 1)
@@ -13,9 +13,9 @@ package struct DurationHistogram: Sendable, Hashable {
     private var buckets: [UInt64] = []
     /// The number of durations.
     package private(set) var count: UInt64 = 0
-    /// The shortest, exactly; `nil` when there is none.
+    /// The exact shortest duration; `nil` if there is none.
     package private(set) var shortest: Duration?
-    /// The longest, exactly; `nil` when there is none.
+    /// The exact longest duration; `nil` if there is none.
     package private(set) var longest: Duration?
     /// The sum of the durations.
     package private(set) var total = Duration.zero
@@ -23,7 +23,7 @@ package struct DurationHistogram: Sendable, Hashable {
     /// Creates an empty histogram.
     package init() {}
 
-    /// The mean; `nil` when there is none.
+    /// The mean duration; `nil` if there is none.
     package var mean: Duration? { count == 0 ? nil : total / Int(clamping: count) }
 
     /// Counts a duration.
@@ -50,11 +50,11 @@ package struct DurationHistogram: Sendable, Hashable {
         total += other.total
     }
 
-    /// The duration that this share of the durations doesn't exceed: `percentile(0.9)` is p90. It is always between
-    /// ``shortest`` and ``longest``.
+    /// The duration that a share of the durations doesn't exceed. For example, `percentile(0.9)` is p90. It is always
+    /// between ``shortest`` and ``longest``.
     ///
-    /// - Parameter share: From 0 to 1; other numbers count as 0 or 1.
-    /// - Returns: `nil` when there are no durations.
+    /// - Parameter share: The share from 0 to 1; other numbers are clamped.
+    /// - Returns: The duration, or `nil` if there are no durations.
     package func percentile(_ share: Double) -> Duration? {
         guard count > 0, let shortest, let longest else { return nil }
         let wanted = (min(max(share, 0), 1) * Double(count)).rounded(.up)
@@ -85,7 +85,7 @@ package struct DurationHistogram: Sendable, Hashable {
 }
 
 extension Duration {
-    /// Whole microseconds, rounded down, of a duration within the histogram's range.
+    /// The duration in whole microseconds, rounded down and within the histogram's range.
     fileprivate var microseconds: UInt64 {
         let (seconds, attoseconds) = components
         return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)

@@ -10,26 +10,26 @@ import TargetKit
 /// )
 /// ```
 ///
-/// - The handlers are asked in order after each attempt that failed, also if its response couldn't be decoded. The
-///   first that returns another decision than `.doNotRetry` decides: `.retry` retries the call after a delay, on the
-///   provider's clock; `.fail` ends it with that error. If none decides, the call ends with its error.
-/// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a
-///   URL, a token that couldn't be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a
-///   response. Such a call can't be retried; `.retry` then counts as `.doNotRetry`.
-/// - They aren't asked about cancelled calls, nor about an error that a handler of this or another plugin has created.
-/// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these
-///   calls, which can't be repeated then.
-/// - `.retry` counts as `.doNotRetry` for a call that isn't safe to retry: it has neither an idempotent method (RFC
-///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself shows that the server hasn't processed the request,
-///   as a code in the body may, pass `retriesNonIdempotentCalls: true`.
+/// - The handlers are called in order after each failed attempt, including responses that can't be decoded. The first
+///   decision other than `.doNotRetry` applies: `.retry` retries the call after a delay, on the provider's clock;
+///   `.fail` ends it with another error. If all return `.doNotRetry`, the call ends with its error.
+/// - They are called at the end of the call for a failure before or after the attempts, for example a target without a
+///   URL, a token that couldn't be fetched, or an error of an `ErrorMappingTarget` or another plugin's `process`. Such
+///   a call can't be retried, so `.retry` counts as `.doNotRetry`.
+/// - They aren't called for cancelled calls, or for errors that a handler of this or another plugin created.
+/// - They are called for a shared exchange with the exchange's context, and at its end for each of its calls, which
+///   then can't be retried.
+/// - `.retry` counts as `.doNotRetry` for a call that has neither an idempotent method (RFC 9110 §9.2.2) nor an
+///   `Idempotency-Key`, because it isn't safe to retry. If the failure itself shows that the server hasn't processed
+///   the request, for example with a code in the body, pass `retriesNonIdempotentCalls: true`.
 ///
-/// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
+/// Handlers must limit the attempts with `context.attempt`, because a handler that always retries never ends.
 public struct ErrorHandlingPlugin: Plugin {
     private typealias Handler = @Sendable (TargetKitError, RequestContext) async -> RetryDecision
 
     private let retriesNonIdempotentCalls: Bool
     private let handlers: [Handler]
-    /// The last attempt that the handlers were asked about.
+    /// The last attempt for which the handlers were called.
     private let lastAttempt = PluginStorage<Int>()
 
     /// Creates a plugin with handlers.
@@ -37,7 +37,7 @@ public struct ErrorHandlingPlugin: Plugin {
     /// - Parameters:
     ///   - retriesNonIdempotentCalls: Whether the handlers may also retry calls that aren't safe to retry, such as a
     ///     POST without an `Idempotency-Key`; default: `false`.
-    ///   - handlers: Each gets the failure and the call, with the number of the failed attempt.
+    ///   - handlers: The handlers. Each receives the failure and the context, with the number of the failed attempt.
     public init(
         retriesNonIdempotentCalls: Bool = false,
         _ handlers: (@Sendable (_ error: TargetKitError, _ context: RequestContext) async -> RetryDecision)...
@@ -49,10 +49,10 @@ public struct ErrorHandlingPlugin: Plugin {
     /// `PluginPlace.errorHandling`.
     public var place: PluginPlace { .errorHandling }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.retry, .process] }
 
-    /// Asks the handlers about an attempt that failed.
+    /// Calls the handlers for a failed attempt.
     public func retry(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
@@ -70,7 +70,7 @@ public struct ErrorHandlingPlugin: Plugin {
         return .doNotRetry
     }
 
-    /// Asks the handlers about a failure that they haven't been asked about.
+    /// Calls the handlers for a failure for which they haven't been called.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext

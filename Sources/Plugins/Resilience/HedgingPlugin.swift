@@ -6,23 +6,23 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends a request a second time if the first one takes unusually long, and uses the response that arrives first.
+/// Sends a request a second time if the first one takes unusually long, and uses the first response.
 ///
 /// ```swift
 /// let retry = RetryPlugin()
 /// let provider = Provider<Search>(plugins: [retry, HedgingPlugin(budgetOf: retry)])
 /// ```
 ///
-/// The second request is sent after a fixed delay, or after the 95th percentile of the endpoint's durations: of its
-/// last 500 to 1,000 exchanges, as soon as there are 20. The first response is the result, whatever its status, and the
-/// other request is cancelled. If one of them fails, the result is that of the other.
+/// The second request is sent after a fixed delay, or after the 95th percentile of the endpoint's last 500 to 1,000
+/// exchanges, once there are 20. The first response is the result regardless of its status, and the other request is
+/// cancelled. If one request fails, the result of the other is used.
 ///
-/// - Only requests that may be sent twice are: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`, a
-///   body in memory, a response in memory, and no progress to report. Uploads of files, downloads to files and streams
-///   are sent once.
-/// - Second requests are limited by a ``RetryBudget``: that of a ``RetryPlugin``, together with its repetitions, or one
-///   of its own.
-/// - Plugins see one exchange: a second request has the same header fields and signature, and doesn't count in a
+/// - Requests are sent twice only if they have an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`, the
+///   request and response bodies are in memory, and no progress is reported. File uploads, downloads to files and
+///   streams are sent once.
+/// - A ``RetryBudget`` limits second requests. It is either the budget of a ``RetryPlugin``, shared with its retries,
+///   or a separate one.
+/// - Plugins observe one exchange. A second request has the same header fields and signature, and doesn't count in a
 ///   ``ConcurrencyLimitPlugin`` or ``RateLimitPlugin``.
 public struct HedgingPlugin: Plugin {
     /// The durations of an endpoint's exchanges.
@@ -53,7 +53,7 @@ public struct HedgingPlugin: Plugin {
         case delayCancelled
     }
 
-    /// More endpoints than this aren't hedged, so that names with identifiers don't fill the memory.
+    /// The maximum number of hedged endpoints, so that names with identifiers don't fill the memory.
     private static let endpointLimit = 200
     private let fixedDelay: Duration?
     private let clock: any Clock<Duration>
@@ -67,8 +67,8 @@ public struct HedgingPlugin: Plugin {
     /// - Parameters:
     ///   - delay: The time after which the second request is sent; default `nil`: the 95th percentile of the endpoint's
     ///     durations. An endpoint is a case of a target with its method.
-    ///   - retry: The provider's plugin whose budget counts the second requests; default `nil`: a `RetryBudget()` of
-    ///     its own.
+    ///   - retry: The provider's plugin whose budget counts the second requests; default `nil`: a separate
+    ///     `RetryBudget()`.
     ///   - clock: Measures delays and durations; default: the continuous clock.
     public init(
         after delay: Duration? = nil,
@@ -82,15 +82,15 @@ public struct HedgingPlugin: Plugin {
         elapsedTime = ElapsedTime(clock)
     }
 
-    /// Inside the signature, which both requests have.
+    /// The place inside request signing, so that both requests have the same signature.
     public var place: PluginPlace { .hedging }
 
-    /// The hook that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .waiting] }
 
     /// Performs one exchange, with one or two requests.
     ///
-    /// - Throws: The error of the exchange; of two requests that fail, that of the one that failed first.
+    /// - Throws: The error of the exchange. If both requests fail, the first error.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -130,7 +130,7 @@ public struct HedgingPlugin: Plugin {
                 do { try await clock.wait(for: delay) } catch { return .delayCancelled }
                 return .delayEnded
             }
-            // The tasks of a group end before it does: the other request has released its connection.
+            // The tasks of a group end before the group, so the other request has released its connection.
             defer { group.cancelAll() }
             var (inFlight, failure) = (1, (any Error)?.none)
             while let event = await group.next() {
@@ -159,7 +159,7 @@ public struct HedgingPlugin: Plugin {
 }
 
 extension TransportRequest {
-    /// Whether it may be sent twice at the same time.
+    /// Whether the request may be sent twice at the same time.
     fileprivate var isHedgeable: Bool {
         guard progress == nil, case .memory = destination, urlRequest.isRepeatable() else { return false }
         switch body {
@@ -168,7 +168,7 @@ extension TransportRequest {
         }
     }
 
-    /// This request with the time that its timeout leaves after a delay.
+    /// This request with the remaining time of its timeout after a delay.
     fileprivate func shortened(by delay: Duration) -> TransportRequest {
         var request = self
         request.timeout = timeout.map { max($0 - delay, .milliseconds(1)) }

@@ -6,38 +6,39 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends calls to another host when the current one doesn't serve them.
+/// Sends calls to another host when the current host fails.
 ///
 /// ```swift
 /// HostFailoverPlugin(hosts: [main, reserve]) { host in log.note("orders now at \(host)") }
 /// ```
 ///
-/// The plugin replaces scheme, host and port of each request by those of ``currentHost``, which is at first the first
-/// of the list; path and query aren't changed. When a host fails by the ``HostFailoverPolicy``, all calls use the next
-/// one; after the last comes the first. Calls that fail on one host at the same time leave it only once.
+/// The plugin replaces the scheme, host and port of each request with those of ``currentHost``, which initially is the
+/// first one in the list. The path and query aren't changed. When a host fails according to the ``HostFailoverPolicy``,
+/// all calls use the next one; the first host follows the last. Calls that fail at the same time change the host only
+/// once.
 ///
-/// - A call that has failed on a host is sent at once to one that it hasn't tried; when it has tried all, it ends with
-///   its last result.
-/// - If no connection was made (the name wasn't found, the connection was refused, the TLS handshake failed), any call
-///   is sent to the next host. Otherwise the server may have processed the request, and only those calls are sent again
-///   for which that is safe: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. Other calls end with
-///   the failure; later ones use the next host.
-/// - Some time after its failure the first host is tried again, by one call that is safe to retry, and used again if
-///   it works.
-/// - A stream whose body fails moves later calls.
+/// - A call that fails on a host is immediately sent to a host that it hasn't tried. After trying all hosts, it ends
+///   with its last result.
+/// - If no connection was made (the name wasn't found, the connection was refused, or the TLS handshake failed), any
+///   call is sent to the next host. Otherwise, the server may have processed the request, so only calls with an
+///   idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key` are sent again. Other calls end with the failure, but
+///   later calls use the next host.
+/// - Some time after its failure, the first host is tried again with one call that is safe to retry, and used again if
+///   that succeeds.
+/// - If the body of a stream fails, later calls use the next host.
 /// - A failure after a redirect to another server doesn't count.
 ///
-/// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only
-/// hosts that may see them. A server can't add a host.
+/// Tokens, cookies and all other header fields of a request are sent to each host in the list, so list only trusted
+/// hosts. A server can't add a host.
 ///
-/// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One
-/// plugin can be used by any number of providers; its copies share their current host.
+/// A plugin has one list. For several lists, use several plugins, each for the targets that its `where` selects.
+/// Several providers can use the same plugin. Copies share the current host.
 public struct HostFailoverPlugin: Plugin {
-    /// Why a call couldn't be given a host.
+    /// The reason why no host could be assigned to a call.
     package enum Problem: Error, Sendable, Hashable {
-        /// That URL of the list isn't http or https, or has no host.
+        /// A URL in the list isn't http or https, or has no host.
         case unusableHost(URL)
-        /// The request's URL has no host that could be replaced.
+        /// The request's URL has no host to replace.
         case unusableRequest
     }
 
@@ -53,13 +54,13 @@ public struct HostFailoverPlugin: Plugin {
     /// Creates a plugin for a list of hosts.
     ///
     /// - Parameters:
-    ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an
-    ///     empty list the plugin does nothing. A URL without a host fails each call, with stage `.request`.
-    ///   - policy: When a host has failed; default: `HostFailoverPolicy()`.
+    ///   - hosts: URLs whose scheme, host and port are used, in order of preference. Their paths are ignored. If the
+    ///     list is empty, the plugin does nothing. If a URL has no host, each call fails with stage `.request`.
+    ///   - policy: Determines when a host has failed; default: `HostFailoverPolicy()`.
     ///   - clock: Measures the time until the first host is tried again; default: the continuous clock.
     ///   - onMove: Called with each new ``currentHost``, in order, on any thread; default: does nothing.
-    ///   - isMeant: Whether a target's calls use these hosts, for a provider whose targets belong to several servers;
-    ///     default: all do. The target is never a `MultiTarget`, but the one inside.
+    ///   - isMeant: Returns whether a target's calls use these hosts, for a provider whose targets belong to several
+    ///     servers; default: all do. For a `MultiTarget`, it receives the wrapped target.
     public init(
         hosts: [URL],
         policy: HostFailoverPolicy = HostFailoverPolicy(),
@@ -76,7 +77,7 @@ public struct HostFailoverPlugin: Plugin {
         pool = OrderedCallback(HostPool(count: hosts.count, probeAfter: policy.probeAfter)) { onMove(hosts[$0]) }
     }
 
-    /// The host that is used now, as it is in the list; `nil` with an empty list.
+    /// The current host's URL in the list; `nil` if the list is empty.
     public var currentHost: URL? {
         let current = pool.update { pool, _ in pool.current }
         return hosts.indices.contains(current) ? hosts[current].url : nil
@@ -85,7 +86,7 @@ public struct HostFailoverPlugin: Plugin {
     /// `PluginPlace.failover`.
     public var place: PluginPlace { .failover }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .exchange, .didReceive, .retry, .didFinish] }
 
     /// Replaces the host of the request.
@@ -109,13 +110,13 @@ public struct HostFailoverPlugin: Plugin {
         return request
     }
 
-    /// Sends a request that a ``CircuitBreakerPlugin`` refuses to the next host.
+    /// Sends a request that a ``CircuitBreakerPlugin`` rejects to the next host.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
         next: Exchange
     ) async throws -> TransportResponse {
-        // An error of another plugin means that it wasn't sent.
+        // An error of another plugin means that the request wasn't sent.
         var isSent = true
         defer { if isSent, context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current } }
         do {
@@ -129,21 +130,21 @@ public struct HostFailoverPlugin: Plugin {
             call.refused()
             context[calls] = call
             guard move(call, isSafe: true, context) else { throw error }
-            // Not the end of the call: `retry` sends it to the next host.
+            // Doesn't end the call, because `retry` sends it to the next host.
             throw refusal
         }
     }
 
-    /// Leaves a host that has failed, and returns to the first one when it has answered.
+    /// Changes the host after a failure, and returns to the first host after it has responded.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let call = context[calls] else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: call), elapsedTime.current)
         context[calls] = change { $0.ended(call, verdict: verdict, at: time) }
-        // The pool has counted the failure. One that wasn't sent ends with the call.
+        // The pool has counted the failure. A probe that wasn't sent ends with the call.
         if call.isProbe, context[probes]?.sentAt != nil { context[probes]?.end(.nothing) }
     }
 
-    /// Asks for another attempt, with the next host.
+    /// Requests another attempt with the next host.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard let call = context[calls] else { return .doNotRetry }
         if result.isRefused { return call.isMoved ? .retry(after: .zero) : .doNotRetry }
@@ -155,7 +156,7 @@ public struct HostFailoverPlugin: Plugin {
         return move(call, isSafe: wasUnsent || context.isRepeatable, context) ? .retry(after: .zero) : .doNotRetry
     }
 
-    /// Chooses the host of the next attempt; returns `false` if there is none.
+    /// Selects the host of the next attempt; returns `false` if there is none.
     private func move(_ call: HostPool.Call, isSafe: Bool, _ context: RequestContext) -> Bool {
         let isAvailable = availability
         let moved = pool.update { pool, _ in pool.moved(call, isSafe: isSafe, isAvailable: isAvailable) }
@@ -164,16 +165,16 @@ public struct HostFailoverPlugin: Plugin {
         return true
     }
 
-    /// Leaves a host at which the body of a stream has failed, and lets another call try the first host again if this
-    /// one wasn't sent.
+    /// Changes the host if the body of a stream failed, and lets another call try the first host if this one wasn't
+    /// sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let attempt = context[calls], policy.countsBodyFailure(of: call, from: hosts[attempt.host].url) {
             let time = elapsedTime.current
             change { _ = $0.ended(attempt, verdict: .failed, at: time) }
         }
         guard let probe = context[probes], probe.sentAt == nil else { return }
-        // Unless this call was cancelled or got a stored response, others would end in the same way if they tried at
-        // once.
+        // Unless this call was cancelled or returned a cached response, other immediate attempts would have the same
+        // result.
         let isUndecided = if case .success = call.result { true } else { AttemptOutcome(call.result).isInterrupted }
         probe.end(isUndecided ? .nothing : .failed)
     }
@@ -197,7 +198,7 @@ public struct HostFailoverPlugin: Plugin {
 }
 
 extension Result<Response, TargetKitError> {
-    /// Whether a circuit breaker refused the call.
+    /// Whether a circuit breaker rejected the call.
     fileprivate var isRefused: Bool {
         if case .failure(let error) = self { error.underlying is CircuitOpenError } else { false }
     }

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// When a host of a ``HostFailoverPlugin`` has failed, and when the first one is tried again.
+/// The conditions under which a host of a ``HostFailoverPlugin`` has failed, and the first host is tried again.
 public struct HostFailoverPolicy: Sendable, ServerFailures {
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
@@ -18,18 +18,19 @@ public struct HostFailoverPolicy: Sendable, ServerFailures {
     ///
     /// - Parameters:
     ///   - statuses: The status codes that are failures of the host; default: 502, 503, 504. Add 403 only if a gateway
-    ///     in front of the host sends it, since one forbidden call would move all calls.
-    ///   - errorCodes: The `URLError` codes that are failures of the host. Default `nil`: the host wasn't found,
-    ///     refused the connection, failed the TLS handshake, lost the connection or didn't respond in time. An offline
-    ///     device isn't a failure of a host. If calls have timeouts that a healthy host can exceed, pass codes without
-    ///     `.timedOut`: otherwise one slow call moves all calls.
-    ///   - movesNonIdempotentCallsOnStatus: Whether one of the statuses also moves a call that isn't safe to repeat,
-    ///     such as a POST without an `Idempotency-Key`. Default: `false`, since a server that answers may have
-    ///     processed the request. Pass `true` if only a gateway sends these statuses, before it forwards a request.
-    ///   - probeAfter: How long after its failure the first host is tried again; default: 60 seconds.
-    ///   - isAvailable: Whether a host may be used now; called before each attempt for each host. `false` counts as a
-    ///     failure of the host. Default `nil`: all hosts may be used. A host that a ``CircuitBreakerPlugin`` of the
-    ///     provider refuses is never used.
+    ///     in front of the host sends it; otherwise, one forbidden call would change the host of all calls.
+    ///   - errorCodes: The `URLError` codes that are failures of the host. Default `nil`: the host wasn't found, the
+    ///     connection was refused or lost, the TLS handshake failed, or the request timed out. An offline device isn't
+    ///     a failure of a host. If a healthy host can exceed the timeouts of calls, omit `.timedOut`; otherwise, one
+    ///     slow call changes the host of all calls.
+    ///   - movesNonIdempotentCallsOnStatus: Whether calls that aren't safe to retry, such as a POST without an
+    ///     `Idempotency-Key`, are also sent to the next host after one of the statuses. Default: `false`, because a
+    ///     server that responds may have processed the request. Pass `true` if only a gateway sends these statuses,
+    ///     before it forwards a request.
+    ///   - probeAfter: The time after its failure at which the first host is tried again; default: 60 seconds.
+    ///   - isAvailable: Returns whether a host may be used; called before each attempt for each host. `false` counts as
+    ///     a failure of the host. Default `nil`: all hosts may be used. A host whose calls a ``CircuitBreakerPlugin``
+    ///     of the provider rejects is never used.
     public init(
         statuses: Set<Int> = [502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil,
@@ -49,10 +50,10 @@ public struct HostFailoverPolicy: Sendable, ServerFailures {
 struct HostAddress: Sendable {
     /// The URL in the app's list.
     let url: URL
-    /// Scheme and authority, byte for byte: `https://b.example:8443`.
+    /// The unchanged scheme and authority, for example `https://b.example:8443`.
     private let start: String
 
-    /// `nil` for a URL that isn't http or https, or has no host.
+    /// Returns `nil` for a URL that isn't http or https, or has no host.
     init?(_ url: URL) {
         guard ServerOrigin(url) != nil else { return nil }
         self.url = url
@@ -60,7 +61,7 @@ struct HostAddress: Sendable {
         start = String(text[..<Self.endOfAuthority(in: text)])
     }
 
-    /// The URL at this host, with path and query byte for byte as they were; `nil` if it has no host to replace.
+    /// The URL at this host, with unchanged path and query; `nil` if it has no host to replace.
     func moving(_ url: URL) -> URL? {
         let text = url.absoluteString
         let end = Self.endOfAuthority(in: text)
@@ -68,7 +69,7 @@ struct HostAddress: Sendable {
         return URL(escaped: start + text[end...])
     }
 
-    /// Where the path begins (RFC 3986 §3.2); the start of a text without an authority.
+    /// The start of the path (RFC 3986 §3.2), or of the text if there is no authority.
     private static func endOfAuthority(in text: String) -> String.Index {
         guard let slashes = text.range(of: "://") else { return text.startIndex }
         return text[slashes.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The hosts of a ``HostFailoverPlugin``: the one that is used, and when the first of the list is tried again.
+/// The hosts of a ``HostFailoverPlugin``: the current one, and the time when the first one is tried again.
 struct HostPool: Sendable {
     /// The attempts of one call.
     struct Call: Sendable {
@@ -9,20 +9,19 @@ struct HostPool: Sendable {
         fileprivate(set) var host = 0
         /// Whether the current attempt tries the first host again.
         fileprivate(set) var isProbe = false
-        /// The number of the choice that the current attempt follows; `nil` if it goes to another host than the chosen
-        /// one.
+        /// The number of the choice that the current attempt follows; `nil` if it uses another host.
         fileprivate var choice: Int?
         fileprivate var failed: Set<Int> = []
-        /// Whether a circuit breaker refused an attempt.
+        /// Whether a circuit breaker rejected an attempt.
         fileprivate var wasRefused = false
         /// The host of the next attempt, after a failed one.
         fileprivate var next: Int?
 
-        /// Whether the next attempt goes to another host.
+        /// Whether the next attempt uses another host.
         var isMoved: Bool { next != nil }
 
-        /// Notes that a circuit breaker refused the current attempt. The call may go to another host; others may be
-        /// sent to this one again before that one responds.
+        /// Notes that a circuit breaker rejected the current attempt. The call may use another host, but other calls
+        /// may use this host again before that one responds.
         mutating func refused() {
             failed.insert(host)
             wasRefused = true
@@ -31,12 +30,12 @@ struct HostPool: Sendable {
 
     private let count: Int
     private let probeAfter: Duration
-    /// The host that is used.
+    /// The current host.
     private(set) var current = 0
-    /// Grows with each change of ``current``: the failure of an attempt that followed an earlier choice doesn't change
-    /// it again.
+    /// Increases with each change of ``current``, so that the failure of an attempt with an earlier choice doesn't
+    /// change it again.
     private var choice = 0
-    /// When the first host has last failed.
+    /// The time of the last failure of the first host.
     private var firstFailedAt: Duration?
     /// Whether a call tries the first host again.
     private var isProbing = false
@@ -46,11 +45,11 @@ struct HostPool: Sendable {
         self.probeAfter = probeAfter
     }
 
-    /// The call with the host of its next attempt.
+    /// Returns the call with the host of its next attempt.
     ///
     /// - Parameters:
-    ///   - mayProbe: Whether the call may try the first host again, since it can go on to another one.
-    ///   - isAvailable: For each host, whether it may be used now.
+    ///   - mayProbe: Whether the call may try the first host again, because it can then use another one.
+    ///   - isAvailable: Whether each host may be used.
     mutating func nextAttempt(of call: Call, mayProbe: Bool, isAvailable: [Bool], at now: Duration) -> Call {
         leaveUnavailable(isAvailable, at: now)
         var call = call
@@ -66,7 +65,7 @@ struct HostPool: Sendable {
         return call
     }
 
-    /// The call after its attempt has ended.
+    /// Returns the call after the end of its attempt.
     mutating func ended(_ call: Call, verdict: Verdict, at now: Duration) -> Call {
         var call = call
         if verdict == .failed {
@@ -85,9 +84,9 @@ struct HostPool: Sendable {
         return call
     }
 
-    /// The call with the host of an attempt that follows a failed one; `nil` if there is none.
+    /// Returns the call with the host of the attempt after a failed one; `nil` if there is none.
     ///
-    /// - Parameter isSafe: Whether no server can have processed the request, or it may be sent again nevertheless.
+    /// - Parameter isSafe: Whether no server can have processed the request, or it is safe to send again.
     func moved(_ call: Call, isSafe: Bool, isAvailable: [Bool]) -> Call? {
         guard call.failed.contains(call.host), isSafe else { return nil }
         var call = call
@@ -96,9 +95,9 @@ struct HostPool: Sendable {
         return call.next == nil ? nil : call
     }
 
-    /// The attempt that tries the first host again has ended, or isn't sent.
+    /// Notes that the attempt that tries the first host again ended or isn't sent.
     ///
-    /// - Parameter delaysNext: Whether the next such attempt is delayed, as after a failure.
+    /// - Parameter delaysNext: Whether to delay the next such attempt, as after a failure.
     mutating func endProbe(delaysNext: Bool, at now: Duration) {
         isProbing = false
         if delaysNext { firstFailedAt = now }

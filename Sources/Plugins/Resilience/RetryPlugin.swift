@@ -12,37 +12,36 @@ import FoundationNetworking
 /// let provider = Provider<Orders>(plugins: [RetryPlugin()])
 /// ```
 ///
-/// - The ``RetryPolicy`` defines which failures are retried, and how often; `CallOptions.retryPolicy` sets another one
-///   for a target or a call. A status counts whether the target accepts it or not.
-/// - Only calls that are safe to retry are retried, those with an idempotent method (RFC 9110 §9.2.2) or an
-///   `Idempotency-Key`, from their header fields or from `CallOptions.idempotencyKey`. That is also so after a failure
-///   in which nothing was sent.
-/// - The delay is a random time between zero and a bound that doubles with each repetition, so that calls which failed
-///   together aren't retried together. A server's `Retry-After` replaces it; if that is longer than the policy's
-///   `retryAfterLimit`, the call ends with the server's response. So does a call whose `CallTimeout.wholeCall` would
-///   expire during the delay.
-/// - The repetitions of a scope are limited by a ``RetryBudget``.
-/// - A download or upload that can be continued may be repeated as often again after each attempt that has advanced it
-///   by 64 KiB. An upload is also repeated after the status 423, with which a server says that it still processes the
-///   interrupted request.
-/// - The error of a call has its earlier attempts (`TargetKitError.previousAttempts`).
-/// - A call that was cancelled, or failed before it was sent, isn't repeated. The delay is measured by the provider's
-///   clock and ends when the call is cancelled.
-/// - Calls that share an exchange are repeated together.
-/// - All bodies of TargetKit can be sent again; a body source that can't be opened a second time ends the call with
-///   its own error.
+/// - The ``RetryPolicy`` defines which failures are retried, and how often. `CallOptions.retryPolicy` overrides it for
+///   a target or a call. A status counts regardless of whether the target accepts it.
+/// - Only calls that are safe to retry are retried, even if nothing was sent. These are calls with an idempotent method
+///   (RFC 9110 §9.2.2) or an `Idempotency-Key`, from their header fields or `CallOptions.idempotencyKey`.
+/// - The delay is a random time between zero and a bound that doubles with each retry, so that calls that fail together
+///   aren't retried together. A server's `Retry-After` replaces it. If that is longer than the policy's
+///   `retryAfterLimit`, or the call's `CallTimeout.wholeCall` would expire during the delay, the call ends with the
+///   server's response.
+/// - A ``RetryBudget`` limits the retries of a scope.
+/// - The count of a resumable download or upload starts over after each attempt that transfers at least 64 KiB. An
+///   upload is also retried after status 423, with which a server reports that it is still processing the interrupted
+///   request.
+/// - The error of a call contains its earlier attempts (`TargetKitError.previousAttempts`).
+/// - A call that was cancelled, or failed before it was sent, isn't retried. The provider's clock measures the delay,
+///   which ends when the call is cancelled.
+/// - Calls that share an exchange are retried together.
+/// - All TargetKit bodies can be sent again. If a body source can't be opened a second time, the call ends with its
+///   error.
 ///
-/// One plugin can be used by any number of providers; its copies share their budget.
+/// Several providers can use the same plugin. Copies share the budget.
 public struct RetryPlugin: Plugin {
-    /// What is known of the attempts of one call.
+    /// The state of the attempts of one call.
     fileprivate struct Attempts: Sendable {
         var isRepeatable = false
         var repetitions = 0
-        /// `TransferState.continuedByteCount` when the repetitions were last forgotten.
+        /// `TransferState.continuedByteCount` when the retries were last reset.
         var byteCount: Int64 = 0
     }
 
-    /// The number of bytes that a transfer has to advance so that its earlier repetitions don't count.
+    /// The number of bytes that a transfer must advance to reset its retries.
     fileprivate static let progress: Int64 = 64 << 10
 
     private let policy: RetryPolicy
@@ -50,22 +49,22 @@ public struct RetryPlugin: Plugin {
     let counter: RetryCounter
     private let shouldRetry: (@Sendable (Result<Response, TargetKitError>, RequestContext) -> Bool?)?
     private let onRetry: @Sendable (FailedAttempt, RequestContext) -> Void
-    /// Under a lock of its own: a generator changes when it is used, and no other work waits for it.
+    /// Has a separate lock, because a generator changes when it is used, and no other work needs to wait for it.
     private let generator: Locked<any RandomNumberGenerator & Sendable>
     private let attempts = PluginStorage<Attempts>()
 
-    /// Creates a plugin that repeats calls.
+    /// Creates a plugin that retries calls.
     ///
     /// - Parameters:
-    ///   - policy: Which failures are repeated; default: `RetryPolicy()`.
-    ///   - budget: How many repetitions a scope may have; default: `RetryBudget()`.
-    ///   - clock: Measures the budget's window; default: the continuous clock. Delays are measured by the provider's.
-    ///   - generator: Makes the random part of a delay; default: the system's generator. It is used by one thread at a
-    ///     time, with a lock held: its `next()` should not wait.
-    ///   - now: The time of day, for a `Retry-After` with a date in a response without a `Date`.
-    ///   - shouldRetry: Whether the result of an attempt is repeated; `nil`: by the policy's statuses and codes. The
-    ///     other conditions stay: the call is safe to repeat, and its attempts, its time and the budget aren't used
-    ///     up. Default: the policy decides.
+    ///   - policy: Determines which failures are retried; default: `RetryPolicy()`.
+    ///   - budget: Limits the retries of a scope; default: `RetryBudget()`.
+    ///   - clock: Measures the budget's window; default: the continuous clock. The provider's clock measures delays.
+    ///   - generator: Generates the random part of a delay; default: the system's generator. It is used on one thread
+    ///     at a time under a lock, so its `next()` should not wait.
+    ///   - now: Returns the current date, for a `Retry-After` with a date in a response without a `Date`.
+    ///   - shouldRetry: Returns whether to retry after the result of an attempt; `nil` to use the policy's statuses and
+    ///     codes. The other conditions still apply, including safety, the number of attempts, the timeout and the
+    ///     budget. Default: uses the policy.
     ///   - onRetry: Called before each delay with the failed attempt and its context; default: does nothing.
     public init(
         policy: RetryPolicy = RetryPolicy(),
@@ -90,7 +89,7 @@ public struct RetryPlugin: Plugin {
     /// `true`.
     public var isSingle: Bool { true }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .willSend, .retry] }
 
     /// Adds the call's `idempotencyKey`, unless the request has one.
@@ -103,7 +102,7 @@ public struct RetryPlugin: Plugin {
         return request
     }
 
-    /// Counts the call, and records whether it is safe to repeat.
+    /// Counts the call, and records whether it is safe to retry.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         var attempts = context[self.attempts] ?? Attempts()
         attempts.isRepeatable = request.isRepeatable(with: (context.options.retryPolicy ?? policy).methods)
@@ -111,7 +110,7 @@ public struct RetryPlugin: Plugin {
         if context.attempt == 0 { counter.countCall(in: context.scope) }
     }
 
-    /// Asks for another attempt.
+    /// Requests another attempt.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = context.options.retryPolicy ?? policy
         let outcome = AttemptOutcome(result)
@@ -122,7 +121,7 @@ public struct RetryPlugin: Plugin {
         }
         let asked = result.parts.response.flatMap { RetryAfter.delay(in: $0.headers, now: now()) }
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
-        // A call that shares an exchange has sent nothing itself.
+        // A call that shares an exchange hasn't sent anything itself.
         guard var attempts = context[self.attempts],
             context.transfer?.isRepeatable ?? attempts.isRepeatable,
             attempts.noteProgress(of: context) + 1 < policy.attempts
@@ -136,7 +135,7 @@ public struct RetryPlugin: Plugin {
         return .retry(after: delay)
     }
 
-    /// - Parameter asked: The delay that the server asks for.
+    /// - Parameter asked: The delay that the server requests.
     private func delay(before repetition: Int, by policy: RetryPolicy, asked: Duration?) -> Duration {
         if let asked, asked > .zero { return min(asked, LongestWait.year) }
         let share = generator.withLock { Double.random(in: 0...1, using: &$0) }
@@ -145,7 +144,7 @@ public struct RetryPlugin: Plugin {
 
     private func isTransient(_ outcome: AttemptOutcome, context: RequestContext, by policy: RetryPolicy) -> Bool {
         if let status = outcome.status {
-            // The server still processes the request that was interrupted.
+            // The server is still processing the interrupted request.
             let isLocked = status == 423 && context.transfer?.isRepeatable == true && !policy.statuses.isEmpty
             return isLocked || policy.statuses.contains(status)
         }
@@ -154,7 +153,7 @@ public struct RetryPlugin: Plugin {
 }
 
 extension RetryPlugin.Attempts {
-    /// Forgets earlier repetitions if the transfer has advanced since. Returns the number of repetitions.
+    /// Resets the retries if the transfer has advanced, and returns their number.
     fileprivate mutating func noteProgress(of context: RequestContext) -> Int {
         guard let count = context.transfer?.continuedByteCount else { return repetitions }
         if count - byteCount >= RetryPlugin.progress {
@@ -167,23 +166,24 @@ extension RetryPlugin.Attempts {
 }
 
 extension CallOptions {
-    /// How a `RetryPlugin` repeats the call; default `nil`: by the plugin's policy. `RetryPolicy.never` for no
-    /// repetitions.
+    /// The policy with which a `RetryPlugin` retries the call; default `nil`: the plugin's policy. Use
+    /// `RetryPolicy.never` to disable retries.
     public var retryPolicy: RetryPolicy? {
         get { self[RetryPolicyKey.self] }
         set { self[RetryPolicyKey.self] = newValue }
     }
 
-    /// The key by which the server recognizes a repetition of the call, so that a POST can be sent again; default
-    /// `nil`: none. A `RetryPlugin` sends it as `Idempotency-Key` with every attempt.
+    /// The key with which the server recognizes retries of the call, so that a POST can be retried; default `nil`:
+    /// none. A `RetryPlugin` sends it as `Idempotency-Key` with every attempt.
     ///
     /// ```swift
     /// let receipt = try await provider.request(.pay(draft), options: .setting(\.idempotencyKey, draft.id.uuidString))
     /// ```
     ///
-    /// It must differ for different operations, and be the same when a person starts one again: use a property of what
-    /// is sent, not a random value. It is sent as it is (draft-ietf-httpapi-idempotency-key-header requires quotation
-    /// marks, many servers don't). An empty key isn't sent; one with CR, LF or NUL ends the call with stage `.request`.
+    /// It must differ for different operations, but be equal when a user repeats one, so use a property of the data
+    /// rather than a random value. It is sent unchanged (draft-ietf-httpapi-idempotency-key-header requires quotation
+    /// marks, but many servers don't). An empty key isn't sent. A key with CR, LF or NUL ends the call with stage
+    /// `.request`.
     public var idempotencyKey: String? {
         get { self[IdempotencyKey.self] }
         set { self[IdempotencyKey.self] = newValue }

@@ -19,20 +19,20 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - attempts: The largest number of times a call is sent, including the first; repetitions that other plugins
-    ///     ask for don't count. Default: 3. With 1 or less, calls aren't repeated. A server can receive more requests:
-    ///     when a kept connection is closed as a request arrives, HTTP clients send the request again on a new one (RFC
-    ///     9110 §9.2.2), so that three attempts can be six requests.
-    ///   - baseDelay: The longest delay before the first repetition; it doubles with each further one. Default: 0.2
+    ///   - attempts: The maximum number of times that a call is sent, including the first; retries of other plugins
+    ///     don't count. Default: 3. If 1 or less, calls aren't retried. A server can receive more requests, because
+    ///     HTTP clients send a request again on a new connection if a reused connection is closed as the request
+    ///     arrives (RFC 9110 §9.2.2). Three attempts can therefore be six requests.
+    ///   - baseDelay: The maximum delay before the first retry. It doubles with each further retry. Default: 0.2
     ///     seconds.
-    ///   - maximumDelay: The longest delay before any repetition; at most a year. Default: 20 seconds.
-    ///   - retryAfterLimit: The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks
-    ///     for more, the call isn't repeated. No delay is longer than a year. Default: 60 seconds.
-    ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default
-    ///     `nil`: 408, 425, 429, 500, 502, 503, 504.
-    ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host wasn't found or
-    ///     refused the connection, the device is offline, the connection was lost, the request timed out.
-    ///   - methods: The methods that are repeated without an idempotency key. Default `nil`: the idempotent methods of
+    ///   - maximumDelay: The maximum delay before any retry, at most a year. Default: 20 seconds.
+    ///   - retryAfterLimit: The maximum `Retry-After` delay (RFC 9110 §10.2.3), at most a year. If the server requests
+    ///     a longer delay, the call isn't retried. Default: 60 seconds.
+    ///   - statuses: The status codes after which a call is retried, regardless of whether the target accepts them.
+    ///     Default `nil`: 408, 425, 429, 500, 502, 503, 504.
+    ///   - errorCodes: The `URLError` codes after which a call is retried. Default `nil`: the host wasn't found, the
+    ///     connection was refused or lost, the device is offline, or the request timed out.
+    ///   - methods: The methods that are retried without an idempotency key. Default `nil`: the idempotent methods of
     ///     RFC 9110 §9.2.2, and QUERY.
     public init(
         attempts: Int = 3,
@@ -52,18 +52,18 @@ public struct RetryPolicy: Sendable, Hashable {
         self.methods = methods ?? HTTPMethod.idempotent
     }
 
-    /// Retries calls that are safe to repeat, after any failure that is often temporary: the default.
+    /// Retries calls that are safe to retry after failures that are often temporary. This is the default.
     public static let idempotent = RetryPolicy()
 
-    /// Retries calls that are safe to repeat, only after their connection was lost; no status, no timeout.
+    /// Retries calls that are safe to retry only if the connection was lost, but not after a status or timeout.
     public static let lostConnections = RetryPolicy(statuses: [], errorCodes: [.networkConnectionLost])
 
     /// No retries.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// The longest delay before a repetition.
+    /// The maximum delay before a retry.
     ///
-    /// - Parameter repetition: 0 for the first repetition.
+    /// - Parameter repetition: The number of the retry, from 0.
     package func longestDelay(before repetition: Int) -> Duration {
         let maximum = min(maximumDelay, LongestWait.year)
         guard baseDelay > .zero, maximum > .zero else { return .zero }

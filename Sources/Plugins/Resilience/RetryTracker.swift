@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The calls and repetitions that a ``RetryPlugin``, and the hedged requests that count with it, share.
+/// The counts of calls and retries that a ``RetryPlugin`` shares with hedged requests.
 final class RetryCounter: Sendable {
     private let elapsedTime: ElapsedTime
     private let tracker: Locked<RetryTracker>
@@ -11,22 +11,22 @@ final class RetryCounter: Sendable {
         tracker = Locked(RetryTracker(budget))
     }
 
-    /// Counts a call that is sent for the first time.
+    /// Counts the first attempt of a call.
     func countCall(in scope: RequestScope) {
         let time = elapsedTime.current
         tracker.withLock { $0.countCall(in: scope, at: time) }
     }
 
-    /// Counts a repetition; returns `false` if the budget doesn't allow it.
+    /// Counts a retry, and returns `false` if the budget doesn't allow it.
     func takeRepetition(in scope: RequestScope) -> Bool {
         let time = elapsedTime.current
         return tracker.withLock { $0.takeRepetition(in: scope, at: time) }
     }
 }
 
-/// The calls and repetitions of each scope, against its ``RetryBudget``.
+/// The calls and retries of each scope, compared with its ``RetryBudget``.
 ///
-/// A scope that has a parent is counted with the outermost one.
+/// A scope with a parent is counted with the outermost scope.
 struct RetryTracker: Sendable {
     private struct Account: Sendable {
         weak var scope: RequestScope?
@@ -40,12 +40,12 @@ struct RetryTracker: Sendable {
         self.budget = budget
     }
 
-    /// Counts a call that is sent for the first time.
+    /// Counts the first attempt of a call.
     mutating func countCall(in scope: RequestScope, at now: Duration) {
         withCount(of: scope) { $0.add(at: now) }
     }
 
-    /// Counts a repetition; returns `false` if the budget doesn't allow it.
+    /// Counts a retry, and returns `false` if the budget doesn't allow it.
     mutating func takeRepetition(in scope: RequestScope, at now: Duration) -> Bool {
         let budget = budget
         return withCount(of: scope) { count in
@@ -63,9 +63,9 @@ struct RetryTracker: Sendable {
         var outermost = scope
         while let parent = outermost.parent { outermost = parent }
         let key = ObjectIdentifier(outermost)
-        // The identifier of a released scope may be that of a new one.
+        // A new scope may have the identifier of a released one.
         if let index = accounts.index(forKey: key), accounts.values[index].scope === outermost {
-            // In place: a copy would copy the counts, too.
+            // Changed in place, because a copy would also copy the counts.
             return change(&accounts.values[index].count)
         }
         accounts = accounts.filter { $0.value.scope != nil }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// How many events there were within a window of time that ends now, and how many of them were marked.
+/// The numbers of all events and of marked events within a window of time that ends now.
 ///
-/// The window is counted in tenths, so that the memory doesn't grow with the number of events: an event counts for
+/// The window is divided into tenths, so that the memory doesn't grow with the number of events. An event counts for
 /// nine to ten tenths of the window.
 struct RollingCount: Sendable {
     private struct Slot: Sendable {
@@ -17,7 +17,7 @@ struct RollingCount: Sendable {
 
     /// Creates an empty count.
     ///
-    /// - Parameter length: The length of the window; zero or less counts the events of one instant.
+    /// - Parameter length: The length of the window. If zero or less, only the events of one instant count.
     init(length: Duration) {
         slotLength = max(length / Self.slotCount, .nanoseconds(1))
     }
@@ -32,7 +32,7 @@ struct RollingCount: Sendable {
         }
     }
 
-    /// Counts one more mark, without an event.
+    /// Counts another mark, without an event.
     mutating func mark(at now: Duration) {
         change(at: now) { $0.marked += 1 }
     }

@@ -2,12 +2,12 @@
 import Foundation
 import TargetKit
 
-/// Scheme, host and port of a URL (RFC 9110 §4.3.1), which identify a server.
+/// The scheme, host and port of a URL, which identify a server (RFC 9110 §4.3.1).
 package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// `https://shop.example`, in lower case, without the default port of the scheme.
+    /// The origin in lowercase, without the scheme's default port, for example `https://shop.example`.
     package let description: String
 
-    /// `nil` for a URL that isn't http or https, or has no host.
+    /// Returns `nil` for a URL that isn't http or https, or has no host.
     package init?(_ url: URL) {
         let text = url.absoluteString
         if let length = Self.lengthOfPlainOrigin(in: text), let origin = String(text.utf8.prefix(length)) {
@@ -23,8 +23,9 @@ package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
         description = origin
     }
 
-    /// The length of the origin at the start of a URL's text, if it is in lower case and has no user, default port or
-    /// address in brackets, as in most URLs: reading `scheme`, `host` and `port` would create three strings.
+    /// The length of the origin at the start of a URL's text, if it is in lowercase and has no user, default port or
+    /// address in brackets. This is a fast path for most URLs, because reading `scheme`, `host` and `port` would create
+    /// three strings.
     private static func lengthOfPlainOrigin(in text: String) -> Int? {
         let length = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
             let start = bytes.starts(with: "https://".utf8) ? 8 : bytes.starts(with: "http://".utf8) ? 7 : nil
@@ -44,8 +45,8 @@ package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
         return length ?? nil
     }
 
-    /// Where the port after that colon ends; `nil` for a port that has other spellings, so that equal origins have
-    /// equal texts.
+    /// The end of the port after a colon; `nil` for a port with alternative spellings, so that equal origins have equal
+    /// texts.
     private static func lengthOfPort(in bytes: UnsafeBufferPointer<UInt8>, after colon: Int) -> Int? {
         let rest = bytes[(colon + 1)...]
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

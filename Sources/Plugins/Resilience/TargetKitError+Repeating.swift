@@ -6,9 +6,9 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// What the failure of a call means for an outbox or a queue that sends it again.
+/// The meaning of a call's failure for an outbox or queue that retries it.
 extension TargetKitError {
-    /// Whether the server responds that it isn't available.
+    /// Whether the server responded that it is unavailable.
     package var isUnavailable: Bool {
         guard stage == .status, let status = response?.statusCode else { return false }
         return RetryAfter.statuses.contains(status) || (500...599).contains(status)

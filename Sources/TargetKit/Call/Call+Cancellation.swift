@@ -6,9 +6,10 @@ import FoundationNetworking
 #endif
 
 extension Call {
-    /// Why the call was interrupted; `nil` if it wasn't, or only after its file was in place.
+    /// The reason why the call was interrupted; `nil` if it wasn't, or only after its file was in place.
     var interruption: RequestHandle.Interruption? {
-        let interruption = handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
+        // The cancellation of a caller's task also interrupts the handle.
+        let interruption = handle.interruption ?? (hasOwnTask && Task.isCancelled ? .cancelled : nil)
         return interruption == nil || handle.isCommitted ? nil : interruption
     }
 
@@ -27,6 +28,9 @@ extension Call {
     private func needsTask(in hook: PluginHooks?) -> Bool {
         !hasOwnTask && hook.map(plugins.waitingHooks.contains) ?? true
     }
+
+    /// Whether ``cancellable(in:work:)`` only calls the work in this hook, so that no closure is needed.
+    func isDirect(_ hook: PluginHooks) -> Bool { configuration.countingClock == nil && !needsTask(in: hook) }
 
     func checkCancellation() throws {
         if interruption != nil { throw CancellationError() }
@@ -78,8 +82,8 @@ extension TargetKitError {
         var error = self
         switch interruption {
         case .cancelled:
-            error.stage = .cancelled
-            error.appError = nil
+            if stage != .cancelled { error.stage = .cancelled }
+            if appError != nil { error.appError = nil }
         case .shutDown:
             if stage == .cancelled { error = TargetKitError(stage: .shutDown, target: target) }
         case .timedOut:

@@ -17,7 +17,7 @@ public struct ExchangeResult: Sendable {
     public var validation: StatusValidation?
 }
 
-/// How a driver receives the response to a request.
+/// The way in which a driver receives the response to a request.
 struct Reception: Sendable {
     /// The accepted statuses; `nil` for the target's validation.
     var validation: StatusValidation?
@@ -39,15 +39,22 @@ extension Call {
         _ reception: Reception = Reception()
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
-        let request = try await signed(prepared, to: target, context)
+        let request = plugins.signs ? try await signed(prepared, to: target, context) : prepared
         context.sentRequest = request.urlRequest
         plugins.willSend(request.urlRequest, context: context)
         let result: Result<Response, TargetKitError>
         do {
-            result = .success(try await validatedResponse(to: request, of: target, reception))
+            let limited = limited(request, to: target)
+            let received =
+                if reception.endsWhenPaused || reception.receive != nil {
+                    try await driverResult(of: limited, to: target, reception)
+                } else {
+                    try await exchangeResult(of: limited, to: target)
+                }
+            try checkCancellation()
+            result = .success(try validated(received, reception))
         } catch {
-            let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
-            result = .failure(failure(error, at: .transport, request: request.urlRequest))
+            result = .failure(failure(error, of: request))
         }
         plugins.didReceive(result, context: context)
         return result
@@ -71,20 +78,10 @@ extension Call {
         }
     }
 
-    /// Sends a request, and returns its response if the status code is accepted.
-    private func validatedResponse(
-        to request: TransportRequest,
-        of target: ResolvedTarget,
-        _ reception: Reception
-    ) async throws -> Response {
-        let result =
-            if reception.endsWhenPaused || reception.receive != nil {
-                try await driverResult(of: request, to: target, reception)
-            } else {
-                try await exchangeResult(of: request, to: target)
-            }
-        try checkCancellation()
-        return try Response(
+    /// The response if its status code is accepted. Keeps the response's fields out of the frames of suspended calls.
+    @inline(never)
+    private func validated(_ result: ExchangeResult, _ reception: Reception) throws -> Response {
+        try Response(
             result.response,
             to: result.request,
             after: result.redirects,
@@ -92,6 +89,22 @@ extension Call {
             isStream: kind.isStream
         )
         .filter(result.validation ?? reception.validation ?? context.target.validation)
+    }
+
+    private func failure(_ error: any Error, of request: TransportRequest) -> TargetKitError {
+        let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
+        return failure(error, at: .transport, request: request.urlRequest)
+    }
+
+    /// The request, with its timeout measured by a test clock. A stub applies its delay and timeout itself.
+    private func limited(_ request: TransportRequest, to target: ResolvedTarget) -> TransportRequest {
+        guard target.stub == .never, !kind.isStream, let timeout = request.timeout,
+            let clock = configuration.exchangeClock
+        else { return request }
+        var request = request
+        request.timeout = nil
+        request.limit = ExchangeLimit(timeout, by: clock, configuration.elapsedTime)
+        return request
     }
 
     /// Sends a request of a driver that reads the body or replaces the response.
@@ -104,7 +117,11 @@ extension Call {
         let receive = reception.receive
         // The timeout covers the body of a stream, and pausing the call ends it.
         let exchange = { @Sendable in
-            try await self.exchangeResult(of: request, to: target, receive: isStreamed ? receive : nil)
+            let result = try await self.exchangeResult(of: request, to: target)
+            guard isStreamed, let receive else { return result }
+            return try await self.within(request.limit) {
+                try await self.cancellable { try await receive(result) }
+            }
         }
         let result = reception.endsWhenPaused ? try await pausable(exchange) : try await exchange()
         guard !isStreamed, let receive else { return result }
@@ -115,73 +132,74 @@ extension Call {
 // MARK: - The network
 
 extension Call {
-    /// Sends a request within its timeout and follows its redirects.
-    private func exchangeResult(
-        of request: TransportRequest,
-        to target: ResolvedTarget,
-        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
-    ) async throws -> ExchangeResult {
-        var request = request
-        // A stub applies its delay and timeout itself.
-        if target.stub == .never, !kind.isStream, let timeout = request.timeout,
-            let clock = configuration.exchangeClock
-        {
-            request.timeout = nil
-            request.limit = ExchangeLimit(timeout, by: clock, configuration.elapsedTime)
+    /// Sends a request and follows its redirects.
+    private func exchangeResult(of first: TransportRequest, to target: ResolvedTarget) async throws -> ExchangeResult {
+        let timeout = first.timeout.map { RedirectTimeout($0, isPluginTimeCounted: !plugins.exchanges) }
+        let request = timeout?.startingWhenSent(first) ?? first
+        let redirect: RedirectFollower.Step
+        // The response is released before the next exchange.
+        do {
+            let response = try await performExchange(request, to: target)
+            guard let next = try step(after: response, to: request, of: target) else {
+                return arrived(response, to: request)
+            }
+            redirect = next
         }
-        let result = try await follow(request, to: target)
-        meter?.responseArrived()
-        guard let receive else { return result }
-        return try await within(request.limit) {
-            try await self.cancellable { try await receive(result) }
-        }
+        return try await follow(redirect, of: target, within: timeout)
     }
 
-    private func follow(_ first: TransportRequest, to target: ResolvedTarget) async throws -> ExchangeResult {
-        var request = first
+    /// Follows redirects until there is another response.
+    private func follow(
+        _ first: RedirectFollower.Step,
+        of target: ResolvedTarget,
+        within timeout: RedirectTimeout?
+    ) async throws -> ExchangeResult {
+        var step = first
         var redirects: [Redirect] = []
-        let begun = first.timeout.map { _ in ContinuousClock.now }
-        var sentAt: Locked<ContinuousClock.Instant?>?
-        if begun != nil, plugins.exchanges {
-            // The time that plugins wait before the first request isn't counted.
-            let time = Locked<ContinuousClock.Instant?>(nil)
-            sentAt = time
-            request.onSend = { [onSend = first.onSend] sent in
-                time.withLock { $0 = $0 ?? .now }
-                onSend?(sent)
-            }
-        }
         while true {
-            let step: RedirectFollower.Step
+            redirects.append(step.redirect)
+            try configuration.redirects.check(redirects)
+            var request = step.request
+            request.onSend = nil
+            request.timeout = try timeout?.remainingTime
+            if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
             // The response is released before the next exchange.
             do {
-                if !redirects.isEmpty, let timeout = first.timeout, let start = sentAt?.withLock(\.self) ?? begun {
-                    request.timeout = try (start + LongestWait.limited(timeout)).remainingTime
-                }
                 let response = try await redirectedResponse(to: request, of: target, after: redirects)
-                // A redirect in a sample response isn't followed.
-                guard target.stub == .never, context.options.followsRedirects,
-                    let next = try configuration.redirects.step(after: response.head, to: request)
-                else {
-                    return ExchangeResult(response: response, request: request.urlRequest, redirects: redirects)
+                guard let next = try self.step(after: response, to: request, of: target) else {
+                    return arrived(response, to: request, after: redirects)
                 }
                 step = next
             }
-            redirects.append(step.redirect)
-            try configuration.redirects.check(redirects)
-            request = step.request
-            request.onSend = nil
-            if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
         }
     }
 
-    /// Performs one exchange. An error after a redirect records the redirects.
+    /// The step after a response; `nil` if it isn't a redirect or isn't followed.
+    private func step(
+        after response: TransportResponse,
+        to request: TransportRequest,
+        of target: ResolvedTarget
+    ) throws -> RedirectFollower.Step? {
+        // A redirect in a sample response isn't followed.
+        guard target.stub == .never, context.options.followsRedirects else { return nil }
+        return try configuration.redirects.step(after: response.head, to: request)
+    }
+
+    private func arrived(
+        _ response: TransportResponse,
+        to request: TransportRequest,
+        after redirects: [Redirect] = []
+    ) -> ExchangeResult {
+        meter?.responseArrived()
+        return ExchangeResult(response: response, request: request.urlRequest, redirects: redirects)
+    }
+
+    /// Performs an exchange after a redirect. Its error records the redirects.
     private func redirectedResponse(
         to request: TransportRequest,
         of target: ResolvedTarget,
         after redirects: [Redirect]
     ) async throws -> TransportResponse {
-        if redirects.isEmpty { return try await performExchange(request, to: target) }
         do {
             return try await performExchange(request, to: target)
         } catch let error as URLError {
@@ -194,12 +212,23 @@ extension Call {
         _ request: TransportRequest,
         to target: ResolvedTarget
     ) async throws -> TransportResponse {
+        if target.stub != .never { return try await sampleResponse(to: request, of: target) }
         // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
         try checkCancellation()
-        guard plugins.exchanges, target.stub == .never else {
-            return try await send(request, to: target, inTask: hasOwnTask)
-        }
-        return try await surrounded(request, to: target)
+        if plugins.exchanges { return try await surrounded(request, to: target) }
+        return try await send(request, inTask: hasOwnTask)
+    }
+
+    /// The response of a stubbed call.
+    private func sampleResponse(
+        to request: TransportRequest,
+        of target: ResolvedTarget
+    ) async throws -> TransportResponse {
+        request.onSend?(request.urlRequest)
+        let transport = stubTransport(for: target)
+        if let response = try transport.immediateResponse(to: request) { return response }
+        return hasOwnTask
+            ? try await transport.send(request) : try await transport.send(request, cancelledBy: handle)
     }
 
     /// Keeps the plugins' state off the frame of calls without plugins.
@@ -220,16 +249,12 @@ extension Call {
     /// Sends a request over the transport.
     ///
     /// - Parameter isInTask: Whether cancelling the task is enough; otherwise the handle cancels the exchange.
-    func send(
-        _ request: TransportRequest,
-        to target: ResolvedTarget,
-        inTask isInTask: Bool
-    ) async throws -> TransportResponse {
-        let transport = transport(for: target)
+    func send(_ request: TransportRequest, inTask isInTask: Bool) async throws -> TransportResponse {
+        let transport = configuration.transport
         request.onSend?(request.urlRequest)
-        return isInTask
-            ? try await within(request.limit) { try await transport.send(request) }
-            : try await transport.send(request, cancelledBy: handle)
+        if !isInTask { return try await transport.send(request, cancelledBy: handle) }
+        if request.limit == nil { return try await transport.send(request) }
+        return try await within(request.limit) { try await transport.send(request) }
     }
 
     /// Runs a part of the exchange, until the limit is reached.
@@ -255,14 +280,12 @@ extension Call {
         }
     }
 
-    private func transport(for target: ResolvedTarget) -> any Transport {
+    private func stubTransport(for target: ResolvedTarget) -> StubTransport {
+        let (endpoint, clock) = (target.endpoint, configuration.clock)
         switch target.stub {
-        case .never: configuration.transport
-        case .immediate: StubTransport(target.endpoint.sampleResponse, clock: configuration.clock)
-        case .delayed(let delay):
-            StubTransport(target.endpoint.sampleResponse, delay: delay, clock: configuration.clock)
-        case .scenario(let name):
-            StubTransport(target.endpoint.sampleResponse(in: name), clock: configuration.clock)
+        case .never, .immediate: return StubTransport(endpoint.sampleResponse, clock: clock)
+        case .delayed(let delay): return StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
+        case .scenario(let name): return StubTransport(endpoint.sampleResponse(in: name), clock: clock)
         }
     }
 }
@@ -279,13 +302,47 @@ extension URLError {
     }
 }
 
-extension ContinuousClock.Instant {
-    /// The time until this instant.
+/// The timeout of an exchange and its redirects, measured on the continuous clock, as in transports.
+private final class RedirectTimeout: Sendable {
+    private struct State: Sendable {
+        var deadline: Deadline
+        var isStarted: Bool
+    }
+
+    private let limit: Duration
+    private let state: Locked<State>
+
+    /// - Parameter isPluginTimeCounted: Whether the time starts now, rather than when the first request is sent.
+    init(_ limit: Duration, isPluginTimeCounted: Bool) {
+        self.limit = limit
+        let deadline = Deadline(in: limit, elapsedTime: .continuous)
+        state = Locked(State(deadline: deadline, isStarted: isPluginTimeCounted))
+    }
+
+    /// The first request, which starts the time when it is sent.
+    func startingWhenSent(_ request: TransportRequest) -> TransportRequest {
+        guard !state.withLock(\.isStarted) else { return request }
+        var request = request
+        request.onSend = { [onSend = request.onSend, self] sent in
+            start()
+            onSend?(sent)
+        }
+        return request
+    }
+
+    private func start() {
+        let deadline = Deadline(in: limit, elapsedTime: .continuous)
+        state.withLock { state in
+            if !state.isStarted { state = State(deadline: deadline, isStarted: true) }
+        }
+    }
+
+    /// The time for another exchange.
     ///
-    /// - Throws: `URLError(.timedOut)` if the instant is in the past.
-    fileprivate var remainingTime: Duration {
+    /// - Throws: `URLError(.timedOut)` if none is left.
+    var remainingTime: Duration {
         get throws {
-            let left = ContinuousClock.now.duration(to: self)
+            let left = state.withLock(\.deadline).remainingTime
             guard left > .zero else { throw URLError(.timedOut) }
             return left
         }

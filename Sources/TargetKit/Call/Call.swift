@@ -5,12 +5,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One call of a provider, from its target to its result. Calls by callers use ``run(_:)``; those of ``Kind/exchange``
-/// don't.
+/// One call of a provider, from its target to its result. Only calls of callers use ``run(_:)``, unlike calls of
+/// ``Kind/exchange``.
 ///
-/// The type is not generic over the target, so it is compiled once.
+/// The type isn't generic over the target, so it is compiled once.
 final class Call: Sendable {
-    /// What a call is for.
+    /// The purpose of a call.
     enum Kind: Sendable, Hashable {
         /// A response with a complete body in memory or in a file.
         case response
@@ -47,7 +47,7 @@ final class Call: Sendable {
     let progress: (@Sendable (TransferProgress) -> Void)?
     /// The meter of ``progress``; `nil` for a shared exchange, whose calls have their own meters.
     let meter: ProgressMeter?
-    /// Decodes the value; `nil` if the caller asked for the response.
+    /// Decodes the value; `nil` if the caller requested the response.
     let decoding: Decoding?
 
     var handle: RequestHandle { context.handle }
@@ -79,13 +79,21 @@ final class Call: Sendable {
         var result: Result<Response, TargetKitError>
         do {
             let target = try resolved(resolve)
-            let request = try await originalRequest(of: target.endpoint)
+            let request =
+                if let requestClosure = configuration.requestClosure {
+                    try await originalRequest(of: target, by: requestClosure)
+                } else {
+                    try originalRequest(of: target)
+                }
             result = await attempts(of: request, to: target, &context)
         } catch {
             result = .failure(failure(error, at: .request))
         }
         if let meter, case .success = result { meter.finish() }
-        return await process(mapped(unlessInterrupted(result)), context)
+        // Otherwise, no code ran since the response arrived, when the interruption was checked.
+        let wasBusy = !result.isSuccess || meter != nil || decoding != nil || !plugins.isEmpty
+        result = mapped(wasBusy ? unlessInterrupted(result) : result)
+        return plugins.processes ? await process(result, context) : result
     }
 
     /// Makes attempts until no plugin requests another one.
@@ -98,37 +106,35 @@ final class Call: Sendable {
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
-        var attempt = await attempt(original, to: target, prepared, &context)
-        while let delay = await delayBeforeRetry(&attempt, context: context) {
+        var prepared = prepared
+        while true {
+            var attempt =
+                if kind == .shared, target.endpoint.task.isShareable {
+                    await sharedAttempt(original, to: target, &context)
+                } else {
+                    await self.attempt(original, to: target, prepared, &context)
+                }
+            guard plugins.retries, let delay = await delayBeforeRetry(&attempt, context: context) else {
+                // The calls of a shared exchange each apply their own envelope.
+                let result = (kind == .exchange ? attempt.received : attempt.result).after(failed)
+                guard let driver = target.endpoint.task.driver, !attempt.isShared else { return result }
+                return await endTransfer(result, by: driver, of: original, to: target, context)
+            }
             failed.append(FailedAttempt(attempt.result, delay: delay))
             context.attempt += 1
             handle.attempt = context.attempt
-            attempt = await self.attempt(original, to: target, nil, &context)
+            prepared = nil
         }
-        // The calls of a shared exchange each apply their own envelope.
-        let result = (kind == .exchange ? attempt.received : attempt.result).after(failed)
-        guard let driver = target.endpoint.task.driver, !attempt.isShared else { return result }
-        return await endTransfer(result, by: driver, over: CallExchanges(self, of: original, to: target, context))
     }
 
-    /// Makes one attempt: with a shared exchange, with the task's driver, or with a single exchange.
+    /// Makes one attempt: with the task's driver, or with a single exchange.
     private func attempt(
         _ original: URLRequest,
         to target: ResolvedTarget,
         _ prepared: TransportRequest?,
         _ context: inout RequestContext
     ) async -> Attempt {
-        var isShared = false
         do {
-            var prepared = prepared
-            if kind == .shared, target.endpoint.task.isShareable {
-                let request = try await prepare(original, to: target, &context)
-                isShared = true
-                if let result = try await sharedExchange(request, of: original, with: target, context) {
-                    return Attempt(result, decoded(result), isShared: true)
-                }
-                (prepared, isShared) = (request, false)
-            }
             let result =
                 if let driver = target.endpoint.task.driver {
                     try await perform(original, by: driver, to: target, prepared: prepared, &context)
@@ -139,7 +145,26 @@ final class Call: Sendable {
                 }
             return Attempt(result, decoded(result))
         } catch {
-            return Attempt(failure(error, at: .request), isShared: isShared)
+            return Attempt(failure(error, at: .request), isShared: false)
+        }
+    }
+
+    /// Makes one attempt with an exchange that identical calls share, or else with an own one.
+    private func sharedAttempt(
+        _ original: URLRequest,
+        to target: ResolvedTarget,
+        _ context: inout RequestContext
+    ) async -> Attempt {
+        var isPrepared = false
+        do {
+            let request = try await prepare(original, to: target, &context)
+            isPrepared = true
+            if let result = try await sharedExchange(request, of: original, with: target, context) {
+                return Attempt(result, decoded(result), isShared: true)
+            }
+            return await attempt(original, to: target, request, &context)
+        } catch {
+            return Attempt(failure(error, at: .request), isShared: isPrepared)
         }
     }
 
@@ -166,8 +191,11 @@ final class Call: Sendable {
     private func endTransfer(
         _ result: Result<Response, TargetKitError>,
         by driver: any TransferDriver,
-        over exchanges: CallExchanges
+        of original: URLRequest,
+        to target: ResolvedTarget,
+        _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
+        let exchanges = CallExchanges(self, of: original, to: target, context)
         let result = unlessInterrupted(result).afterTransfer(context.transfer)
         await driver.end(result, over: exchanges)
         // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
@@ -176,12 +204,19 @@ final class Call: Sendable {
     }
 }
 
-/// A target, resolved with the provider's closures and the call's options.
-struct ResolvedTarget: Sendable {
+/// A target, resolved with the provider's closures and the call's options. It is a class because suspended functions
+/// would store its 400 bytes several times.
+final class ResolvedTarget: Sendable {
     let endpoint: Endpoint
     let stub: StubBehavior
     /// The exchange timeout of the call's own options.
     let timeout: Duration?
+
+    init(endpoint: Endpoint, stub: StubBehavior, timeout: Duration?) {
+        self.endpoint = endpoint
+        self.stub = stub
+        self.timeout = timeout
+    }
 }
 
 /// One attempt of a call.
@@ -230,17 +265,26 @@ extension Call {
     }
 
     /// Returns the endpoint's request, from which each attempt starts.
-    func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
+    func originalRequest(of target: ResolvedTarget) throws -> URLRequest {
+        if !context.options.isEmpty { try context.options.timeout.check() }
+        return try checked(target.endpoint.urlRequest(), of: target)
+    }
+
+    /// Returns the request that the provider's closure creates from the endpoint.
+    func originalRequest(
+        of target: ResolvedTarget,
+        by requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest
+    ) async throws -> URLRequest {
         try context.options.timeout.check()
-        var request =
-            if let requestClosure = configuration.requestClosure {
-                try await cancellable { try await requestClosure(endpoint) }
-            } else {
-                try endpoint.urlRequest()
-            }
-        // Encoding a body can take long.
-        try checkCancellation()
-        if !context.options.isEmpty { request.refuse(context.options.refusedNetworks) }
+        return try checked(try await cancellable { try await requestClosure(target.endpoint) }, of: target)
+    }
+
+    private func checked(_ request: URLRequest, of target: ResolvedTarget) throws -> URLRequest {
+        // Encoding a body can take a long time. A plain call checks the interruption before it sends the request.
+        if !plugins.isEmpty || kind != .response || target.endpoint.task.driver != nil { try checkCancellation() }
+        if context.options.isEmpty { return request }
+        var request = request
+        request.refuse(context.options.refusedNetworks)
         return request
     }
 
@@ -307,9 +351,15 @@ extension Call {
     /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil` if no plugin requests
     /// one.
     private func delayBeforeRetry(_ attempt: inout Attempt, context: RequestContext) async -> Duration? {
-        guard plugins.retries, attempt.canBeRetried, interruption == nil else { return nil }
+        guard attempt.canBeRetried, interruption == nil else { return nil }
         let result = attempt.result
-        switch await cancellable(in: .retry, work: { [plugins] in await plugins.retry(result, context: context) }) {
+        let decision =
+            if isDirect(.retry) {
+                await plugins.retry(result, context: context)
+            } else {
+                await cancellable(in: .retry) { [plugins] in await plugins.retry(result, context: context) }
+            }
+        switch decision {
         case .doNotRetry: return nil
         case .fail(let error): attempt = Attempt(failure(error, at: .transport), isShared: attempt.isShared)
         case .retry(let delay):
@@ -332,7 +382,7 @@ extension Call {
     /// Maps an error with the target's ``ErrorMappingTarget``.
     func mapped(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         guard configuration.mapsErrors, let target = context.target as? any ErrorMappingTarget else { return result }
-        // The app's code may have cancelled the call, or taken long.
+        // The app's code may have cancelled the call or taken a long time.
         return unlessInterrupted(target.mapped(result))
     }
 
@@ -341,7 +391,6 @@ extension Call {
         _ result: Result<Response, TargetKitError>,
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard plugins.processes else { return result }
         let processed = await cancellable(in: .process) { [plugins] in
             await plugins.process(result, context: context)
         }

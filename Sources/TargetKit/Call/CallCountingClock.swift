@@ -5,7 +5,7 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// Counts a call.
     func begin(_ call: RequestContext.ID)
 
-    /// Notes that a call waits for something that the clock doesn't know, such as a plugin's hook, or no longer waits.
+    /// Notes whether a call waits for something other than the clock, such as a plugin's hook.
     func setWaiting(_ isWaiting: Bool, call: RequestContext.ID)
 
     /// Notes that a plugin's hook begins.
@@ -29,7 +29,7 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     func end(_ call: RequestContext.ID)
 }
 
-/// The calls that a task works for, so that a ``CallCountingClock`` knows which of them sleeps.
+/// The calls for which a task works, so that a ``CallCountingClock`` can track which of them sleeps.
 package struct CallsOfTask: Sendable {
     /// The call, preceded by the calls whose plugins make it.
     package var calls: [RequestContext.ID] = []
@@ -40,7 +40,7 @@ package struct CallsOfTask: Sendable {
     @TaskLocal package static var current = CallsOfTask()
 }
 
-/// A task that only limits the time of a call. A ``CallCountingClock`` knows it before the task starts.
+/// A task that only limits the time of a call. A ``CallCountingClock`` is informed before the task starts.
 struct CallTimer: Sendable {
     private let call: RequestContext.ID
     private let clock: (any CallCountingClock)?
@@ -78,7 +78,7 @@ extension Call {
         return await CallsOfTask.$current.withValue(calls) { await work() }
     }
 
-    /// Runs work that waits for something that a ``CallCountingClock`` doesn't know.
+    /// Runs work that waits for something other than a ``CallCountingClock``.
     func waiting<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
         guard let clock = configuration.countingClock else { return try await work() }
         clock.setWaiting(true, call: context.id)
@@ -86,8 +86,8 @@ extension Call {
         return try await work()
     }
 
-    /// Runs a plugin's hook. Until it first suspends, if the system reports that, it counts as working; then it counts
-    /// as waiting for something that the clock doesn't know.
+    /// Runs a plugin's hook. It counts as active until it first suspends, if the system reports that, and then as
+    /// waiting for something other than the clock.
     func trackedByTestClock<Value: Sendable>(
         hook: @escaping @Sendable () async -> Value,
         on clock: any CallCountingClock

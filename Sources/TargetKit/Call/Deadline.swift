@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// When a call times out, by the provider's clock.
+/// The time when a call times out, on the provider's clock.
 final class Deadline: Sendable {
     private let end: Duration
     private let elapsedTime: ElapsedTime

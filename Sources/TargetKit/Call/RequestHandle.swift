@@ -4,7 +4,7 @@
 ///
 /// Releasing the handle doesn't cancel the call.
 public final class RequestHandle: Sendable {
-    /// Why a call ends early.
+    /// The reason why a call ends early.
     enum Interruption: Sendable {
         case cancelled
         case timedOut
@@ -38,7 +38,7 @@ public final class RequestHandle: Sendable {
         /// only one lock.
         var storage: [StoredEntry]? = []
         var attempt = 0
-        /// When the call times out; `nil` without a limit for the whole call.
+        /// The time when the call times out; `nil` without a limit for the whole call.
         var deadline: Deadline?
         /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
@@ -98,32 +98,34 @@ public final class RequestHandle: Sendable {
     }
 
     /// Runs work in a new task, which is cancelled with the call. Work within other work is cancelled together with it.
-    func runInTask<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+    func runInTask<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let id = state.withLock { state in
             state.lastTaskID += 1
             return state.lastTaskID
         }
         // Starting the task synchronously saves a thread hop.
         let task = Task.startingNow { [state] in
-            let value = await work()
+            let result = await Result.of(work)
             state.withLock { $0.lastFinishedTaskID = id }
-            return value
+            return result
         }
         // Most hooks return without waiting, and need no cancellation.
-        guard let isInterrupted = addWait(for: task, id: id) else { return await task.value }
+        guard let isInterrupted = addWait(for: task, id: id) else { return try await task.value.get() }
         if isInterrupted { task.cancel() }
-        let value = await withTaskCancellationHandler {
+        let result = await withTaskCancellationHandler {
             await task.value
         } onCancel: {
             task.cancel()
         }
         // The task is released outside the lock.
         _ = state.withLock { $0.waits.removeValue(forKey: id) }
-        return value
+        return try result.get()
     }
 
-    /// Adds a task to those that are cancelled with the call, and returns whether the call is already ending; `nil` if
-    /// the task already finished.
+    /// Adds a task to cancel with the call, and returns whether the call is already ending; `nil` if the task has
+    /// already finished.
     private func addWait(for task: some CancellableTask, id: Int) -> Bool? {
         state.withLock { state in
             if state.lastFinishedTaskID == id { return nil }
@@ -132,7 +134,7 @@ public final class RequestHandle: Sendable {
         }
     }
 
-    /// Why the call is ending early; `nil` if it isn't.
+    /// The reason why the call is ending early; `nil` if it isn't.
     var interruption: Interruption? { state.withLock(\.interruption) }
 
     /// Interrupts the call, unless it is committed. Only the first reason is recorded.
@@ -186,7 +188,7 @@ public final class RequestHandle: Sendable {
         set { state.withLock { $0.attempt = newValue } }
     }
 
-    /// When the call times out; `nil` without a limit for the whole call.
+    /// The time when the call times out; `nil` without a limit for the whole call.
     var deadline: Deadline? { state.withLock(\.deadline) }
 
     /// Extends the deadline of a shared exchange to the deadline of a call that joins it, if that is later.

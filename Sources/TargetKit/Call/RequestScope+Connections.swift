@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a scope ends a connection that a call has left open.
+/// The reason why a scope ends a connection that a call left open.
 public enum ConnectionEnd: Sendable, Hashable {
-    /// The scope is being shut down: the connection can end by its protocol within the grace period.
+    /// The scope is being shut down. The connection can end according to its protocol within the grace period.
     case shutDown
     /// The calls of the scope or provider are cancelled, or the grace period is over.
     case cancelled
 }
 
-/// A connection that belongs to a scope after the end of the call that has opened it.
+/// A connection that belongs to a scope after the end of the call that opened it.
 public struct ScopedConnection: Sendable {
     let id: RequestContext.ID
     let scope: RequestScope
 
-    /// Notes that the connection is closed, which ``RequestScope/shutdown(grace:)`` waits for. Later calls have no
-    /// effect.
+    /// Notes that the connection is closed, so that ``RequestScope/shutdown(grace:)`` no longer waits for it. Later
+    /// calls have no effect.
     public func end() {
         var scope: RequestScope? = scope
         while let current = scope {
@@ -52,15 +52,16 @@ extension RequestScope {
 }
 
 extension CallExchanges {
-    /// Keeps a connection in the call's scope after the end of the call: cancelling the scope or the provider ends it,
-    /// and ``RequestScope/shutdown(grace:)`` waits for it. It isn't counted by ``RequestScope/inFlightCount``.
+    /// Keeps a connection in the call's scope after the end of the call. Cancelling the scope or the provider ends the
+    /// connection, and ``RequestScope/shutdown(grace:)`` waits for it. ``RequestScope/inFlightCount`` doesn't include
+    /// it.
     ///
     /// - Parameter end: Ends the connection. Called on any thread, once for each reason, possibly before the method
     ///   returns.
-    /// - Returns: What notes the end of the connection; `nil` if the scope is shut down, and the connection has to be
-    ///   closed.
+    /// - Returns: The entry that notes the end of the connection; `nil` if the scope is shut down, and the connection
+    ///   must be closed.
     public func keepConnection(end: @escaping @Sendable (ConnectionEnd) -> Void) -> ScopedConnection? {
-        // A call that its scope does not accept sends nothing.
+        // A call that its scope doesn't accept sends nothing.
         context.scope.state.withLock { $0.calls[context.id] }
             .flatMap { context.scope.insertConnection(of: $0, end: end) }
     }

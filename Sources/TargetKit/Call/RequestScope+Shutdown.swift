@@ -29,9 +29,9 @@ extension RequestScope {
     /// Shuts down the scope, for example at the end of a session or before the program exits.
     ///
     /// From now on, new calls fail with stage `.shutDown`. Calls in flight can finish within the grace period and are
-    /// then cancelled. WebSockets are closed at once, with the grace period for their closing handshakes. The method
-    /// returns when no call is left, all plugin hooks ran, and every completion was submitted to its queue. Cancelling
-    /// the waiting task ends the grace period.
+    /// then cancelled. WebSockets are closed immediately, with the grace period for their closing handshakes. The
+    /// method returns when no call is left, all plugin hooks ran, and every completion was submitted to its queue.
+    /// Cancelling the waiting task ends the grace period.
     ///
     /// Within the sign-out handler of a plugin, the method neither cancels nor waits for the call that called the
     /// handler. Don't call it from any other plugin hook, because it would wait for its own call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A group of calls of one or more providers, such as those of an app, a session or a screen.
+/// A group of calls of one or more providers, for example of an app, a session or a screen.
 ///
 /// ```swift
 /// let session = RequestScope()
@@ -115,24 +115,25 @@ public final class RequestScope: Sendable {
         return isTaken
     }
 
-    /// Removes a call that ended. Its completion runs when the call is no longer counted, and before
-    /// ``shutdown(grace:)`` returns.
-    func remove(_ id: RequestContext.ID, completion: (() -> Void)? = nil) {
-        if let parent {
-            parent.remove(id) { self.removeHere(id, completion: completion) }
-        } else {
-            removeHere(id, completion: completion)
-        }
+    /// Removes a call that ended from this scope and its ancestors.
+    func remove(_ id: RequestContext.ID) {
+        if parent == nil { settle { $0.removeCall(id) } } else { remove(id) {} }
     }
 
-    private func removeHere(_ id: RequestContext.ID, completion: (() -> Void)?) {
-        guard let completion else { return settle { $0.removeCall(id) } }
+    /// Removes a call that ended. Its completion runs when the call is no longer counted, and before
+    /// ``shutdown(grace:)`` returns.
+    func remove(_ id: RequestContext.ID, completion: () -> Void) {
+        beginCompletion(of: id)
+        completion()
+        endExchange()
+    }
+
+    private func beginCompletion(of id: RequestContext.ID) {
+        parent?.beginCompletion(of: id)
         state.withLock { state in
             state.removeCall(id)
             state.pendingCount += 1
         }
-        completion()
-        settle { $0.pendingCount -= 1 }
     }
 
     /// Counts a shared exchange in this scope and its ancestors, so that ``shutdown(grace:)`` waits for it.

@@ -31,7 +31,7 @@ struct SharedExchangeKey: Hashable {
     private let timeout: Duration?
     private let refusedNetworks: RefusedNetworks
     private let followsRedirects: Bool
-    /// How a cache responds to the exchange.
+    /// The way in which a cache responds to the exchange.
     private let cachePolicy: URLRequest.CachePolicy
     /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation

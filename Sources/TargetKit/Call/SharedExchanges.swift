@@ -201,7 +201,7 @@ final class SharedExchanges: Sendable {
 }
 
 extension Call {
-    /// Returns the result of the exchange that identical calls share, or `nil` if the request cannot be compared, or a
+    /// Returns the result of the exchange that identical calls share, or `nil` if the request can't be compared, or a
     /// hook of that exchange makes this call.
     func sharedExchange(
         _ request: TransportRequest,

@@ -23,6 +23,9 @@ extension Clock where Duration == Swift.Duration {
 
 /// A stopwatch for any clock, started on creation. The instants of an existential clock can't be stored.
 package struct ElapsedTime: Sendable {
+    /// The time on the continuous clock since this was first read.
+    static let continuous = ElapsedTime(ContinuousClock())
+
     private let read: @Sendable () -> Duration
 
     package init(_ clock: some Clock<Duration>) {

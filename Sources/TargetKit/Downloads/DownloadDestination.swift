@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Where and how a download is stored.
+/// The location and the rules for storing a download.
 ///
 /// ```swift
 /// .download(to: .folder(downloads).existingFile(.number))
@@ -20,12 +20,12 @@ import Foundation
 public struct DownloadDestination: Sendable {
     /// The behavior when a file already exists at the destination.
     public enum ExistingFile: Sendable, Hashable {
-        /// The download replaces the file. The new file gets the old file's permissions.
+        /// The download replaces the file. The new file has the old file's permissions.
         case replace
         /// The call fails and the file is unchanged. ``TargetKitError/kind`` is `.conflict`. If the name is known in
         /// advance, no request is sent.
         case keep
-        /// The download gets the next free name, such as `report 2.pdf` or `report 3.pdf`.
+        /// The download has the next unused name, such as `report 2.pdf` or `report 3.pdf`.
         case number
     }
 

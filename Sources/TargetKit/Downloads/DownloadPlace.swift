@@ -67,8 +67,8 @@ package struct DownloadPlace: Sendable {
         }
     }
 
-    /// Why a folder can't be created in its nearest existing ancestor, for example because its file system is
-    /// read-only.
+    /// The reason why a folder can't be created in its nearest existing ancestor, for example because its file system
+    /// is read-only.
     private static func reason(of folder: URL) -> String? {
         var parent = folder.deletingLastPathComponent()
         while parent.path.count > 1, FileStatus(of: parent) == nil { parent = parent.deletingLastPathComponent() }
@@ -163,8 +163,8 @@ extension DownloadPlace {
     /// Moves the file, unless the name is taken.
     private static func rename(_ part: URL, toFree place: URL, at end: DownloadEnd) throws -> Bool {
         var code: Int32 = 0
-        // With a hard link, no other process can see or take the name before the file has it. Some file systems have no
-        // hard links.
+        // With a hard link, no other process can see or use the name before the file has it. Some file systems don't
+        // support hard links.
         let isLinked = try end.commit {
             if link(part.path, place.path) == 0 { return true }
             code = errno

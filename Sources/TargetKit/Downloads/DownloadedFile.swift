@@ -26,7 +26,7 @@ package struct DownloadedFile: Sendable {
         self.contentStart = contentStart
     }
 
-    /// Checks and moves the file on a separate thread, because a large file takes long.
+    /// Checks and moves the file on a separate thread, because this takes a long time for large files.
     ///
     /// - Parameters:
     ///   - source: The URL of the response.

@@ -99,7 +99,7 @@ final class FormNode {
 
     private(set) var content = Content.empty
 
-    /// Replaces the content with a text.
+    /// Replaces the content with text.
     func set(_ text: String) {
         content = .text(text)
     }

@@ -14,7 +14,7 @@ struct FormWriter: ~Copyable {
     /// The number of pairs written so far.
     private(set) var pairCount = 0
 
-    /// Creates a writer that appends pairs to a text.
+    /// Creates a writer that appends pairs to text.
     init(
         after text: String = "",
         arrays: URLEncodedFormEncoder.ArrayEncoding,

@@ -36,7 +36,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     /// Returns the request with the parameters as its body, and the Content-Type `application/json` unless one is set.
     ///
-    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
+    /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
         request.setJSONBody(try data(parameters))
@@ -45,7 +45,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     /// The parameters as a JSON object.
     ///
-    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
+    /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
     package func data(_ parameters: [String: any Sendable]) throws -> Data {
         var buffer = ByteBuffer(capacity: parameters.count * 32 + 16)
         try write(root: parameters, to: &buffer)

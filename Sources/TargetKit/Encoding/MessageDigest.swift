@@ -17,7 +17,7 @@ package enum MessageDigest: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The digest of a text in UTF-8, in lowercase hexadecimal digits.
+    /// The digest of text in UTF-8, in lowercase hexadecimal digits.
     package func hexadecimal(of text: String) -> String { Self.hexadecimal(bytes(of: Array(text.utf8))) }
 
     /// The digest of bytes, in lowercase hexadecimal digits.

@@ -18,7 +18,7 @@ protocol ParameterOptional {
 
 extension Array: ParameterList {
     func forEachParameter(_ body: (Any) throws -> Void) rethrows {
-        // An `any Sendable` element would be boxed twice, and its type would not be recognized.
+        // An `any Sendable` element would be boxed twice, and its type wouldn't be recognized.
         if Element.self == (any Sendable).self, let list = (self as Any) as? [any Sendable] {
             for element in list { try body(element) }
         } else if Element.self == Any.self, let list = (self as Any) as? [Any] {
@@ -79,7 +79,7 @@ extension Optional: ParameterOptional {
     }
 }
 
-/// The text of a dictionary's key that is not a `String`.
+/// The text of a dictionary's key that isn't a `String`.
 private enum ParameterKey {
     static func text(_ key: Any) throws -> String {
         switch key {

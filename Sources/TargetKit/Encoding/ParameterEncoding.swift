@@ -28,19 +28,19 @@ public protocol ParameterEncoding: Sendable {
     /// - Parameters:
     ///   - parameters: The names and values. The encoding determines which types it supports.
     ///   - request: The request. Keep its existing query and Content-Type.
-    /// - Throws: An error that names the parameter that cannot be encoded.
+    /// - Throws: An error that names the parameter that can't be encoded.
     func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest
 }
 
-/// The reason why parameters could not be encoded, and which of them is invalid.
+/// The reason why parameters couldn't be encoded, and which of them is invalid.
 ///
 /// It contains types and names, but no values, because a parameter can be a password.
 struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
     /// The reason for the failure.
     enum Reason: Sendable, Hashable {
-        /// The format does not support values of the type.
+        /// The format doesn't support values of the type.
         case unsupportedType(String)
-        /// The type cannot be converted to a dictionary key.
+        /// The type can't be converted to a dictionary key.
         case unsupportedKey(String)
         /// A number or a date that is NaN or infinite.
         case notFinite

@@ -10,7 +10,7 @@ enum ParameterValue {
     case double(Double)
     case float(Float)
     case decimal(Decimal)
-    /// The JSON text of a number that the other cases cannot represent.
+    /// The JSON text of a number that the other cases can't represent.
     case digits(String)
     case bool(Bool)
     case date(Date)

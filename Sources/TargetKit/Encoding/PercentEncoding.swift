@@ -4,7 +4,7 @@
 ///
 /// Foundation's `addingPercentEncoding` takes four to six times as long.
 package enum PercentEncoding {
-    /// The bytes that are not escaped. Every other byte is written as `%XX`.
+    /// The bytes that aren't escaped. Every other byte is written as `%XX`.
     enum Allowed: Sendable {
         /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3), for interpolated path segments.
         case unreserved
@@ -46,7 +46,7 @@ package enum PercentEncoding {
     ///
     /// - Parameters:
     ///   - text: Any text.
-    ///   - allowed: The bytes that are not escaped. Default: ``Allowed/query``.
+    ///   - allowed: The bytes that aren't escaped. Default: ``Allowed/query``.
     ///   - spaceAsPlus: Whether a space is written as `+`, as HTML forms do. Default `false`, which writes `%20`.
     static func encode(
         _ text: some StringProtocol,
@@ -134,10 +134,10 @@ package enum PercentEncoding {
 
 extension PercentEncoding {
     /// Returns a path and query with invalid bytes escaped. Bytes that RFC 3986 §3.3 and §3.4 allow, including percent
-    /// escapes, are not changed.
+    /// escapes, aren't changed.
     static func encode(escapedText text: String) -> String {
+        if ContiguousText.read(text, body: { $0.allSatisfy(\.isAllowedInPathAndQuery) }) { return text }
         let bytes = text.utf8
-        guard !bytes.allSatisfy(\.isAllowedInPathAndQuery) else { return text }
         var escaped = ""
         var start = bytes.startIndex
         while let odd = bytes[start...].firstIndex(where: { !$0.isAllowedInPathAndQuery }) {

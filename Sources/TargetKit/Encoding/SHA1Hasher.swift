@@ -4,13 +4,14 @@ import Foundation
 #if canImport(CryptoKit)
 import CryptoKit
 
-/// A SHA-1 digest (FIPS 180-4 §6.1) of bytes that arrive in pieces. It protects against damage in transit, not against intent.
+/// A SHA-1 digest (FIPS 180-4 §6.1) of bytes that arrive in chunks. It protects against damage in transit, not against
+/// intent.
 package struct SHA1Hasher: Sendable {
     private var hash = Insecure.SHA1()
 
     package init() {}
 
-    /// Appends a piece of the message.
+    /// Appends a chunk of the message.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         hash.update(bufferPointer: bytes)
     }
@@ -19,7 +20,8 @@ package struct SHA1Hasher: Sendable {
     package func finalize() -> [UInt8] { Array(hash.finalize()) }
 }
 #else
-/// A SHA-1 digest (FIPS 180-4 §6.1) of bytes that arrive in pieces. It protects against damage in transit, not against intent.
+/// A SHA-1 digest (FIPS 180-4 §6.1) of bytes that arrive in chunks. It protects against damage in transit, not against
+/// intent.
 package struct SHA1Hasher: Sendable {
     private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32)
 
@@ -28,7 +30,7 @@ package struct SHA1Hasher: Sendable {
 
     package init() {}
 
-    /// Appends a piece of the message.
+    /// Appends a chunk of the message.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         blocks.append(bytes) { Self.add($0, to: &state) }

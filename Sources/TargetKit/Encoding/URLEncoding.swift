@@ -39,11 +39,12 @@ public struct URLEncoding: ParameterEncoding {
         case body
     }
 
+    // In this order, the properties take the 24 bytes that an existential stores without an allocation.
     let destination: Destination
     let arrays: URLEncodedFormEncoder.ArrayEncoding
     let bools: URLEncodedFormEncoder.BoolEncoding
-    let dates: URLEncodedFormEncoder.DateEncoding
     let encodesSpacesAsPlus: Bool
+    let dates: URLEncodedFormEncoder.DateEncoding
 
     /// Creates an encoding.
     ///
@@ -72,7 +73,7 @@ public struct URLEncoding: ParameterEncoding {
     /// Parameters are appended to an existing query without changing it. A body sets the Content-Type
     /// `application/x-www-form-urlencoded; charset=utf-8`, unless one is set.
     ///
-    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
+    /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
         if encodesIntoQuery(method: request.httpMethod ?? "GET") {
@@ -85,7 +86,7 @@ public struct URLEncoding: ParameterEncoding {
 
     /// Returns the parameters as an escaped query without a leading `?`, sorted by name at every level.
     ///
-    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
+    /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
     public func queryString(_ parameters: [String: any Sendable]) throws -> String {
         try formBytes(parameters).string
     }

@@ -12,7 +12,7 @@ extension Endpoint {
     /// to the transport, which reads it while sending.
     ///
     /// - Throws: ``TargetKitError`` with stage `.request`. Its `underlying` error has the reason, for example a value
-    ///   that cannot be encoded, a GET with a body, or a method or header field that RFC 9110 doesn't allow.
+    ///   that can't be encoded, a GET with a body, or a method or header field that RFC 9110 doesn't allow.
     public func urlRequest() throws(TargetKitError) -> URLRequest {
         do {
             return try makeRequest()
@@ -25,9 +25,7 @@ extension Endpoint {
         guard !task.hasTwoBodies else { throw InvalidRequest.twoBodies }
         guard !task.hasTwoDrivers else { throw InvalidRequest.twoDrivers }
         let (query, parameters) = try task.query(for: method)
-        guard let url = url.appending(escapedQuery: query) else {
-            throw InvalidRequest.unreadableURL(url.absoluteString)
-        }
+        let url = try address.url(escapedQuery: query)
         var request = URLRequest(url: url)
         if method != .get { request.httpMethod = method.rawValue }
         let body = try task.content.encoded()
@@ -70,7 +68,7 @@ extension Endpoint {
         }
     }
 
-    /// The value by which endpoints are compared. An endpoint that cannot become a request is compared by its error.
+    /// The value by which endpoints are compared. An endpoint that can't become a request is compared by its error.
     var fingerprint: Fingerprint {
         var endpoint = self
         var form: MultipartForm?

@@ -32,9 +32,9 @@ public struct HTTPTask: Sendable {
     package var driver: (any TransferDriver)?
     /// Whether the driver can pause.
     package var isPausable = false
-    /// Whether a second driver was added, an error of the call.
+    /// Whether a second driver was added, which is an error of the call.
     var hasTwoDrivers = false
-    /// Whether a second body was added, an error of the call.
+    /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
 
     /// An encoder with sorted keys, so that equal values give equal bytes.

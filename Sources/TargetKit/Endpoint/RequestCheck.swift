@@ -26,22 +26,26 @@ struct RequestCheck {
     /// - Parameter original: A request that passed the check. Its URL and header fields aren't checked again.
     func check(_ request: URLRequest, changedFrom original: URLRequest? = nil) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
-        var fields = request.allHTTPHeaderFields
-        if let original, let checked = original.allHTTPHeaderFields, !checked.isEmpty {
-            fields = fields?.filter { checked[$0.key] != $0.value }
-        }
-        try check(request.url, isURLChecked: original.map { $0.url == request.url } ?? false, fields: fields)
+        let isURLChecked = original.map { $0.url == request.url } ?? false
+        let checked = original?.allHTTPHeaderFields ?? [:]
+        try check(request.url, isURLChecked: isURLChecked, fields: request.allHTTPHeaderFields ?? [:], except: checked)
     }
 
     /// Checks a request whose URL and fields the caller already has, because `URLRequest` copies them on each access.
-    func check(_ url: URL?, isURLChecked: Bool = false, fields: [String: String]?) throws(InvalidRequest) {
+    ///
+    /// - Parameter checked: Fields that aren't checked again.
+    func check(
+        _ url: URL?,
+        isURLChecked: Bool = false,
+        fields: [String: String],
+        except checked: [String: String] = [:]
+    ) throws(InvalidRequest) {
         guard let url, isURLChecked || url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || method.allowsBody else {
             throw .bodyNotAllowed(method: method.rawValue)
         }
-        guard let fields else { return }
-        for (name, value) in fields {
+        for (name, value) in fields where checked.isEmpty || checked[name] != value {
             guard name.isToken else { throw .invalidHeaderName(name) }
             guard !name.isReserved else { throw .reservedHeader(name: name) }
             guard !value.endsHeaderField else { throw .invalidHeaderValue(name: name) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A decoding error in one line: what was expected, what was found, where, and what to set. It quotes keys and types,
-/// and nothing else of the body.
+/// A decoding error in one line, with the expectation, the actual value, its location, and a remedy. It quotes only
+/// keys and types of the body.
 struct DecodingDescription: CustomStringConvertible {
     let description: String
 
@@ -73,7 +73,7 @@ struct DecodingDescription: CustomStringConvertible {
         let text = context.debugDescription
         let isTop = context.codingPath.isEmpty
         if let format = formats.first(where: { text.hasPrefix($0.0) })?.1 {
-            // On Linux (Swift 6.3.1), the path of an ISO 8601 date is that of its container.
+            // On Linux (Swift 6.3.1), the path of an ISO 8601 date is the path of its container.
             return "\(isTop ? "unreadable value" : place): expected \(format)"
         }
         // On Linux (Swift 6.3.1), this is also the text for a number that doesn't fit its type.

@@ -48,7 +48,7 @@ package struct ErrorDescription: CustomStringConvertible {
                 "the server's certificate isn't trusted"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
             case .clientCertificateRequired, .clientCertificateRejected:
-                "the server requires another client certificate"
+                "the server requires a different client certificate"
             case .resourceUnavailable: "the resource isn't available"
             case .cancelled: "cancelled"
             case .badURL, .unsupportedURL: "the transport doesn't support this URL"
@@ -79,7 +79,7 @@ package struct ErrorDescription: CustomStringConvertible {
 extension String {
     /// The text in one line, with terminal control characters escaped, for example as `\u{1B}`.
     package var inOneLine: String {
-        // Most texts are printable ASCII.
+        // Most strings are printable ASCII.
         if ContiguousText.read(self, body: { $0.allSatisfy { (0x20..<0x7F).contains($0) } }) { return self }
         guard unicodeScalars.contains(where: \.isEscaped) else { return self }
         var text = ""

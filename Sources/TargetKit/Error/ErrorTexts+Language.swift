@@ -37,7 +37,8 @@ extension ErrorTexts {
             if error.kind == .insecureConnection, !error.isOfCertificate { return table.sentences(table.handshake) }
             // The sentences of `.invalidRequest` blame the program, so they don't fit an error with its own text.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
-            let status = error.response?.statusCode
+            // A status of success isn't the reason.
+            let status = error.stage == .envelope ? nil : error.response?.statusCode
             let described = status ?? (error.underlying as? any ErrorWithKind)?.statusCode
             return table.sentences(about: kind, status: described, isAnswered: status != nil)
         }

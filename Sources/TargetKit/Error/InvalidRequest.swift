@@ -8,15 +8,15 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case unreadableURL(String)
     /// A segment of the path is `.` or `..`, which refers to another resource.
     case dotSegment(path: String)
-    /// The method is not a token (RFC 9110 §5.6.2).
+    /// The method isn't a token (RFC 9110 §5.6.2).
     case invalidMethod(String)
-    /// The name of a header field is not a token (RFC 9110 §5.6.2).
+    /// The name of a header field isn't a token (RFC 9110 §5.6.2).
     case invalidHeaderName(String)
     /// The value of a header field contains CR, LF or NUL (RFC 9110 §5.5).
     case invalidHeaderValue(name: String)
     /// The header field frames the message (RFC 9112 §6); only the transport may set it.
     case reservedHeader(name: String)
-    /// The method does not allow a body (RFC 9110 §9.3.1, §9.3.2, §9.3.8).
+    /// The method doesn't allow a body (RFC 9110 §9.3.1, §9.3.2, §9.3.8).
     case bodyNotAllowed(method: String)
     /// The task has two bodies.
     case twoBodies
@@ -24,8 +24,7 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case twoDrivers
     /// A closure or plugin set the request's `httpBodyStream`, which isn't supported because it can be read only once.
     case bodyStream
-    /// The file to upload does not exist, cannot be read, or is not a regular file, for example a folder, pipe or
-    /// device.
+    /// The file to upload doesn't exist, can't be read, or isn't a regular file, for example a folder, pipe or device.
     case unreadableFile(path: String)
     /// The destination folder doesn't exist and can't be created.
     case missingFolder(path: String, reason: String?)
@@ -65,7 +64,7 @@ extension InvalidRequest: ReflectsDescription {
         case .invalidHeaderValue(let name):
             "the value of the header \(name.inOneLine) contains a CR, LF or NUL; remove it"
         case .reservedHeader(let name):
-            "the header \(name.inOneLine) is reserved for the transport, which sets it; remove it"
+            "the header \(name.inOneLine) is set by the transport; remove it"
         case .bodyNotAllowed(let method):
             "a \(method.inOneLine) request can't have a body; send the values as a query, or use another method"
         case .twoBodies:
@@ -95,7 +94,7 @@ extension InvalidRequest: ReflectsDescription {
         case .notResumable(let reason):
             "the upload can't be resumed: \(reason.inOneLine)"
         case .twoPlugins(let type):
-            "the provider has two plugins of type \(type), which allows only one; remove one of them"
+            "the provider has two plugins of type \(type), but only one is allowed; remove one"
         }
     }
 }

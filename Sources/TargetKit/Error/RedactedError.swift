@@ -73,13 +73,17 @@ extension RedactedError {
         var result: [String: Any] = [:]
         var isChanged = false
         for (key, value) in info {
-            let name = RedactedURL.inside(key)
-            let safe = isSecret(key) ? HeaderRedaction.placeholder : redacted(value, depth: depth + 1)
+            let isUsual = usualKeys.contains(key)
+            let name = isUsual ? key : RedactedURL.inside(key)
+            let safe = !isUsual && isSecret(key) ? HeaderRedaction.placeholder : redacted(value, depth: depth + 1)
             if safe != nil || name != key { isChanged = true }
             result[name] = safe ?? value
         }
         return isChanged ? result : nil
     }
+
+    /// The keys of most errors, which contain neither a URL nor the name of a secret.
+    private static let usualKeys: Set = [NSURLErrorFailingURLErrorKey, NSLocalizedDescriptionKey, NSUnderlyingErrorKey]
 
     /// Whether a key indicates a secret. Keys of the system end with `Key`, which isn't part of the name.
     private static func isSecret(_ key: String) -> Bool {
@@ -148,7 +152,7 @@ private struct FoundationError {
     }
 }
 
-/// Replaces a value that could not be encoded.
+/// Replaces a value that couldn't be encoded.
 struct HiddenValue: CustomStringConvertible {
     /// The type of the value.
     let type: any Any.Type

@@ -7,9 +7,9 @@ import FoundationNetworking
 #endif
 
 extension TargetKitError {
-    /// What a failure means to the user.
+    /// The meaning of a failure for the user.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// There is no connection to the network, or the app is not allowed to use it.
+        /// There is no connection to the network, or the app isn't allowed to use it.
         case offline
         /// The request timed out.
         case timedOut
@@ -17,7 +17,7 @@ extension TargetKitError {
         case cannotConnect
         /// The connection was lost, or the response is incomplete or damaged.
         case connectionLost
-        /// The TLS handshake failed, or the server's certificate is not trusted.
+        /// The TLS handshake failed, or the server's certificate isn't trusted.
         case insecureConnection
         /// The server redirects too many times, or to an invalid URL.
         case badRedirect
@@ -25,12 +25,13 @@ extension TargetKitError {
         case tooLarge
         /// The call was cancelled. Usually not shown to the user.
         case cancelled
-        /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2).
+        /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2). This includes failures with another
+        /// status for which an authentication plugin ended the session.
         ///
         /// The sentences describe an expired session. A wrong password at sign-in has the same status. For a sign-in
         /// target, show the server's message, or use an ``ErrorMappingTarget``.
         case unauthorized
-        /// Status 403: the credentials do not permit the request (RFC 9110 §15.5.4).
+        /// Status 403: the credentials don't permit the request (RFC 9110 §15.5.4).
         case forbidden
         /// Status 404 or 410: the resource doesn't exist.
         case notFound
@@ -40,18 +41,18 @@ extension TargetKitError {
         case rateLimited
         /// Another status of 400–499: the server doesn't accept the request.
         case client
-        /// A status of 500–599: the server failed. Also if a plugin doesn't send the call because the server is
+        /// A status of 500–599: the server failed. This includes calls that a plugin doesn't send because the server is
         /// failing.
         case server
-        /// A status outside 400–599 that the target does not accept.
+        /// A status outside 400–599 that the target doesn't accept.
         case unexpectedStatus
-        /// The body is not in the expected format.
+        /// The body isn't in the expected format.
         case decoding
         /// The body reports a failure.
         case rejected
         /// The request couldn't be created because of a programming error.
         case invalidRequest
-        /// A file to upload does not exist or cannot be read.
+        /// A file to upload doesn't exist or can't be read.
         case unreadableFile
         /// There is no space left to write a file.
         case storageFull
@@ -61,20 +62,21 @@ extension TargetKitError {
         case unknown
     }
 
-    /// What the failure means to the user.
+    /// The meaning of the failure for the user.
     ///
     /// Determined by the ``stage``, by the status code at stage `.status`, and by the ``underlying`` error at stages
-    /// `.request` and `.transport`.
+    /// `.request` and `.transport`. If an authentication plugin ended the session, it is `.unauthorized`.
     public var kind: Kind {
         switch stage {
         case .endpoint: .invalidRequest
         case .request: underlying.flatMap(Kind.init(_:)) ?? .invalidRequest
         case .transport: underlying.flatMap(Kind.init(_:)) ?? .unknown
         case .cancelled: .cancelled
+        case .status where hasEndedSession, .envelope where hasEndedSession: .unauthorized
         case .status:
             response.map { Kind(statusCode: $0.statusCode) } ?? underlying.flatMap(Kind.init(_:)) ?? .unexpectedStatus
         case .decoding: .decoding
-        case .envelope: .rejected
+        case .envelope: (underlying as? StoredFailure)?.kind ?? .rejected
         case .shutDown: .shutDown
         }
     }
@@ -145,7 +147,7 @@ package enum FailureMark {
     /// `true` if the timeout of the whole call was exceeded. The caller sets this timeout, so it doesn't indicate a
     /// failing server.
     package static let wholeCall = "TargetKit.wholeCall"
-    /// `true` if the transport cannot stream a response. Nothing was sent.
+    /// `true` if the transport can't stream a response. Nothing was sent.
     package static let cannotStream = "TargetKit.cannotStream"
     /// A sentence written by TargetKit, a `String` without quoted content.
     package static let words = "TargetKitWords"

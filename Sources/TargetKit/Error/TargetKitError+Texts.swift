@@ -13,13 +13,13 @@ extension TargetKitError {
     /// Why it happened, for the user, in the language of ``ErrorTexts/current``.
     public var failureReason: String? { text(.failureReason) }
 
-    /// What the user can do about it, in the language of ``ErrorTexts/current``.
+    /// The steps to resolve the failure, for the user, in the language of ``ErrorTexts/current``.
     public var recoverySuggestion: String? { text(.recoverySuggestion) }
 
     /// A sentence about this failure for the user; ``description`` is for the developer.
     ///
     /// - Parameters:
-    ///   - piece: Which sentence; default: what happened.
+    ///   - piece: The sentence; default: what happened.
     ///   - texts: The language, or the app's own texts; default: ``ErrorTexts/current``.
     public func text(_ piece: ErrorTexts.Piece = .description, in texts: ErrorTexts = .current) -> String {
         texts.text(piece, of: self)
@@ -54,7 +54,7 @@ extension TargetKitError {
 
     /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
     /// sentences of ``ErrorTexts/current``. An error by the app, a closure or a plugin is represented by its domain and
-    /// code, because its values can be secrets. ``appError`` and ``underlying`` have the error itself.
+    /// code, because its values can be secrets. ``appError`` and ``underlying`` contain the error itself.
     public var errorUserInfo: [String: Any] {
         // If an error has this property, Foundation on Linux (Swift 6.3.1) reads the texts only from here.
         var info: [String: Any] = [

@@ -34,9 +34,9 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         case transport
         /// The call was cancelled, at any step.
         case cancelled
-        /// The target does not accept the response's status code.
+        /// The target doesn't accept the response's status code.
         case status
-        /// The response's body could not be decoded.
+        /// The response's body couldn't be decoded.
         case decoding
         /// The response's body reports a failure.
         case envelope
@@ -55,6 +55,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var isHandled = false
         var isContinuable = false
         var isOfPlugin = false
+        var hasEndedSession = false
         var previousAttempts: [FailedAttempt] = []
     }
 
@@ -95,7 +96,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.appError }
         set { fields.value.appError = newValue }
     }
-    /// The attempts of the call before the last one, in order; empty if the call was not retried.
+    /// The attempts of the call before the last one, in order; empty if the call wasn't retried.
     public package(set) var previousAttempts: [FailedAttempt] {
         get { fields.value.previousAttempts }
         set { fields.value.previousAttempts = newValue }
@@ -114,6 +115,12 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     package internal(set) var isOfPlugin: Bool {
         get { fields.value.isOfPlugin }
         set { fields.value.isOfPlugin = newValue }
+    }
+    /// Whether an authentication plugin ended the session, whether the server rejected the credential by its status or
+    /// by a code in the body.
+    package var hasEndedSession: Bool {
+        get { fields.value.hasEndedSession }
+        set { fields.value.hasEndedSession = newValue }
     }
     /// The reason the body is unreadable, if it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {
@@ -153,15 +160,22 @@ extension TargetKitError {
         request: URLRequest? = nil,
         response: Response? = nil
     ) {
-        if let error = error as? TargetKitError {
-            self = error
-        } else {
+        guard let error = error as? TargetKitError else {
             let isCancellation = error is CancellationError || (error as? URLError)?.code == .cancelled
-            self.init(stage: isCancellation ? .cancelled : stage, underlying: error)
+            self.init(
+                stage: isCancellation ? .cancelled : stage,
+                target: target,
+                request: request,
+                response: response,
+                underlying: error
+            )
+            return
         }
-        self.target = self.target ?? target
-        self.request = self.request ?? request
-        self.response = self.response ?? response
+        self = error
+        // Each assignment creates a copy of the fields.
+        if self.target == nil { self.target = target }
+        if self.request == nil, request != nil { self.request = request }
+        if self.response == nil, response != nil { self.response = response }
     }
 }
 

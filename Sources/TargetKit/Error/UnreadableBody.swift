@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// The reason a body is unreadable, described without quoting the body.
 ///
-/// Indirect, so that it does not increase the size of an error.
+/// Indirect, so that it doesn't increase the size of an error.
 indirect enum UnreadableBody: Error, Sendable, Hashable {
     /// The body contains only white space; the type describes its `Content-Type`.
     case empty(type: String)
@@ -21,7 +21,7 @@ indirect enum UnreadableBody: Error, Sendable, Hashable {
     case brokenJSON(JSONParsingError)
     /// The charset is unknown or can't be decoded on this system; empty if its name can be a secret.
     case charset(String)
-    /// The bytes are not valid text in the charset.
+    /// The bytes aren't valid text in the charset.
     case notText(charset: String)
 }
 
@@ -66,7 +66,7 @@ extension UnreadableBody {
             }
             return
         }
-        // UTF-16 is not valid for JSON (RFC 8259 §8.1), but Foundation reads it.
+        // UTF-16 isn't valid for JSON (RFC 8259 §8.1), but Foundation reads it.
         guard first < 0xFE, response.data.count <= Self.largestBody else { return nil }
         if first == UInt8(ascii: "<") {
             self = .notJSON(Self.isHTML(content, type: type) ? "HTML" : "XML", type: Self.words(about: type))

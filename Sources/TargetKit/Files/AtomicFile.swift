@@ -14,9 +14,9 @@ package struct AtomicFile: Sendable {
     package struct Failure: Error, Sendable, Hashable {
         /// The operation.
         package enum Operation: Sendable, Hashable {
-            /// The URL is not a file URL.
+            /// The URL isn't a file URL.
             case locate
-            /// The file's folder could not be created.
+            /// The file's folder couldn't be created.
             case createFolder
             case read
             case write

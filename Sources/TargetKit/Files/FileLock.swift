@@ -37,7 +37,8 @@ extension FileLock {
 
     /// Opens a file, creating it if necessary, and takes its lock.
     ///
-    /// - Parameter time: How long the thread waits for another call or process that has the lock; default: zero.
+    /// - Parameter time: The time for which the thread waits for another call or process that holds the lock; default:
+    ///   zero.
     package static func open(_ url: URL, mode: mode_t, waiting time: Duration = .zero) -> Outcome {
         let start = ContinuousClock.now
         var pause: UInt32 = 100
@@ -66,8 +67,8 @@ extension FileLock {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Releases the lock, if it was taken, and closes the descriptor. Closing isn't enough, because a process that is
-    /// being started may have a copy of the descriptor, which would hold the lock.
+    /// Releases the lock, if it was acquired, and closes the descriptor. Closing isn't enough, because a process that
+    /// is being started may have a copy of the descriptor, which would hold the lock.
     package static func release(_ descriptor: Int32) {
         unlock(descriptor)
         close(descriptor)
@@ -84,7 +85,7 @@ extension FileLock {
                 close(descriptor)
                 return .unavailable(code)
             }
-            // The call that had the lock may have moved or removed the file.
+            // The call that held the lock may have moved or removed the file.
             if let status = FileStatus(of: descriptor), let named = FileStatus(of: url, followsLinks: false),
                 named.isSameFile(as: status)
             {

@@ -57,7 +57,7 @@ package struct FileStatus {
     package var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     package var permissions: mode_t { status.st_mode & 0o777 }
     package var size: Int64 { Int64(status.st_size) }
-    /// When the contents were last changed, in seconds since 1970.
+    /// The time when the contents were last changed, in seconds since 1970.
     package var modificationTime: Double {
         #if canImport(Darwin)
         Self.seconds(status.st_mtimespec)
@@ -65,7 +65,7 @@ package struct FileStatus {
         Self.seconds(status.st_mtim)
         #endif
     }
-    /// When the contents, the name or the permissions were last changed, in seconds since 1970.
+    /// The time when the contents, the name or the permissions were last changed, in seconds since 1970.
     var changeTime: Double {
         #if canImport(Darwin)
         Self.seconds(status.st_ctimespec)

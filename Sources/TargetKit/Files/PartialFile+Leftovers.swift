@@ -12,7 +12,7 @@ extension PartialFile {
     /// Opens a new file without a name; returns `nil` if the system or the file system doesn't support it.
     static func openUnnamed(in folder: URL, mode: mode_t) -> Int32? {
         #if os(Linux)
-        // Without it, the file couldn't get a name.
+        // Without it, the file couldn't be named.
         guard access("/proc/self/fd", X_OK) == 0 else { return nil }
         // O_TMPFILE of open(2), which isn't imported. It includes O_DIRECTORY, so old systems reject it.
         let flags = O_WRONLY | O_CLOEXEC | O_DIRECTORY | 0o20_000_000

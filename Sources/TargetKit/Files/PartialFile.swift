@@ -86,7 +86,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Creates an empty file with the permissions of the file to replace, if that file isn't readable by everyone. A
-    /// ``PartialFile`` that replaces the empty file also gets them.
+    /// ``PartialFile`` that replaces the empty file also has them.
     ///
     /// Does nothing on failure, because writing the file then reports it.
     static func reserve(_ place: URL, replacing url: URL) {

@@ -112,7 +112,7 @@ struct RecordLines<Record: Decodable> {
 }
 
 extension JSONEncoder {
-    /// An encoder whose output is the same for equal records, in one line.
+    /// An encoder whose output is one line, and is equal for equal records.
     package static var ofRecords: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

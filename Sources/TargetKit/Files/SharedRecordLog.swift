@@ -9,7 +9,7 @@ import Foundation
 /// file. The file has mode 0600. A file with another format is rejected. Operations block the thread, usually for less
 /// than a millisecond.
 package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
-    /// How long an operation waits for another process that has the lock, for example a suspended one.
+    /// The time for which an operation waits for another process that holds the lock, for example a suspended one.
     private static var longestWait: Duration { .seconds(10) }
 
     private let file: URL
@@ -68,8 +68,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         return try body(&session)
     }
 
-    /// Takes a named lock of the file, which only one process can have until it releases the lock or ends. Returns
-    /// `nil` if another process or log still has the lock after the time; default: zero.
+    /// Acquires a named lock of the file, which only one process can hold until it releases the lock or ends. Returns
+    /// `nil` if another process or log still holds the lock after the time; default: zero.
     package func lock(named name: String, waiting time: Duration = .zero) throws(RecordLogFailure) -> FileLock? {
         try RecordFile.lock(file, named: name, waiting: time)
     }
@@ -163,7 +163,7 @@ extension SharedRecordLog {
             return true
         }
 
-        /// Replaces all records at once. Lines that aren't records stay.
+        /// Replaces all records atomically. Lines that aren't records stay.
         package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
             guard isLocked else { throw .inUse(path: file.path) }
             let unreadable = state.unreadable

@@ -3,7 +3,7 @@ import Foundation
 
 /// The file name of a `Content-Disposition` field (RFC 6266).
 package enum ContentDisposition {
-    /// A safe name for a new file, without folders; `nil` if the field has no usable name or is not valid.
+    /// A safe name for a new file, without folders; `nil` if the field has no usable name or isn't valid.
     ///
     /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred. `filename` is used if `filename*` can't be decoded
     /// (RFC 6266 §4.3).

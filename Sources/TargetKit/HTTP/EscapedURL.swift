@@ -17,6 +17,9 @@ extension URL {
     /// This URL with a query appended to its unchanged query; `nil` if the new query isn't escaped.
     package func appending(escapedQuery query: String) -> URL? {
         guard !query.isEmpty else { return self }
+        let text = absoluteString
+        // Most URLs have neither a query nor a fragment.
+        if !text.containsAny(of: "?#") { return URL(escaped: ContiguousText.joined(text, "?", query)) }
         let (base, fragment) = openForQuery
         return URL(escaped: base + query + fragment)
     }
@@ -24,12 +27,13 @@ extension URL {
     /// The text of this URL up to the end of its query, and the fragment after it.
     var openForQuery: (base: String, fragment: String) {
         var base = absoluteString
+        guard base.containsAny(of: "?#") else { return (base + "?", "") }
         var fragment = ""
         if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) {
             fragment = String(base[hash...])
             base = String(base[..<hash])
         }
-        if !base.utf8.contains(UInt8(ascii: "?")) {
+        if !base.containsAny(of: "?") {
             base += "?"
         } else if base.utf8.last != UInt8(ascii: "?"), base.utf8.last != UInt8(ascii: "&") {
             base += "&"

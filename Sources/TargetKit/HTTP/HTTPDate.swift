@@ -20,7 +20,7 @@ package enum HTTPDate {
         return CookieDate.parse(text, fullYear: { latest - (latest - $0) % 100 }, lastSecond: 60)
     }
 
-    /// Whether a text begins with a weekday and matches the pattern of one of the formats.
+    /// Whether text begins with a weekday and matches the pattern of one of the formats.
     private static func hasExactFormat(_ text: some StringProtocol) -> Bool {
         let bytes = text.utf8.map(\.asciiLowercased)
         let weekday = String(decoding: bytes.prefix(while: isLetter), as: UTF8.self)
@@ -55,7 +55,7 @@ package struct CookieDate {
     private var month: Int?
     private var year: Int?
 
-    /// Parses a date; returns `nil` when a part is missing or the date does not exist.
+    /// Parses a date; returns `nil` when a part is missing or the date doesn't exist.
     ///
     /// - Parameters:
     ///   - fullYear: Returns the full year for a two-digit year; default: 1970 to 2069, as in RFC 6265.
@@ -134,7 +134,7 @@ package enum GregorianCalendar {
         return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
     }
 
-    /// The days since 1970-01-01; `nil` for a day that does not exist.
+    /// The days since 1970-01-01; `nil` for a day that doesn't exist.
     ///
     /// Years are counted from March, so that the leap day is the last one.
     package static func days(_ year: Int, month: Int, day: Int) -> Int? {

@@ -2,10 +2,10 @@
 
 /// The name of a header field (RFC 9110 §5.1), compared case-insensitively.
 ///
-/// A name that is not an RFC 9110 token is an error when the request is built.
+/// A name that isn't an RFC 9110 token is an error when the request is built.
 public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
 {
-    /// The name as it is sent, for example `Content-Type`.
+    /// The name in a message, for example `Content-Type`.
     public let rawValue: String
 
     /// Creates a name. It is sent unchanged.
@@ -18,7 +18,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         rawValue = value
     }
 
-    /// The name as it is sent.
+    /// The name in a message.
     public var description: String { rawValue }
 
     /// Whether both names are equal, ignoring the case of ASCII letters.
@@ -26,7 +26,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
         left.rawValue.equalsIgnoringASCIICase(right.rawValue)
     }
 
-    /// Hashes the lowercase name, so that equal names have the same hash.
+    /// Hashes the lowercase name, so that equal names have equal hashes.
     public func hash(into hasher: inout Hasher) {
         rawValue.hashIgnoringASCIICase(into: &hasher)
     }
@@ -63,10 +63,10 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     package static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).
     public static let setCookie = Self(rawValue: "Set-Cookie")
-    /// How the message is framed (RFC 9112 §6.1); the transport sets it.
+    /// The framing of the message (RFC 9112 §6.1). The transport sets it.
     package static let transferEncoding = Self(rawValue: "Transfer-Encoding")
     /// The client's name and version (RFC 9110 §10.1.5).
     public static let userAgent = Self(rawValue: "User-Agent")
-    /// How to authenticate (RFC 9110 §11.6.1).
+    /// The authentication challenges (RFC 9110 §11.6.1).
     package static let wwwAuthenticate = Self(rawValue: "WWW-Authenticate")
 }

@@ -185,12 +185,12 @@ extension HTTPHeaders: Sequence {
     /// The number of fields, including repeated names.
     package var count: Int { fields.count }
 
-    /// Whether there is no field.
+    /// Whether there are no fields.
     package var isEmpty: Bool { fields.isEmpty }
 }
 
 extension HTTPHeaders: ReflectsDescription {
-    /// A field per line, as `Name: value`, with the values of secret fields, and the queries of URLs, redacted.
+    /// One line for each field, as `Name: value`, with the values of secret fields and the queries of URLs redacted.
     public var description: String {
         fields.map(\.description).joined(separator: "\n")
     }

@@ -2,10 +2,10 @@
 
 /// The method of a request (RFC 9110 §9). Any other token can be created with `init(rawValue:)` or a literal.
 ///
-/// Methods are case-sensitive: `"get"` is not `GET` (RFC 9110 §9.1). A method that isn't an RFC 9110 token is an error
+/// Methods are case-sensitive: `"get"` isn't `GET` (RFC 9110 §9.1). A method that isn't an RFC 9110 token is an error
 /// when the request is built.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The method as it is sent, for example `GET`.
+    /// The method in a request, for example `GET`.
     public let rawValue: String
 
     /// Creates a method. It is sent unchanged.
@@ -18,7 +18,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
         rawValue = value
     }
 
-    /// The method as it is sent.
+    /// The method in a request.
     public var description: String { rawValue }
 
     /// Retrieves a representation of the resource (RFC 9110 §9.3.1).

@@ -13,7 +13,7 @@ public typealias MoyaError = TargetKitError
     *,
     unavailable,
     renamed: "Plugin",
-    message: "its hooks have the parameter context: a method with target: compiles and is never called"
+    message: "its hooks have the parameter context; a method with target: compiles but is never called"
 )
 public typealias PluginType = Plugin
 
@@ -30,7 +30,7 @@ public typealias RequestType = Never
     *,
     unavailable,
     renamed: "StatusValidation",
-    message: "the property is validation: StatusValidation; one named validationType is ignored"
+    message: "the property is validation: StatusValidation; a property named validationType is ignored"
 )
 public typealias ValidationType = StatusValidation
 
@@ -38,12 +38,16 @@ public typealias ValidationType = StatusValidation
 @available(*, unavailable, message: "set the option authorization; every call carries the token by default")
 public typealias AccessTokenAuthorizable = TargetType
 
+/// Moya's name; set the option `\.authorization` of TargetKitPlugins.
+@available(*, unavailable, message: "set the option authorization to an AuthorizationScheme of TargetKitPlugins")
+public typealias AuthorizationType = Never
+
 /// Moya's name; use ``SampleResponse``.
 @available(*, unavailable, renamed: "SampleResponse")
 public typealias EndpointSampleResponse = SampleResponse
 
 /// Moya's name; use ``MultipartForm``.
-@available(*, unavailable, renamed: "MultipartForm")
+@available(*, unavailable, renamed: "MultipartForm", message: "it is an array of parts: [.data(data, name: \"photo\")]")
 public typealias MultipartFormData = MultipartForm
 
 /// Moya's name; use ``RequestHandle``.

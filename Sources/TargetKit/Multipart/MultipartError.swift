@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason why a ``MultipartForm`` cannot be sent, and the invalid part.
+/// The reason why a ``MultipartForm`` can't be sent, and the invalid part.
 public struct MultipartError: Error, Sendable, Hashable {
     /// The reason.
     enum Reason: Error, Sendable, Hashable {
@@ -12,9 +12,9 @@ public struct MultipartError: Error, Sendable, Hashable {
         case headerName(String)
         /// The value of a header field, for example the MIME type, contains CR, LF or NUL.
         case headerValue(name: String)
-        /// A value could not be encoded. The associated value has the location and reason.
+        /// A value couldn't be encoded. The associated value has the location and reason.
         case notEncodable(String)
-        /// A file cannot be sent.
+        /// A file can't be sent.
         case file(FileBodySource.Failure)
         /// The length of a stream is unknown or negative.
         case unknownLength
@@ -87,7 +87,7 @@ extension MultipartError.Reason: CustomStringConvertible {
         case .file(let failure): failure.description
         case .unknownLength: "the stream has no length; specify its length, or send a file"
         case .wrongLength(let expected):
-            "the stream didn't provide \(expected) bytes, its declared length; correct the length"
+            "the stream didn't provide its declared length of \(expected) bytes; correct the length"
         case .stream(let why): "the stream failed: \(why)"
         case .tooLong: "the body is too long; check the lengths of the streams"
         case .notInMemory: "its contents aren't in memory; use bodySource() instead of data()"

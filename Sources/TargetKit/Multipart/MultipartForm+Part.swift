@@ -15,7 +15,7 @@ extension MultipartForm {
     public struct Part: Sendable, Hashable {
         /// The field's name.
         package let name: String
-        /// The file name; `nil` if the part is not a file.
+        /// The file name; `nil` if the part isn't a file.
         package let fileName: String?
         /// The part's `Content-Type`; `nil` sends none, which means `text/plain` (RFC 7578 §4.4).
         package let mimeType: String?
@@ -68,7 +68,7 @@ extension MultipartForm.Part {
         return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: .file(url))
     }
 
-    /// A part with UTF-8 text. Line endings are not changed.
+    /// A part with UTF-8 text. Line endings aren't changed.
     ///
     /// As in browsers, no `Content-Type` is sent by default, which means `text/plain` (RFC 7578 §4.4). Many servers
     /// treat a part with a `Content-Type` as a file.
@@ -135,7 +135,7 @@ extension MultipartForm.Part: RedactedDescription {
 /// The content of a part.
 enum MultipartContent: Sendable, Hashable {
     case data(Data)
-    /// A value that could not be encoded, and the reason.
+    /// A value that couldn't be encoded, and the reason.
     case notEncodable(String)
     case file(URL)
     case stream(Stream)

@@ -88,7 +88,7 @@ struct MultipartFraming {
 struct MultipartBoundary: Sendable {
     let text: String
 
-    /// Returns `nil` if RFC 2046 does not allow the boundary.
+    /// Returns `nil` if RFC 2046 doesn't allow the boundary.
     init?(_ text: String) {
         guard (1...70).contains(text.utf8.count), ASCIISet.boundary.containsAll(of: text),
             text.utf8.last != 0x20
@@ -98,8 +98,8 @@ struct MultipartBoundary: Sendable {
         self.text = text
     }
 
-    /// The parameter value in `Content-Type`, quoted unless it is a token (RFC 2045 §5.1). Boundaries cannot contain
-    /// `"` or `\`.
+    /// The parameter value in `Content-Type`, quoted unless it is a token (RFC 2045 §5.1). Boundaries can't contain `"`
+    /// or `\`.
     var parameterValue: String {
         ASCIISet.token.containsAll(of: text) ? text : "\"\(text)\""
     }

@@ -64,7 +64,7 @@ public struct Exchange: Sendable {
     /// The preceding plugins surround this exchange too, so they see, for example, the cookies that its response sets.
     ///
     /// - Parameters:
-    ///   - request: The request; its progress is not reported.
+    ///   - request: The request; its progress isn't reported.
     ///   - finish: Receives the result and the context of this exchange, because the call may have ended.
     /// - Returns: Whether the exchange begins. If `false`, the scope is shut down and `finish` isn't called.
     @discardableResult
@@ -116,7 +116,7 @@ struct ExchangeChain: Sendable {
         case .transport(let isInTask):
             // The plugins no longer wait.
             call.configuration.countingClock?.setWaiting(false, call: context.id)
-            var response = try await call.send(request, to: target, inTask: isInTask)
+            var response = try await call.send(request, inTask: isInTask)
             response.request = request.urlRequest
             return response
         case .request(let result):

@@ -202,7 +202,7 @@ public struct FinishedCall: Sendable {
     /// The time from the start of the call to its end on the continuous clock, including plugins, attempts, delays,
     /// decoding, and the body of a stream.
     public let duration: Duration
-    /// The number of bytes that a stream's reader received, after content decoding; `nil` if the call is not a stream.
+    /// The number of bytes that a stream's reader received, after content decoding; `nil` if the call isn't a stream.
     public let streamedByteCount: Int64?
 
     /// The metrics of the last exchange; `nil` if there was no response or the transport doesn't measure them.

@@ -11,7 +11,7 @@ final class PluginChain: Sendable {
     let isEmpty: Bool
     /// A type of which the provider has two plugins although only one is allowed.
     let repeatedType: String?
-    /// The fields that are not sent to another origin after a redirect.
+    /// The fields that aren't sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
     private let rounds: Rounds
     /// The hooks in which a plugin may wait.

@@ -11,17 +11,17 @@
 /// | ``environment`` | choose the server | 2nd | 2nd | 8th |
 /// | ``connectivity`` | wait for the network | 3rd | 5th | 4th |
 /// | ``failover`` | choose among the hosts of a server | 4th | 6th | 2nd |
-/// | ``admission`` | let a call start, delay it or refuse it | 5th | 7th | 5th |
+/// | ``admission`` | start, delay or reject calls | 5th | 7th | 5th |
 /// | ``standard`` | everything else | 6th | 8th | 6th |
-/// | ``retrying`` | repeat failed calls | 7th | 9th | 3rd |
+/// | ``retrying`` | retry failed calls | 7th | 9th | 3rd |
 /// | ``authentication`` | add credentials | 8th | 10th | 1st |
 /// | ``cookies`` | add cookies | 9th | 3rd | 10th |
-/// | ``caching`` | answer without the server | 10th | 4th | 11th |
-/// | ``signing`` | sign what the others have made | 11th | 11th | 9th |
+/// | ``caching`` | respond without the server | 10th | 4th | 11th |
+/// | ``signing`` | sign the final request | 11th | 11th | 9th |
 /// | ``errorHandling`` | replace errors | 12th | 12th | 12th |
 /// | ``observation`` | record what is sent and received | 13th | 13th | 13th |
 ///
-/// Each `exchange` surrounds those of later places. A stored response is therefore used without waiting for the
+/// Each `exchange` surrounds those of later places. A cached response is therefore used without waiting for the
 /// network, without being rejected or counted, and without refreshing the credential.
 ///
 /// A failed call is retried first with a new credential, then with another host, then after a delay, and last after
@@ -87,7 +87,7 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     public static let retrying = PluginPlace(rawValue: 450)
     /// Adds credentials. 500.
     public static let authentication = PluginPlace(rawValue: 500)
-    /// Adds cookies. Surrounds a ``caching`` plugin, which must know to whom a response belongs. 580.
+    /// Adds cookies. Surrounds a ``caching`` plugin, which must know the owner of a response. 580.
     public static let cookies = PluginPlace(rawValue: 580)
     /// Provides stored responses. 585.
     public static let caching = PluginPlace(rawValue: 585)
@@ -128,8 +128,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
         .cookies, .caching, .errorHandling, .observation,
     ]
 
-    /// The order in which plugins surround an exchange: first plugins that respond without the network, then those that
-    /// wait for it, reject or delay the request, and last those that send it.
+    /// The order in which plugins surround an exchange: first plugins that respond without the network, then plugins
+    /// that wait for it, reject or delay the request, and last plugins that send it.
     private static let exchangeOrder: [PluginPlace] = [
         .start, .environment, .cookies, .caching, .connectivity, .failover, .admission, .standard, .retrying,
         .authentication,

@@ -147,7 +147,7 @@ public struct RequestContext: Sendable {
     public func cancellable<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await handle.runInTask { await Result.of(work) }.get()
+        try await handle.runInTask(work)
     }
 
     /// Returns the context of an exchange that this call begins.

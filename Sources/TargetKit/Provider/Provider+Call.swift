@@ -63,13 +63,27 @@ extension Provider {
         return options.isEmpty ? endpoint : endpoint.adding(headers: options.headers)
     }
 
-    /// Ends a call: runs the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
+    /// Ends a call by running the plugins' `didFinish` and then the completion handler, for which the scope's shutdown
+    /// waits.
     func end(
         _ call: Call,
         result: Result<Response, TargetKitError>,
         streamedByteCount: Int64? = nil,
-        completion: (() -> Void)? = nil
+        completion: () -> Void
     ) {
+        finish(call, result: result, streamedByteCount: streamedByteCount)
+        scope.remove(call.context.id, completion: completion)
+        configuration.countingClock?.end(call.context.id)
+    }
+
+    /// Ends a call that has no completion.
+    func end(_ call: Call, result: Result<Response, TargetKitError>) {
+        finish(call, result: result, streamedByteCount: nil)
+        scope.remove(call.context.id)
+        configuration.countingClock?.end(call.context.id)
+    }
+
+    private func finish(_ call: Call, result: Result<Response, TargetKitError>, streamedByteCount: Int64?) {
         var context = call.context
         if let start = call.start {
             context.attempt = context.handle.attempt
@@ -78,8 +92,6 @@ extension Provider {
             call.plugins.didFinish(finished, context: context)
         }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
-        defer { configuration.countingClock?.end(context.id) }
-        scope.remove(context.id, completion: completion)
     }
 
     /// Starts a task that ends the call at its timeout unless the task is cancelled.
@@ -151,10 +163,15 @@ extension Provider {
             }
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
-        let task = Task { [isOver] in
-            let result = await call.trackedByTestClock { await self.run(call, target: target, options: options) }
+        let task = Task { [self, isOver] in
+            let result =
+                if configuration.countingClock == nil {
+                    await run(call, target: target, options: options)
+                } else {
+                    await call.trackedByTestClock { await run(call, target: target, options: options) }
+                }
             isOver?.withLock { $0 = true }
-            self.end(call, result: result) {
+            end(call, result: result) {
                 queue.run { completion(result) }
                 call.handle.finish(result)
             }
@@ -168,7 +185,7 @@ extension Provider {
         self.options.overridden(by: target.options).overridden(by: options)
     }
 
-    /// Checks the envelope, if there is one.
+    /// Checks the envelope, if any.
     static func envelopeCheck(_ options: CallOptions) -> Call.Decoding? {
         guard let envelope = options.envelope else { return nil }
         return Call.Decoding { response throws(TargetKitError) in try response.unwrap(envelope) }

@@ -27,7 +27,7 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
         let call = begin(target, options: options, kind: .stream(buffer: 256 << 10))
-        // The next chunk is requested when the reader takes the previous one.
+        // The next chunk is requested when the reader consumes the previous one.
         let channel = BodyChannel(limit: 1)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in

@@ -73,7 +73,12 @@ extension Provider {
 extension Call {
     fileprivate func unsentRequest(_ resolve: () throws -> ResolvedTarget) async throws -> UnsentRequest {
         let target = try resolved(resolve)
-        let original = try await originalRequest(of: target.endpoint)
+        let original =
+            if let requestClosure = configuration.requestClosure {
+                try await originalRequest(of: target, by: requestClosure)
+            } else {
+                try originalRequest(of: target)
+            }
         let prepared = try await prepare(original, to: target, in: context)
         let signed = try await signed(prepared, to: target, context)
         return UnsentRequest(endpoint: target.endpoint, request: try await passed(signed, to: target))

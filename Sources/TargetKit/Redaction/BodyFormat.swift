@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The format of a body, which decides how secrets in it are found.
+/// The format of a body, which determines how secrets in it are found.
 package enum BodyFormat: Sendable, Hashable {
     /// Parts with their own header fields (RFC 2046 §5.1).
     case multipart

@@ -120,7 +120,7 @@ extension Redaction {
         return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
     }
 
-    /// A redacted `Upload-Metadata` field of tus, which has comma-separated pairs of a key and a Base64 value.
+    /// Redacts tus's `Upload-Metadata` field, which has comma-separated pairs of a key and a Base64 value.
     func metadata(_ field: String) -> String {
         field.split(separator: ",", omittingEmptySubsequences: false).map { pair in
             let value = pair.lastIndex(of: " ").map { pair[pair.index(after: $0)...] } ?? ""
@@ -238,11 +238,12 @@ extension Redaction {
     /// Appends a URL without its user, secret path parameters and JSON Web Tokens.
     private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
         // The start of a JSON Web Token, the end of a user, or the start of a path parameter.
-        let isPlain = address.indices.allSatisfy { index in
+        var isPlain = true
+        for index in address.startIndex..<address.endIndex {
             switch address[index] {
-            case UInt8(ascii: "@"), UInt8(ascii: ";"): false
-            case UInt8(ascii: "e"): !address[index...].starts(with: "eyJ".utf8)
-            default: true
+            case UInt8(ascii: "@"), UInt8(ascii: ";"): isPlain = false
+            case UInt8(ascii: "e"): if address[index...].starts(with: "eyJ".utf8) { isPlain = false }
+            default: break
             }
         }
         if isPlain { return copy.append(contentsOf: address) }

@@ -118,7 +118,7 @@ struct SecretMeanings: OptionSet {
     static let description = Self(rawValue: 1 << 9)
     /// Secret only as the last word, as in `paySign`, but not `sign_in`.
     static let last = Self(rawValue: 1 << 10)
-    /// Secret only as the whole name, such as `mac`, but not `mac_address`. Short words have other meanings, too.
+    /// Secret only as the whole name, such as `mac`, but not `mac_address`. Short words also have other meanings.
     static let alone = Self(rawValue: 1 << 11)
     /// Also secret as the last word after an owner, as in `card_pan` and `access_ak`.
     static let owned = Self(rawValue: 1 << 12)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Copies a text and redacts the values of secret fields in it.
+/// Copies text, redacting the values of secret fields.
 ///
 /// It reads byte by byte and doesn't require valid syntax, so it also redacts incomplete JSON and mixed formats. It
 /// recognizes JSON (RFC 8259) at any depth, in strings, and in server-sent events; elements and attributes of XML and

@@ -50,7 +50,7 @@ public struct Response: Sendable {
         storage = Storage(Fields(head: head, request: request, file: file, metrics: metrics))
     }
 
-    /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream or a connection that was not
+    /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream or a connection that wasn't
     ///   requested.
     init(
         _ response: TransportResponse,
@@ -72,7 +72,7 @@ public struct Response: Sendable {
             data = Data()
             stream = body
         case .connection:
-            // A driver takes the connection before.
+            // A driver has already taken the connection.
             throw URLError(.cannotParseResponse)
         }
         storage = Storage(
@@ -118,7 +118,7 @@ public struct Response: Sendable {
     /// The header fields. They are parsed at each access, so store the list to read several fields.
     public var headers: HTTPHeaders { fields.head.headers }
 
-    /// Whether a header field's name or value contains a text, given in lowercase. The fields aren't parsed.
+    /// Whether a header field's name or value contains text, given in lowercase. The fields aren't parsed.
     package func hasField(containing text: StaticString) -> Bool { fields.head.hasField(containing: text) }
 
     /// Whether the body is a stream that is read later.
@@ -174,7 +174,7 @@ public struct Response: Sendable {
         storage === other.storage
     }
 
-    /// Whether a stub has answered: a target's sample response, or a `StubTransport`.
+    /// Whether the response is from a stub: a target's sample response, or a `StubTransport`.
     public var isSample: Bool { fields.isSample }
 
     /// The body of a stream; `nil` for other responses.

@@ -111,9 +111,7 @@ public struct StubTransport: Transport {
             let body = try store(data, in: request.destination)
             if let sent { request.report(sent, direction: .upload) }
             request.report(Int64(data.count), direction: .download)
-            var response = TransportResponse(head: ResponseHead(statusCode: status, headers: headers), body: body)
-            response.isSample = true
-            return response
+            return TransportResponse(sample: ResponseHead(statusCode: status, headers: headers), body: body)
         case .delayed(_, let sample):
             return try response(sample, to: request, sent)
         }
@@ -139,11 +137,16 @@ extension StubTransport {
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
-        guard delay == nil, case .sample(let sample) = answer, !sample.isDelayed, !request.body.isStream else {
-            return try await sendInTask(request, cancelledBy: handle)
-        }
-        // No task is needed, because there is nothing to wait for.
         if handle.interruption != nil { throw CancellationError() }
+        if let response = try immediateResponse(to: request) { return response }
+        return try await sendInTask(request, cancelledBy: handle)
+    }
+
+    /// The response if there is nothing to wait for; otherwise `nil`.
+    func immediateResponse(to request: TransportRequest) throws -> TransportResponse? {
+        guard delay == nil, case .sample(let sample) = answer, !sample.isDelayed, !request.body.isStream else {
+            return nil
+        }
         return try response(sample, to: request, try byteCount(of: request.body))
     }
 }

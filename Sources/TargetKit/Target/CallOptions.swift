@@ -19,7 +19,7 @@ public protocol CallOptionKey {
     /// The type of the option's value.
     associatedtype Value: Sendable
 
-    /// The value if the option is not set.
+    /// The value if the option isn't set.
     static var defaultValue: Value { get }
 }
 
@@ -99,7 +99,7 @@ public struct CallOptions: Sendable {
 }
 
 extension CallOptions {
-    /// How long the call may take; default ``CallTimeout/none``. The exchange limit and the whole-call limit are
+    /// The timeouts of the call; default: ``CallTimeout/none``. The exchange limit and the whole-call limit are
     /// overridden separately.
     public var timeout: CallTimeout {
         get { CallTimeout(exchange: self[ExchangeTimeoutKey.self], wholeCall: self[CallTimeoutKey.self]) }

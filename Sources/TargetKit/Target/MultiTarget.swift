@@ -14,7 +14,7 @@ public struct MultiTarget: TargetType {
     /// The wrapped target, which is never a `MultiTarget`.
     public let target: any TargetType
 
-    /// Wraps a target. A `MultiTarget` is not wrapped again.
+    /// Wraps a target. A `MultiTarget` isn't wrapped again.
     public init(_ target: any TargetType) {
         self.target = target.innermost
     }

@@ -12,7 +12,7 @@ import Foundation
 /// - In an interpolated value, everything except the unreserved characters of RFC 3986 §2.3 is escaped. `\(raw: text)`
 ///   is treated like the text of the literal.
 /// - The first `?` of the literal starts a query, to which the task's parameters are appended. Values interpolated into
-///   the query are escaped in the same way. `#` is escaped, because fragments are not sent (RFC 9110 §7.1).
+///   the query are escaped in the same way. `#` is escaped, because fragments aren't sent (RFC 9110 §7.1).
 /// - A `.` or `..` segment, even if written as `%2E`, fails the call, because it refers to another resource (RFC 3986
 ///   §5.2.4).
 public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
@@ -86,7 +86,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
             appendLiteral(text)
         }
 
-        /// Optional values are not allowed in a path.
+        /// Optional values aren't allowed in a path.
         @available(*, unavailable, message: "Unwrap the optional: a missing value would silently name another resource")
         public mutating func appendInterpolation<Value>(_ value: Value?) {}
     }
@@ -111,9 +111,14 @@ extension RequestPath {
         return url
     }
 
+    /// The text of ``url(below:)`` if it is certainly a valid URL without a query, as most are; otherwise `nil`.
+    func plainText(below baseURL: URL) -> String? {
+        guard !escaped.isEmpty, !escaped.containsAny(of: "?.%"), baseURL.isCallable else { return nil }
+        let base = baseURL.absoluteString
+        return base.containsAny(of: "?#") ? nil : Self.join(base, path: escaped)
+    }
+
     private func text(below base: String) throws(InvalidRequest) -> String {
-        // Fast path: most base URLs and paths contain none of these bytes.
-        if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base, path: escaped) }
         let (path, query) = Self.split(escaped[...], at: "?")
         guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
         let (base, baseQuery) = Self.split(Self.split(base[...], at: "#").before, at: "?")
@@ -130,18 +135,10 @@ extension RequestPath {
     /// Joins both with exactly one slash. Returns the base if the path is empty.
     private static func join(_ base: String, path: String) -> String {
         guard !path.isEmpty else { return base }
-        return ContiguousText.read(base) { base in
-            ContiguousText.read(path) { path in
-                let slash = UInt8(ascii: "/")
-                let base = UnsafeBufferPointer(rebasing: base.last == slash ? base.dropLast() : base[...])
-                let path = UnsafeBufferPointer(rebasing: path.first == slash ? path.dropFirst() : path[...])
-                return String(unsafeUninitializedCapacity: base.count + 1 + path.count) { text in
-                    let mark = text.initialize(fromContentsOf: base)
-                    text.initializeElement(at: mark, to: slash)
-                    return text[(mark + 1)...].initialize(fromContentsOf: path)
-                }
-            }
-        }
+        let slash = UInt8(ascii: "/")
+        let start = base.utf8.last == slash ? base.utf8.dropLast() : base.utf8[...]
+        let end = path.utf8.first == slash ? path.utf8.dropFirst() : path.utf8[...]
+        return ContiguousText.joined(Substring(start), "/", Substring(end))
     }
 
     private static func split(_ text: Substring, at mark: Unicode.Scalar) -> (before: Substring, after: Substring?) {
@@ -159,19 +156,6 @@ extension RequestPath {
                 dots += 1
             }
             return rest.isEmpty && (1...2).contains(dots)
-        }
-    }
-}
-
-extension String {
-    /// Whether the string contains one of the given characters, all of which must be below `@`.
-    fileprivate func containsAny(of characters: StaticString) -> Bool {
-        var wanted: UInt64 = 0
-        for byte in UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount) {
-            wanted |= 1 << UInt64(byte)
-        }
-        return ContiguousText.read(self) { bytes in
-            bytes.contains { $0 < 64 && wanted &>> UInt64($0) & 1 == 1 }
         }
     }
 }

@@ -34,7 +34,7 @@ public struct StatusValidation: Sendable, Hashable {
 }
 
 extension StatusValidation {
-    /// The successes whose body is not the requested file (RFC 9110 §15.3.3, §15.3.5, §15.3.6).
+    /// The successes whose body isn't the requested file (RFC 9110 §15.3.3, §15.3.5, §15.3.6).
     private static let withoutFile: Set<Int> = [202, 204, 205]
 
     /// The status codes that count as success of a download. Codes without a file count only if the target lists them.

@@ -92,5 +92,5 @@ extension TargetType {
     }
 }
 
-/// The names of the target types that are not enums.
+/// The names of the target types that aren't enums.
 private let namesOfTypes = Locked<[ObjectIdentifier: String]>([:])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A call of a URL, for a request that needs no target type of its own.
+/// A call of a URL, for a request that needs no separate target type.
 ///
 /// ```swift
 /// let provider = Provider<URLTarget>()

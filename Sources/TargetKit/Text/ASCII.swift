@@ -84,11 +84,12 @@ struct ASCIISet: Sendable {
 
     /// Whether the set contains every byte of the text.
     func containsAll(of text: String) -> Bool {
-        for byte in text.utf8 {
-            let bits = byte < 64 ? low : byte < 128 ? high : 0
-            if bits >> UInt64(byte & 63) & 1 == 0 { return false }
+        ContiguousText.read(text) { bytes in
+            bytes.allSatisfy { byte in
+                let bits = byte < 64 ? low : byte < 128 ? high : 0
+                return bits &>> UInt64(byte & 63) & 1 == 1
+            }
         }
-        return true
     }
 
     private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -106,6 +107,19 @@ extension String {
 
     /// Whether it contains a CR, LF or NUL (RFC 9110 §5.5), which would end a header field.
     package var endsHeaderField: Bool {
-        utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+        ContiguousText.read(self) { bytes in bytes.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 } }
+    }
+}
+
+extension String {
+    /// Whether the string contains one of the given characters, all of which must be below `@`.
+    func containsAny(of characters: StaticString) -> Bool {
+        var wanted: UInt64 = 0
+        for byte in UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount) {
+            wanted |= 1 << UInt64(byte)
+        }
+        return ContiguousText.read(self) { bytes in
+            bytes.contains { $0 < 64 && wanted &>> UInt64($0) & 1 == 1 }
+        }
     }
 }

@@ -59,13 +59,13 @@ struct ByteBuffer: ~Copyable {
         }
     }
 
-    /// Appends the text's UTF-8 as it is.
+    /// Appends the text's unchanged UTF-8.
     @inline(__always)
     mutating func append(_ text: some StringProtocol) {
         ContiguousText.read(text) { append($0) }
     }
 
-    /// Appends the text's UTF-8 as it is.
+    /// Appends the text's unchanged UTF-8.
     @inline(__always)
     mutating func append(literal text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -97,6 +97,28 @@ package enum ContiguousText {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
         // A string bridged from `NSString` isn't contiguous UTF-8 and is copied once.
         return Array(text.utf8).withUnsafeBufferPointer(body)
+    }
+
+    /// The parts one after another. Unlike an interpolation, it allocates once.
+    package static func joined(_ parts: [String]) -> String {
+        String(unsafeUninitializedCapacity: parts.reduce(0) { $0 + $1.utf8.count }) { text in
+            var end = 0
+            for part in parts { read(part) { end = text[end...].initialize(fromContentsOf: $0) } }
+            return end
+        }
+    }
+
+    /// Both texts with an ASCII character between them. Unlike `+`, it allocates once.
+    static func joined(_ first: some StringProtocol, _ mark: Unicode.Scalar, _ second: some StringProtocol) -> String {
+        read(first) { first in
+            read(second) { second in
+                String(unsafeUninitializedCapacity: first.count + 1 + second.count) { text in
+                    let count = text.initialize(fromContentsOf: first)
+                    text.initializeElement(at: count, to: UInt8(ascii: mark))
+                    return text[(count + 1)...].initialize(fromContentsOf: second)
+                }
+            }
+        }
     }
 }
 

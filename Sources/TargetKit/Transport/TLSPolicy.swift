@@ -99,7 +99,7 @@ public struct TLSPolicy: Sendable, Hashable {
         return trustsEveryHost || hosts.contains { Self.matches(host, pattern: $0) }
     }
 
-    /// RFC 6125 §6.4.3: the asterisk matches one whole label.
+    /// The asterisk matches one whole label (RFC 6125 §6.4.3).
     private static func matches(_ host: String, pattern: String) -> Bool {
         guard pattern.hasPrefix("*.") else { return host.equalsIgnoringASCIICase(pattern) }
         guard let dot = host.firstIndex(of: "."), dot != host.startIndex else { return false }

@@ -89,6 +89,6 @@ extension Transport {
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
-        try await handle.runInTask { await Result.of { try await send(request) } }.get()
+        try await handle.runInTask { try await send(request) }
     }
 }

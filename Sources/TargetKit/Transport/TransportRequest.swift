@@ -87,7 +87,7 @@ public struct TransportRequest: Sendable {
         get { fields.value.target }
         set { fields.value.target = newValue }
     }
-    /// Whether this request follows a redirect from another origin, so that it must not get the call's credentials.
+    /// Whether this request follows a redirect from another origin, so that it must not include the call's credentials.
     public var isCrossOrigin: Bool {
         get { fields.value.isCrossOrigin }
         set { fields.value.isCrossOrigin = newValue }

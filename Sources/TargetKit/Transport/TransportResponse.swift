@@ -50,14 +50,14 @@ public struct TransportResponse: Sendable {
         get { fields.value.request }
         set { fields.value.request = newValue }
     }
-    /// Whether a `StubTransport` has answered.
+    /// Whether the response is from a `StubTransport`.
     public internal(set) var isSample: Bool {
         get { fields.value.isSample }
         set { fields.value.isSample = newValue }
     }
 
     /// Whether the response is from the network or from a cache; default: from the network. A plugin that returns a
-    /// stored response sets it.
+    /// cached response sets it.
     public var origin: Response.Origin {
         get { fields.value.origin }
         set { fields.value.origin = newValue }
@@ -66,6 +66,11 @@ public struct TransportResponse: Sendable {
     /// Creates a response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
         fields = Boxed(Fields(head: head, body: body, metrics: metrics))
+    }
+
+    /// Creates the response of a `StubTransport`.
+    init(sample head: ResponseHead, body: Body) {
+        fields = Boxed(Fields(head: head, body: body, metrics: nil, isSample: true))
     }
 }
 
@@ -120,7 +125,7 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// Whether a field's name or value contains a text, given in lowercase ASCII. The lines aren't parsed.
+    /// Whether a field's name or value contains text, given in lowercase ASCII. The lines aren't parsed.
     func hasField(containing text: StaticString) -> Bool {
         switch storage {
         case .fields(let headers):
@@ -133,7 +138,7 @@ public struct ResponseHead: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether it contains a text, given in lowercase ASCII, in any letter case.
+    /// Whether it contains text, given in lowercase ASCII, ignoring case.
     fileprivate func contains(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard length > 0, length <= count else { return length == 0 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A connection whose server has switched to the protocol of the request's `Upgrade` field (RFC 9110 §7.8): the body of
-/// a response with status 101.
+/// A connection that was switched to the protocol of the request's `Upgrade` field (RFC 9110 §7.8), as the body of a
+/// response with status 101.
 public enum UpgradedConnection: Sendable {
     /// The bytes that follow the head of the response, in both directions. The caller implements the protocol.
     case bytes(any ByteConnection)
-    /// The messages of a WebSocket. The transport implements the protocol (RFC 6455), and has checked the response.
+    /// The messages of a WebSocket. The transport implements the protocol (RFC 6455) and checks the response.
     case messages(any MessageConnection)
 }
 
@@ -14,41 +14,54 @@ public enum UpgradedConnection: Sendable {
 ///
 /// Releasing the connection closes it.
 public protocol ByteConnection: AnyObject, Sendable {
-    /// Returns the bytes that have arrived, never empty, after waiting for the first ones; `nil` when the server has
-    /// ended its side or the connection was closed. One task reads at a time.
+    /// Waits for bytes, and returns all received ones; `nil` when the server ends its side or the connection is closed.
+    /// One task can read at a time.
     ///
-    /// While nobody reads, the transport buffers a limited number of bytes, and then stops reading from the server.
+    /// While no task reads, the transport buffers a limited number of bytes, and then stops reading from the server.
     ///
     /// - Throws: A `URLError`; `CancellationError` when the task is cancelled.
     func read() async throws -> [UInt8]?
 
-    /// Begins to send bytes, after those of earlier calls. Any thread may write.
+    /// Starts sending bytes after the bytes of earlier calls. Any thread may write.
     ///
     /// A sender that doesn't wait for the completion before it sends more uses memory for all that waits.
     ///
     /// - Parameters:
     ///   - bytes: The bytes to send.
-    ///   - completion: Called once, on any thread, when the system has taken the bytes, or with a `URLError`.
+    ///   - completion: Called once, on any thread, when the system has accepted the bytes, or with a `URLError`.
     func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Sends bytes as far as the system takes them at once, unless earlier ones wait to be sent.
+    ///
+    /// This saves a lone sender the wait for the thread on which ``write(_:completion:)`` sends. Senders that wait
+    /// together are better served by that method, which sends their bytes together. Default: sends nothing.
+    ///
+    /// - Returns: The number of bytes that were sent; 0 also if the connection is closed or lost.
+    func writeNow(_ bytes: [UInt8]) -> Int
 
     /// Closes the connection, without waiting. Waiting tasks end. Has no effect on a closed connection.
     ///
-    /// - Parameter bytes: Sent before, with what is still to be written, as far as the system takes them at once.
+    /// - Parameter bytes: The bytes to send first, after queued bytes, as far as the system accepts them immediately.
     func close(sending bytes: [UInt8])
+}
+
+extension ByteConnection {
+    /// Sends nothing.
+    public func writeNow(_ bytes: [UInt8]) -> Int { 0 }
 }
 
 /// The messages of a WebSocket whose protocol a transport implements.
 ///
 /// Releasing the connection closes it.
 public protocol MessageConnection: AnyObject, Sendable {
-    /// The subprotocol that the server has selected; `nil`: none.
+    /// The subprotocol that the server selected; `nil` if there is none.
     var subprotocol: String? { get }
 
-    /// How the connection has been closed; `nil` while it is open, or if it ended without a close frame.
+    /// The close frame of the connection; `nil` while it is open, or if it ended without a close frame.
     var closing: WebSocketClosing? { get }
 
-    /// Sets the maximum size of a message that is received, in bytes. Called once, before the first message is received.
-    /// Default: has no effect.
+    /// Sets the maximum size of received messages in bytes. Called once, before the first message is received. Default:
+    /// has no effect.
     func limitMessages(to byteCount: Int)
 
     /// Returns the next message, after waiting for it; `nil` when the connection was closed by a closing handshake. One
@@ -57,17 +70,17 @@ public protocol MessageConnection: AnyObject, Sendable {
     /// - Throws: A `URLError` or an error of the protocol; `CancellationError` when the task is cancelled.
     func receive() async throws -> WebSocketMessage?
 
-    /// Sends a message, and returns when the system has taken it. Any task may send.
+    /// Sends a message, and returns when the system has accepted it. Any task may send.
     func send(_ message: WebSocketMessage) async throws
 
     /// Sends a ping, and returns when its pong arrives.
     func ping() async throws
 
-    /// Begins the closing handshake (RFC 6455 §7.1.2), and returns when it has ended and the connection is closed.
-    /// Cancelling the task ends the wait.
+    /// Performs the closing handshake (RFC 6455 §7.1.2), and returns when the connection is closed. Cancelling the task
+    /// ends the wait.
     func close(_ closing: WebSocketClosing) async
 
-    /// Closes the connection, without waiting; a close frame is sent if that is possible at once.
+    /// Closes the connection without waiting. A close frame is sent if that is possible immediately.
     func cancel(_ closing: WebSocketClosing)
 }
 

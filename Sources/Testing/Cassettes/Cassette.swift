@@ -2,17 +2,17 @@
 import Foundation
 import TargetKit
 
-/// The entries of a cassette's folder, and which of them are used. The folder is read at the first use.
+/// The entries of a cassette's folder, and their use. The folder is read on first use.
 final class Cassette: Sendable {
-    /// An entry that a call took. No other call gets it. Unless the call uses it, it is returned with the last
-    /// reference to the claim.
+    /// An entry that a call claimed. No other call can claim it. Unless the call uses the entry, it is returned with
+    /// the last reference to the claim.
     final class Claim: Sendable {
         fileprivate let id: Int
         let item: CassetteFolder.Item
-        /// Whether the call is to be sent and the entry to be replaced.
+        /// Whether to send the call and replace the entry.
         let isRerecorded: Bool
-        /// The cassette to which the entry is returned; `nil` when it has been used or returned, and for an entry that
-        /// another call has used.
+        /// The cassette to which the entry is returned; `nil` if the entry was used or returned, or another call used
+        /// it.
         private let owner: Locked<Cassette?>
 
         fileprivate init(_ id: Int, item: CassetteFolder.Item, isRerecorded: Bool = false, owner: Cassette?) {
@@ -26,12 +26,12 @@ final class Cassette: Sendable {
             release()
         }
 
-        /// Keeps the entry.
+        /// Marks the entry as used.
         func use() {
             owner.withLock { $0 = nil }
         }
 
-        /// Returns the entry to the cassette, unless it is used.
+        /// Returns the entry to the cassette, unless it was used.
         func release() {
             let owner = owner.withLock { owner in
                 defer { owner = nil }
@@ -44,7 +44,7 @@ final class Cassette: Sendable {
     fileprivate struct State: Sendable {
         var isLoaded = false
         var items: [CassetteFolder.Item] = []
-        /// The entries of each key, in order, and how many of the first ones are used.
+        /// The entries of each key, in order, and the number of used ones at the start.
         var index: [String: (ids: [Int], usedCount: Int)] = [:]
         var used: Set<Int> = []
         var rerecorded: Set<String> = []
@@ -87,7 +87,7 @@ final class Cassette: Sendable {
 
     /// Takes the first unused entry that matches; `nil` if there is none.
     ///
-    /// - Parameter repeats: Whether the last used entry is returned if there is no other.
+    /// - Parameter repeats: Whether to return the last used entry if there is no other.
     func claim(_ request: RedactedRequest, repeats: Bool) throws -> Claim? {
         let key = comparison.key(request)
         var last = -1
@@ -113,7 +113,7 @@ final class Cassette: Sendable {
         }
     }
 
-    /// Writes a call as a new entry, or in place of the claimed one.
+    /// Writes a call as a new entry, or replaces the claimed one.
     func write(
         _ request: RedactedRequest,
         outcome: RecordedOutcome,
@@ -166,7 +166,7 @@ extension Cassette.State {
     /// The first unused entry of a key after another one.
     fileprivate mutating func nextUnused(_ key: String, after last: Int) -> (Int, CassetteFolder.Item)? {
         guard let (ids, count) = index[key] else { return nil }
-        // Many calls can have one key, so the entries that were used first aren't visited again.
+        // Many calls can have the same key, so used entries at the start aren't visited again.
         var usedCount = count
         while usedCount < ids.count, used.contains(ids[usedCount]) { usedCount += 1 }
         index[key]?.usedCount = usedCount
@@ -207,7 +207,7 @@ extension Cassette {
         }
         let line = "the cassette \(folder.url.path) has no entry for \(request.line)"
         guard !items.isEmpty else { return CassetteError("\(line); it is empty") }
-        // Those with the same method and path come first.
+        // Entries with the same method and path come first.
         let likely = items.enumerated()
             .sorted { one, other in
                 let ranks = (rank(one.element, request: request), rank(other.element, request: request))
@@ -218,7 +218,7 @@ extension Cassette {
         for (_, item) in likely {
             let lines = comparison.differences(of: request, from: try self.request(of: item))
             if lines.isEmpty {
-                return CassetteError("\(line): each matching entry has been used once; the last is \(item.name)")
+                return CassetteError("\(line): all matching entries have been used; the last is \(item.name)")
             }
             if closest.map({ lines.count < $0.lines.count }) ?? true { closest = (item.name, lines) }
         }

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The JSON document of an entry. Bodies are in files of their own, beside it.
+/// The JSON document of an entry. Bodies are in separate files in the same folder.
 ///
 /// ```json
 /// {
@@ -59,13 +59,13 @@ struct CassetteDocument: Sendable, Hashable {
 extension CassetteDocument {
     /// Reads a document.
     ///
-    /// - Throws: ``Problem``, which describes what is wrong.
+    /// - Throws: A ``Problem`` that describes the error.
     init(_ data: Data) throws {
         guard !data.isEmpty else { throw Problem("is empty") }
         let json: JSONValue
-        do { json = try JSONValue(parsing: data) } catch { throw Problem("is not valid JSON: \(error)") }
-        guard json.object != nil else { throw Problem("is not a JSON object") }
-        guard let version = json["version"].int else { throw Problem("has no number version") }
+        do { json = try JSONValue(parsing: data) } catch { throw Problem("isn't valid JSON: \(error)") }
+        guard json.object != nil else { throw Problem("isn't a JSON object") }
+        guard let version = json["version"].int else { throw Problem("has no numeric version") }
         guard version == Self.version else {
             throw Problem("has version \(version); this version of TargetKitTesting reads version \(Self.version)")
         }
@@ -89,7 +89,7 @@ extension CassetteDocument {
         guard response != nil || failure != nil else { throw Problem("has neither a response nor a failure") }
     }
 
-    /// What is wrong with a document, as the end of a sentence.
+    /// The error of a document, as the end of a sentence.
     struct Problem: Error {
         let text: String
 
@@ -118,7 +118,7 @@ extension CassetteDocument {
         return headers
     }
 
-    /// The name of a file in the folder. A path could lead out of it.
+    /// Returns the name of a file in the folder. Paths are rejected, because they could lead outside.
     private static func fileName(_ path: String, in json: JSONValue) throws -> String? {
         guard json[path: path] != .null else { return nil }
         let name = try string(path, in: json)

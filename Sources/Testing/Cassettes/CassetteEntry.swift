@@ -15,7 +15,7 @@ public struct CassetteEntry: Sendable, Hashable {
 }
 
 extension CassetteEntry: CustomStringConvertible {
-    /// The name, the request and the status, on one line.
+    /// The name, request and status on one line.
     public var description: String {
         "\(name): \(method.rawValue) \(url)".inOneLine + (statusCode.map { " → \($0)" } ?? " → failure")
     }

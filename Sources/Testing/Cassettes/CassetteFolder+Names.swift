@@ -9,11 +9,12 @@ extension CassetteFolder {
             return try FileManager.default.contentsOfDirectory(atPath: url.path)
         } catch {
             guard FileManager.default.fileExists(atPath: url.path) else { return [] }
-            throw CassetteError("the cassette's folder \(url.path) cannot be read: \(error.localizedDescription)")
+            throw CassetteError("the cassette's folder \(url.path) can't be read: \(error.localizedDescription)")
         }
     }
 
-    /// The number of a document `001-GET.json`; `nil` for another file, such as a body, which has another dot.
+    /// The number of a document such as `001-GET.json`; `nil` for another file, such as a body, whose name has another
+    /// dot.
     static func number(ofDocument name: String) -> Int? {
         guard name.hasSuffix(".json"), isPlainName(name),
             name.utf8.firstIndex(of: UInt8(ascii: ".")) == name.utf8.index(name.utf8.endIndex, offsetBy: -5)
@@ -26,32 +27,32 @@ extension CassetteFolder {
         name.firstIndex(of: "-").flatMap { Int(name[..<$0]) }
     }
 
-    /// The name of the entry to which a body `001-GET.response-3f29a01c.json` belongs; `nil` for another file.
+    /// The name of the entry to which a body such as `001-GET.response-3f29a01c.json` belongs; `nil` for another file.
     static func entry(ofBody name: String) -> String? {
         guard let dot = name.firstIndex(of: "."), number(of: name[..<dot]) != nil else { return nil }
         let rest = name[name.index(after: dot)...]
         return rest.hasPrefix("request") || rest.hasPrefix("response") ? String(name[..<dot]) : nil
     }
 
-    /// Whether a name is that of a file of an entry that is being written.
+    /// Whether a file is part of an entry that is being written.
     static func isPart(_ name: String) -> Bool {
         name.hasPrefix(".") && name.hasSuffix(".part") && number(of: name.dropFirst()) != nil
     }
 
-    /// The name of a new entry, with a free number.
+    /// Returns the name of a new entry, with an unused number.
     func newName(_ request: RedactedRequest, among files: [String], _ turn: RecordingTurn) -> String {
         let digits = String(turn.fileNumber(taken: Set(files.compactMap(Self.number(ofDocument:)))))
         let slug = Self.slug(request.method + "-" + request.path)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + "-" + slug
     }
 
-    /// The text with everything but ASCII letters and digits replaced by single hyphens.
+    /// The text with all characters except ASCII letters and digits replaced with single hyphens.
     private static func slug(_ text: String) -> String {
         text.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.joined(separator: "-").prefix(48)
             .trimmingCharacters(in: CharacterSet(charactersIn: "-"))
     }
 
-    /// Whether a name is that of a visible file in the folder, on every file system.
+    /// Whether a name is valid for a visible file in the folder on every file system.
     static func isPlainName(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 255
             && name.utf8.allSatisfy { byte in
@@ -69,7 +70,7 @@ extension CassetteFolder {
         return lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// The extension for a body, by its type and its contents.
+    /// The file name extension for a body, from its type and contents.
     static func fileExtension(of body: Data, contentType: String?) -> String {
         let type = contentType.map(BodyFormat.mediaType) ?? ""
         if let known = extensions[type] { return known }

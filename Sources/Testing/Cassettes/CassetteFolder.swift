@@ -2,12 +2,12 @@
 import Foundation
 import TargetKit
 
-/// The files of a cassette: `001-GET-products.json` for a call, and its bodies beside it, with a digest of their
-/// contents in their names.
+/// The files of a cassette: a document such as `001-GET-products.json` for each call, and its bodies, whose names
+/// contain a digest of their contents.
 struct CassetteFolder: Sendable {
     let url: URL
 
-    /// A document and its name, which has no extension.
+    /// A document, and its name without an extension.
     struct Item: Sendable {
         let name: String
         let document: CassetteDocument
@@ -15,7 +15,7 @@ struct CassetteFolder: Sendable {
 
     /// Reads all documents, sorted by number.
     ///
-    /// - Throws: ``CassetteError``, which names the file and what is wrong with it.
+    /// - Throws: A ``CassetteError`` that describes the file and the error.
     func items() throws -> [Item] {
         let numbered = try fileNames().compactMap { name in Self.number(ofDocument: name).map { ($0, name) } }
         return try numbered.sorted { $0 < $1 }.map { _, file in
@@ -52,8 +52,8 @@ struct CassetteFolder: Sendable {
         }
     }
 
-    /// Calls a closure that reads the bodies of a document, and calls it again if another process recorded the
-    /// entry again in between and so removed the old bodies.
+    /// Calls a closure that reads the bodies of a document, and calls it again if another process rerecorded the entry
+    /// and removed the old bodies.
     private func reading<Value>(_ item: Item, read: (CassetteDocument) throws -> Value) throws -> Value {
         var document = item.document
         while true {
@@ -70,22 +70,22 @@ struct CassetteFolder: Sendable {
     private func read(_ name: String) throws -> Data {
         let file = url.appendingPathComponent(name)
         guard Self.isPlainName(name), !Self.isLink(file) else {
-            throw CassetteError("\(path(name)) is a symbolic link, which a cassette does not follow")
+            throw CassetteError("\(path(name)) is a symbolic link, which cassettes don't follow")
         }
         do throws(AtomicFile.Failure) {
             if let data = try AtomicFile(file).read() { return data }
         } catch {
-            throw CassetteError("\(path(name)) cannot be read: \(error.message)")
+            throw CassetteError("\(path(name)) can't be read: \(error.message)")
         }
-        throw CassetteError("\(path(name)) does not exist; delete the document that names it to record the call again")
+        throw CassetteError("\(path(name)) doesn't exist; delete its document to record the call again")
     }
 
-    /// Writes an entry: its bodies under new names, then its document. Another process, and the next one after this one
-    /// was killed, therefore finds the whole new entry, or the whole old one, or none.
+    /// Writes the bodies of an entry under new names, and then its document. Other processes, even if this one is
+    /// killed, therefore find either the complete new entry, the complete old entry, or none.
     ///
     /// - Parameters:
     ///   - item: The item to replace; `nil` for a new one.
-    ///   - turn: Decides the number of a new one.
+    ///   - turn: Determines the number of a new entry.
     func write(
         _ request: RedactedRequest,
         outcome: RecordedOutcome,
@@ -123,7 +123,7 @@ struct CassetteFolder: Sendable {
         let suffix = "." + Self.fileExtension(of: body, contentType: headers[.contentType])
         var file = "\(name)-\(digits)\(suffix)"
         var number = 1
-        // A body of that name was edited, or has the same beginning of its digest.
+        // A body with this name was edited, or its digest starts with the same characters.
         while let other = try? read(file) {
             if other == body { return file }
             number += 1
@@ -135,12 +135,12 @@ struct CassetteFolder: Sendable {
 
     private func write(_ data: Data, as name: String) throws {
         let file = url.appendingPathComponent(name)
-        // The file is replaced through a link otherwise, which may lead out of the folder.
+        // Otherwise, the file would be replaced through the link, which may lead outside the folder.
         if Self.isLink(file) { try? FileManager.default.removeItem(at: file) }
         do throws(AtomicFile.Failure) {
             try AtomicFile(file, isDurable: false).write(data)
         } catch {
-            throw CassetteError("\(path(name)) cannot be written: \(error.message)")
+            throw CassetteError("\(path(name)) can't be written: \(error.message)")
         }
     }
 
@@ -148,11 +148,11 @@ struct CassetteFolder: Sendable {
         unlink(path(name))
     }
 
-    /// The age at which a file counts as left behind by a killed process; a newer one may still be in use.
+    /// The age at which a file counts as left over from a killed process. Newer files may still be in use.
     private static let leftoverAge: TimeInterval = 3_600
 
-    /// Removes the bodies that the entry named before, and what killed processes have left: bodies without a document,
-    /// and files that weren't written to their end.
+    /// Removes the previous bodies of the entry, and the leftovers of killed processes, which are bodies without a
+    /// document and incomplete files.
     private func removeLeftovers(among files: [String], of name: String, keeping bodies: [String]) {
         let documents = Set(files.filter { Self.number(ofDocument: $0) != nil })
         for file in files where !bodies.contains(file) {
@@ -172,18 +172,18 @@ struct CassetteFolder: Sendable {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         } catch {
-            throw CassetteError("the cassette's folder \(url.path) cannot be created: \(error.localizedDescription)")
+            throw CassetteError("the cassette's folder \(url.path) can't be created: \(error.localizedDescription)")
         }
     }
 
     private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }
 
-/// A lock on a folder, which processes and threads take before they choose a new name in it.
+/// A lock on a folder, which processes and threads acquire before they choose a new name in it.
 private struct FolderLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Waits for the lock; `nil` if the file system has none.
+    /// Waits for the lock; returns `nil` if the file system doesn't support locks.
     init?(_ folder: URL) {
         descriptor = open(folder.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

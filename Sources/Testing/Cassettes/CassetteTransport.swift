@@ -9,29 +9,30 @@ import TargetKit
 /// let provider = Provider<Catalog>(transport: cassette)
 /// ```
 ///
-/// The folder has one readable JSON document for each call, for example `001-GET-products.json`, and its bodies beside
-/// it, byte for byte as they were received after decoding. Secrets are redacted in both requests and responses by the
-/// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal. A
-/// cookie keeps its name and attributes, and a URL loses its user and password, so that both work when replayed.
+/// For each call, the folder contains a readable JSON document, for example `001-GET-products.json`, and its decoded
+/// bodies. Secrets in requests and responses are redacted by the rules of `Redaction`; the caller of a recorded call
+/// receives the original response. Redacted values compare as equal. A cookie keeps its name and attributes, and a URL
+/// loses its user and password, so that both work when replayed.
 ///
-/// Documents are numbered in the order of the requests. Identical requests use them in this order, each once.
-/// A request without an entry fails with the closest entry and what differs. A call that is cancelled, and a stream
+/// Documents are numbered in the order of the requests. Identical requests use them in this order, each once. A request
+/// without an entry fails, and its error describes the closest entry and the differences. A cancelled call, or a stream
 /// that isn't read to its end, records nothing and uses no entry. To record a call again, delete its document, or use
 /// ``rerecord(_:)``.
 ///
-/// An entry is replaced as a whole: a process that replays it meanwhile, or after the recording process was killed,
-/// gets either the old or the new response.
+/// Entries are replaced atomically. A process that replays an entry concurrently, or after the recording process was
+/// killed, receives either the old or the new response.
 ///
-/// Bodies are read into memory. Durations aren't recorded: combine the transport with ``NetworkConditions``.
+/// Bodies are read into memory. Durations aren't recorded; to simulate them, combine the transport with
+/// ``NetworkConditions``.
 public struct CassetteTransport: Transport {
-    /// Where responses come from.
+    /// The source of responses.
     public enum Mode: Sendable, Hashable {
-        /// Responses come from the folder, whose files aren't changed; calls without an entry fail.
+        /// Responses come from the folder, whose files aren't changed. Calls without an entry fail.
         case replay
-        /// All calls are sent. They replace the entries that match, in order, and are added if none matches. Failures
-        /// of the network, which have a `URLError`, are recorded, too.
+        /// All calls are sent. They replace matching entries in order, or are added if none matches. Network failures
+        /// with a `URLError` are also recorded.
         case record
-        /// Responses come from the folder; calls without an entry are sent, and added unless they fail.
+        /// Responses come from the folder. Calls without an entry are sent, and are added unless they fail.
         case auto
     }
 
@@ -44,15 +45,14 @@ public struct CassetteTransport: Transport {
     /// Creates a transport for a folder, which is read at the first call.
     ///
     /// - Parameters:
-    ///   - mode: Where responses come from.
-    ///   - folder: The folder, which is created when a call is recorded.
-    ///   - transport: Sends the calls that are recorded; default: the system's transport.
-    ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.
-    ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, a redacted value of JSON
-    ///     is the string `<redacted>`, regardless of its type; use `Redaction.visibleFields` for fields that are no
+    ///   - mode: The source of responses.
+    ///   - folder: The folder. It is created when a call is recorded.
+    ///   - transport: Sends the calls to record; default: the system's transport.
+    ///   - parts: The parts of a request that must match the recorded ones; default: method, URL, query and body.
+    ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, redacted JSON values are
+    ///     the string `<redacted>`, regardless of their type. Use `Redaction.visibleFields` for fields that aren't
     ///     secret.
-    ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests;
-    ///     default: no, they fail.
+    ///   - repeats: Whether further requests receive the last entry, for previews and UI tests; default: no, they fail.
     public init(
         _ mode: Mode,
         folder: URL,
@@ -70,14 +70,14 @@ public struct CassetteTransport: Transport {
 
     /// The entries, in order.
     ///
-    /// - Throws: An error that names a file that can't be read, and what is wrong with it.
+    /// - Throws: An error that describes a file that can't be read.
     public var entries: [CassetteEntry] {
         get throws { try cassette.entries }
     }
 
     /// The entries that no call of this transport used, in order.
     ///
-    /// - Throws: An error that names a file that can't be read, and what is wrong with it.
+    /// - Throws: An error that describes a file that can't be read.
     public var unusedEntries: [CassetteEntry] {
         get throws { try cassette.unusedEntries }
     }
@@ -85,16 +85,16 @@ public struct CassetteTransport: Transport {
     /// The method and URL of each request that had no entry, in order, with secrets redacted.
     public var missingRequests: [String] { cassette.missingRequests }
 
-    /// Records an entry again: the next call that matches it is sent in every mode, and replaces the entry. One that
-    /// fails replaces it only in the mode `.record`.
+    /// Records an entry again. In every mode, the next matching call is sent and replaces the entry. A failed call
+    /// replaces it only in the mode `.record`.
     public func rerecord(_ entry: CassetteEntry) {
         cassette.rerecord(entry)
     }
 
     /// Returns a response from the folder, or sends and records it, depending on the mode.
     ///
-    /// - Throws: The recorded failure or that of the transport; an error that describes what is missing or can't be
-    ///   read or written.
+    /// - Throws: The recorded failure, the transport's failure, or an error that describes a missing entry, or a file
+    ///   that can't be read or written.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let turn = cassette.turns.begin()
@@ -122,7 +122,7 @@ public struct CassetteTransport: Transport {
     }
 }
 
-/// Runs work that reads and writes files on a thread that it may block, unlike those of Swift's tasks.
+/// Runs work that accesses files on a thread that may block, unlike the threads of Swift's tasks.
 private func withFiles<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
@@ -132,7 +132,7 @@ private func withFiles<Value: Sendable>(_ work: @escaping @Sendable () throws ->
 // MARK: - Replaying
 
 extension CassetteTransport {
-    /// Returns an entry, which stays unused if the call is cancelled or the response can't be read or stored.
+    /// Replays an entry, which stays unused if the call is cancelled or the response can't be read or stored.
     private func replay(
         _ claim: Cassette.Claim,
         to request: TransportRequest,
@@ -141,7 +141,7 @@ extension CassetteTransport {
         let outcome = try await withFiles { [cassette] in try cassette.folder.outcome(of: claim.item) }
         try Task.checkCancellation()
         var request = request
-        // It was read already.
+        // The body was already read.
         if case .none = request.body {} else { request.body = .data(body) }
         guard let response = outcome.response, outcome.error == nil || request.isStreamed else {
             claim.use()

@@ -15,7 +15,7 @@ struct RecordedOutcome: Sendable, Hashable {
 
     var error: URLError? {
         guard let failure else { return nil }
-        // On Linux, a code that Foundation doesn't know is `nil`.
+        // On Linux, the code is `nil` if Foundation doesn't know it.
         let code: URLError.Code? = URLError.Code(rawValue: failure)
         return URLError(code ?? .unknown)
     }
@@ -41,7 +41,7 @@ struct RecordedResponse: Sendable, Hashable {
     init(_ head: ResponseHead, body: Data, isComplete: Bool, by redaction: Redaction) {
         let redacted = redaction.body(body, contentType: head.headers[.contentType])
         var headers = redaction.replayable(head.headers)
-        // The length is that of the body that is replayed. The length of an incomplete one isn't known.
+        // The length describes the replayed body. The length of an incomplete body is unknown.
         if redacted != body, headers[.contentLength] != nil {
             headers[.contentLength] = isComplete ? "\(redacted.count)" : nil
         }
@@ -52,8 +52,8 @@ struct RecordedResponse: Sendable, Hashable {
 // MARK: - Header fields
 
 extension Redaction {
-    /// The fields of a response with secret values redacted, except that a client can still read them: a cookie keeps
-    /// its name and attributes, and a URL loses its user.
+    /// The fields of a response with secret values redacted so that a client can still read them: a cookie keeps its
+    /// name and attributes, and a URL loses its user.
     fileprivate func replayable(_ headers: HTTPHeaders) -> HTTPHeaders {
         HTTPHeaders(
             headers.fields.map { field in
@@ -65,19 +65,19 @@ extension Redaction {
         )
     }
 
-    /// The attributes of a cookie whose values are no secret (RFC 6265 §4.1).
+    /// The cookie attributes whose values aren't secret (RFC 6265 §4.1).
     private static let cookieAttributes: Set<String> = [
         "domain", "expires", "httponly", "max-age", "partitioned", "path", "priority", "samesite", "secure",
     ]
 
-    /// A `Set-Cookie` field without the cookie's value, and without those of unknown attributes.
+    /// A `Set-Cookie` field without the values of the cookie and of unknown attributes.
     private static func cookie(_ field: String) -> String {
         let pieces = field.split(separator: ";", omittingEmptySubsequences: false)
         return pieces.enumerated().map { index, piece in
             let end = piece.firstIndex(of: "=") ?? piece.endIndex
             let value = piece[end...].dropFirst()
             let name = piece[..<end].trimmingCharacters(in: .whitespaces)
-            // A second `=` is that of another cookie, after a comma.
+            // A second `=` belongs to another cookie after a comma.
             let isPublic = index > 0 && cookieAttributes.contains(name.lowercased()) && !value.contains("=")
             if isPublic || piece.allSatisfy(\.isWhitespace) || (end != piece.endIndex && value.isEmpty) {
                 return String(piece)
@@ -89,15 +89,14 @@ extension Redaction {
 }
 
 extension String {
-    /// A redacted URL without the placeholder of its user, which no URL can have.
+    /// A redacted URL without the placeholder of its user, which isn't valid in a URL.
     fileprivate var withoutRedactedUser: String {
         replacingOccurrences(of: "//\(HeaderRedaction.placeholder)@", with: "//")
     }
 }
 
 extension RedactedRequest {
-    /// Creates the redacted copy of a request for a cassette. Its URL has no user, because that of a recorded redirect
-    /// has none either.
+    /// Creates the redacted copy of a request for a cassette. Its URL has no user, like the URL of a recorded redirect.
     init(recording request: RecordedRequest, by redaction: Redaction) {
         self.init(request, by: redaction)
         url = url.withoutRedactedUser

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The place of a call among those that are being recorded, by which its files are numbered: in the order of the
-/// requests, not of the responses.
+/// The position of a call among the calls being recorded, which determines the number of its files. The order is that
+/// of the requests, not of the responses.
 final class RecordingTurn: Sendable {
     fileprivate let number: Int
     private let turns: RecordingTurns
@@ -16,10 +16,10 @@ final class RecordingTurn: Sendable {
         end()
     }
 
-    /// The number for the call's files: the lowest that is free after those of the calls before it.
+    /// Returns the number for the call's files, which is the lowest unused one after the numbers of the previous calls.
     func fileNumber(taken: Set<Int>) -> Int { turns.fileNumber(for: number, taken: taken) }
 
-    /// Ends the turn of a call that is recorded, or that isn't going to be.
+    /// Ends the turn of a call that has been or won't be recorded.
     func end() {
         turns.end(number)
     }
@@ -29,13 +29,13 @@ final class RecordingTurn: Sendable {
 final class RecordingTurns: Sendable {
     private struct State: Sendable {
         var last = 0
-        /// The turns that haven't ended, each with the number that is reserved for its files.
+        /// The active turns, each with the number reserved for its files.
         var reserved: [Int: Int?] = [:]
     }
 
     private let state = Locked(State())
 
-    /// Begins the turn of a call.
+    /// Starts the turn of a call.
     func begin() -> RecordingTurn {
         let number = state.withLock { state in
             state.last += 1
@@ -51,7 +51,7 @@ final class RecordingTurns: Sendable {
 
     fileprivate func fileNumber(for turn: Int, taken: Set<Int>) -> Int {
         state.withLock { state in
-            // Calls before this one that are still in flight get lower numbers.
+            // Previous calls that are still in flight receive lower numbers.
             var used = taken.union(state.reserved.values.compactMap { $0 })
             var number = 0
             for other in state.reserved.keys.sorted() where other <= turn {

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A part of a request that must be the same as in the recorded one.
+/// A part of a request that must match the recorded request.
 public struct RequestPart: Sendable, Hashable {
     fileprivate enum Kind: Sendable, Hashable {
         case method, url, path, query, body
@@ -28,7 +28,7 @@ public struct RequestPart: Sendable, Hashable {
     }
 }
 
-/// Compares requests by the parts that a cassette declares.
+/// Compares requests by the declared parts of a cassette.
 struct RequestComparison: Sendable {
     private let parts: Set<RequestPart>
     private let headers: [HTTPHeaderName]
@@ -40,7 +40,7 @@ struct RequestComparison: Sendable {
 
     var comparesBody: Bool { parts.contains(.body) }
 
-    /// The text of the parts that cost least to compare. Requests with different keys don't match.
+    /// The text of the parts that are cheap to compare. Requests with different keys don't match.
     func key(_ request: RedactedRequest) -> String {
         var key = parts.contains(.method) ? request.method : ""
         if parts.contains(.url) {
@@ -51,7 +51,7 @@ struct RequestComparison: Sendable {
         return key
     }
 
-    /// The differences in the declared parts, a line each.
+    /// The differences in the declared parts, one line each.
     func differences(of found: RedactedRequest, from expected: RedactedRequest) -> [String] {
         var (found, expected) = (found, expected)
         let paths = (expected.path, found.path)

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The calls of the providers with a clock.
+/// The calls of the providers that use a clock.
 struct CountedCalls: Sendable {
     private struct Activity: Sendable {
-        /// Whether it waits for something that the clock doesn't know.
+        /// Whether the call waits for something other than the clock.
         var isWaiting = false
-        /// How often it has stopped waiting: a hook that has ended, or passed on its request, doesn't wait.
+        /// The number of waits that ended, because a hook that has ended or continued no longer waits.
         var endedWaitCount = 0
-        /// The timers of its limits that don't sleep yet, or whose limit has been reached: that ends what the call
-        /// does, even its sleep.
+        /// The timers of its timeouts that don't sleep yet, or that have expired, which ends the call's activity, even
+        /// its sleep.
         var timersAtWork: Set<Int> = []
-        /// Whether it has neither slept nor ended for long: it waits for a server or a test, for example.
+        /// Whether the call has neither slept nor ended for a long time, for example because it waits for a server or a
+        /// test.
         var isBlocked = false
     }
 
     private var timerCount = 0
     private var activities: [RequestContext.ID: Activity] = [:]
     private(set) var endedCount = 0
-    /// The number of calls that began or ended.
+    /// The number of calls that started or ended.
     private(set) var changeCount = 0
 
-    /// Whether a call waits for something that the clock doesn't know.
+    /// Whether any call waits for something other than the clock.
     var hasWaiting: Bool { activities.values.contains { $0.isWaiting || $0.isBlocked } }
 
     mutating func begin(_ call: RequestContext.ID) {
@@ -40,7 +41,7 @@ struct CountedCalls: Sendable {
         if !isWaiting { activities[call]?.endedWaitCount += 1 }
     }
 
-    /// The number of a hook that begins.
+    /// The number of a hook that starts.
     func hook(of call: RequestContext.ID) -> Int { activities[call]?.endedWaitCount ?? 0 }
 
     mutating func suspendHook(_ hook: Int, of call: RequestContext.ID) {
@@ -66,19 +67,19 @@ struct CountedCalls: Sendable {
         }
     }
 
-    /// Notes that a task of these calls no longer sleeps, because its deadline is reached.
+    /// Notes that a task of these calls no longer sleeps, because its deadline was reached.
     mutating func resume(_ owner: CallsOfTask) {
         guard let timer = owner.timer, let call = owner.calls.last else { return }
         activities[call]?.timersAtWork.insert(timer)
         activities[call]?.isBlocked = false
     }
 
-    /// Takes the calls that are at work for blocked.
+    /// Marks active calls as blocked.
     mutating func block(_ calls: Set<RequestContext.ID>) {
         for call in calls { activities[call]?.isBlocked = true }
     }
 
-    /// The calls that neither sleep nor wait. If only timers sleep, those that wait don't wait for this clock.
+    /// The calls that neither sleep nor wait. If only timers sleep, waiting calls don't wait for this clock.
     func atWork(apartFrom sleeps: [ManualClock.Sleep]) -> Set<RequestContext.ID> {
         let sleeps = sleeps.filter { $0.owner.timer == nil }
         let asleep = Set(sleeps.flatMap(\.owner.calls))
@@ -92,7 +93,7 @@ struct CountedCalls: Sendable {
 }
 
 extension ManualClock.State {
-    /// The calls that are at work.
+    /// The active calls.
     var callsAtWork: Set<RequestContext.ID> { calls.atWork(apartFrom: sleepers.conditions) }
 }
 
@@ -102,12 +103,12 @@ extension ManualClock {
         state.withLock { $0.calls.begin(call) }
     }
 
-    /// Notes that a call waits for something other than this clock, or no longer does.
+    /// Notes whether a call waits for something other than this clock.
     package func setWaiting(_ isWaiting: Bool, call: RequestContext.ID) {
         change { $0.setWaiting(isWaiting, call: call) }
     }
 
-    /// Returns a number for a hook that begins.
+    /// Returns a number for a hook that starts.
     package func beginHook(of call: RequestContext.ID) -> Int {
         state.withLock { $0.calls.hook(of: call) }
     }
@@ -117,17 +118,17 @@ extension ManualClock {
         change { $0.suspendHook(hook, of: call) }
     }
 
-    /// Counts a timer of a call as at work.
+    /// Counts a timer of a call as active.
     package func beginTimer(of call: RequestContext.ID) -> Int {
         state.withLock { $0.calls.beginTimer(of: call) }
     }
 
-    /// No longer counts a timer.
+    /// Stops counting a timer.
     package func endTimer(_ timer: Int, of call: RequestContext.ID) {
         change { $0.endTimer(timer, of: call) }
     }
 
-    /// No longer counts a call.
+    /// Stops counting a call.
     package func end(_ call: RequestContext.ID) {
         change { $0.end(call) }
     }
@@ -140,8 +141,8 @@ extension ManualClock {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Waits until no call is at work. A call that neither sleeps nor ends for 10 seconds in real time counts as
-    /// blocked until it sleeps again.
+    /// Waits until no call is active. A call that neither sleeps nor ends for 10 seconds in real time counts as blocked
+    /// until it sleeps again.
     func waitForCalls() async throws {
         try Task.checkCancellation()
         guard !state.withLock(\.callsAtWork.isEmpty) else { return }
@@ -151,7 +152,7 @@ extension ManualClock {
                 return true
             }
             group.addTask {
-                // Many short sleeps: if the machine has no time for tasks, they last longer, too.
+                // Many short sleeps, because these also take longer on a busy machine.
                 for _ in 0..<1_000 where !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
                 return false
             }

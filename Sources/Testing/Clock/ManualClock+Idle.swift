@@ -2,21 +2,21 @@
 import Foundation
 
 extension ManualClock {
-    /// Moves the time from deadline to deadline until no task sleeps on this clock, and no call is at work.
+    /// Moves the time from deadline to deadline until no task sleeps on this clock, and no call is active.
     ///
-    /// The clock counts the calls of providers that have this clock. It moves the time only while each of them sleeps
-    /// on it, and returns after the last one ends, no matter how busy the machine is. A call that neither sleeps
-    /// nor ends for 10 seconds in real time, because it waits for the test for example, isn't waited for any longer.
+    /// The clock counts the calls of providers that use it. It moves the time only while each of them sleeps, and
+    /// returns after the last one ends, regardless of the machine's load. It stops waiting for a call that neither
+    /// sleeps nor ends for 10 seconds in real time, for example because the call waits for the test.
     ///
-    /// Of other tasks, and of a call whose plugin waits in an asynchronous hook before it sends the request, beside
-    /// sleeping tasks, a clock can't know what they do between two sleeps. They count as finished if they haven't
-    /// slept again after 20 milliseconds in real time. If they wait longer, use ``waitForSleepers(_:within:)`` and
+    /// The clock can't detect the activity of other tasks between two sleeps, nor of a call whose plugin waits in an
+    /// asynchronous hook while other tasks sleep. They count as finished if they don't sleep again within 20
+    /// milliseconds in real time. If they take longer, use ``waitForSleepers(_:within:)`` and
     /// ``advanceToNextDeadline()``.
     ///
-    /// - Parameter limit: The number of steps after which it fails; default: 1,000.
-    /// - Returns: How far the time was moved.
-    /// - Throws: An error that lists the remaining sleeps if tasks still sleep after the limit, for example in a loop
-    ///   that never ends; `CancellationError`.
+    /// - Parameter limit: The maximum number of steps; default: 1,000.
+    /// - Returns: The duration by which the time was moved.
+    /// - Throws: An error that lists the remaining sleeps if tasks still sleep after the limit, for example in an
+    ///   endless loop, or `CancellationError`.
     @discardableResult
     public func runUntilIdle(limit: Int = 1_000) async throws -> Duration {
         let start = now
@@ -31,7 +31,7 @@ extension ManualClock {
         let tasks = Plural.of(remaining.count, noun: "task") + (remaining.count == 1 ? " still sleeps" : " still sleep")
         throw ExpectationFailure(
             "The clock was moved \(limit) times, to \(now), and \(tasks), for \(Self.list(remaining)). "
-                + "If one of them is in a loop that does not end, cancel it, or move the time with advance(by:)."
+                + "If one of them is in a loop that doesn't end, cancel it, or move the time with advance(by:)."
         )
     }
 
@@ -40,7 +40,7 @@ extension ManualClock {
         sleeps.prefix(5).map { "\($0)" }.joined(separator: ", ") + (sleeps.count > 5 ? ", …" : "")
     }
 
-    /// Waits until no call is at work, and other tasks sleep or seem to be finished.
+    /// Waits until no call is active, and other tasks sleep or seem to be finished.
     private func settle(after step: Step? = nil) async throws {
         repeat {
             try await waitForCalls()
@@ -53,7 +53,7 @@ extension ManualClock {
         } while !state.withLock(\.callsAtWork.isEmpty)
     }
 
-    /// Waits until a number of sleeps have begun since the start, or none has begun for 20 milliseconds.
+    /// Waits until a number of sleeps have started, or none has started for 20 milliseconds.
     private func waitForOthers(untilSleepCount expected: Int) async throws {
         var count = activityCount
         var quiet = 0
@@ -69,6 +69,6 @@ extension ManualClock {
         }
     }
 
-    /// The number of sleeps and calls that have begun, and of calls that have ended.
+    /// The number of started sleeps, and of started and ended calls.
     private var activityCount: Int { state.withLock { $0.startedSleepCount + $0.calls.changeCount } }
 }

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A clock whose time a test moves, so that timeouts, delays and retries take no real time.
+/// A clock that a test advances, so that timeouts, delays and retries take no real time.
 ///
 /// A test waits until the code under test sleeps, then advances the time:
 ///
@@ -26,11 +26,11 @@ import TargetKit
 /// }
 /// ```
 ///
-/// Sleeping tasks are resumed in the order of their deadlines, and for the same deadline in the order in which they
-/// began to sleep. After ``advance(by:)``, ``now`` is the new time for all of them. To see each step of a loop that
+/// Sleeping tasks are resumed in the order of their deadlines, and for equal deadlines in the order in which they
+/// started to sleep. After ``advance(by:)``, ``now`` is the new time for all of them. To see each step of a loop that
 /// sleeps again, use ``advanceToNextDeadline()``; to skip all sleeps, ``runUntilIdle(limit:)``.
 ///
-/// The clock counts the calls of providers with this clock, and knows which of them sleep.
+/// The clock tracks the calls of providers that use it, and which of them sleep.
 public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// A time of the clock.
     public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -52,7 +52,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
         /// Returns the duration from this time to another.
         public func duration(to other: Instant) -> Duration { Self.limited(other.offset) - Self.limited(offset) }
 
-        /// The duration, limited so that the sum of two doesn't overflow.
+        /// The duration, limited so that the sum of two durations doesn't overflow.
         private static func limited(_ duration: Duration) -> Duration {
             max(.seconds(-Int64.max), min(duration, .seconds(Int64.max)))
         }
@@ -69,7 +69,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// A task that sleeps.
     struct Sleep: Sendable {
         let deadline: Instant
-        /// The calls that it works for.
+        /// The calls for which the task works.
         let owner: CallsOfTask
     }
 
@@ -96,9 +96,9 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
         }
     }
 
-    /// What a task waits for.
+    /// The condition for which a task waits.
     enum Watch: Sendable {
-        /// At least so many tasks sleep.
+        /// At least this number of tasks sleep.
         case sleeperCount(Int)
         case noCallAtWork
     }
@@ -117,7 +117,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// The number of tasks that sleep on this clock.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// How long each task still sleeps, the shortest first.
+    /// The remaining sleep times of all tasks, in ascending order.
     public var remainingSleeps: [Duration] {
         state.withLock { state in
             state.sleepers.conditions.map { state.now.duration(to: $0.deadline) }.sorted()
@@ -135,13 +135,13 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// Moves the time to the earliest deadline, and resumes the tasks that wait for it. Has no effect if no task
     /// sleeps.
     ///
-    /// - Returns: How far the time was moved.
+    /// - Returns: The duration by which the time was moved.
     @discardableResult
     public func advanceToNextDeadline() -> Duration {
         advanceAndCount().duration
     }
 
-    /// Moves the time to the earliest deadline, and returns what has been resumed.
+    /// Moves the time to the earliest deadline, and returns the result.
     func advanceAndCount() -> Step {
         let (due, step) = state.withLock { state -> ([Continuation], Step) in
             var step = Step(startedSleeps: state.startedSleepCount, endedCalls: state.calls.endedCount)
@@ -149,7 +149,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
             let due = state.sleepers.conditions.filter { $0.deadline <= deadline }
             step.resumed = due.count
             step.unowned = due.filter(\.owner.calls.isEmpty).count
-            // Measured here, because a resumed task may move the time, too.
+            // Measured here, because a resumed task may also move the time.
             let start = state.now
             let continuations = Self.move(&state, to: deadline)
             step.duration = start.duration(to: state.now)
@@ -159,17 +159,17 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
         return step
     }
 
-    /// What moving the time to the earliest deadline has resumed.
+    /// The result of moving the time to the earliest deadline.
     struct Step {
-        /// The number of sleeps that began before.
+        /// The number of sleeps that had started before.
         let startedSleeps: Int
-        /// The number of calls that ended before.
+        /// The number of calls that had ended before.
         let endedCalls: Int
-        /// The number of tasks that are resumed.
+        /// The number of resumed tasks.
         var resumed = 0
-        /// The number of these that belong to no call of a provider with this clock.
+        /// The number of resumed tasks that belong to no call of a provider with this clock.
         var unowned = 0
-        /// How far the time was moved.
+        /// The duration by which the time was moved.
         var duration = Duration.zero
     }
 
@@ -224,8 +224,8 @@ extension ManualClock {
     ///
     /// - Parameters:
     ///   - count: The number of tasks; default: 1.
-    ///   - limit: How long to wait, in real time; default: 30 seconds.
-    /// - Throws: An error that lists the tasks that sleep, after the limit; `CancellationError`.
+    ///   - limit: The maximum wait in real time; default: 30 seconds.
+    /// - Throws: An error that lists the sleeping tasks after the limit, or `CancellationError`.
     public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         try Task.checkCancellation()
         guard sleeperCount < count else { return }
@@ -235,7 +235,7 @@ extension ManualClock {
         let remaining = remainingSleeps
         let expected = "\(Plural.of(count, noun: "task")) to sleep on the clock within \(limit)"
         let found = remaining.isEmpty ? "0" : "\(remaining.count), which sleep for \(Self.list(remaining))"
-        let hint = "A task sleeps on it only if the code under test has this clock."
+        let hint = "Tasks sleep on it only if the code under test uses this clock."
         throw ExpectationFailure("Expected \(expected), found \(found). \(hint)")
     }
 

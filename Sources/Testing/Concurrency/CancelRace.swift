@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Runs a function in a task, and cancels the task after the caller has yielded a number of times, or when it has
+/// Runs a function in a task, and cancels the task after the caller has yielded a number of times, or when the task has
 /// ended.
 ///
-/// With a number that grows from round to round, the cancellation moves from the start of the function to its end.
+/// If the number increases from round to round, the cancellation moves from the start of the function to its end.
 package func ending<Value: Sendable>(
     cancelledAfter turns: Int,
     work: @escaping @Sendable () async throws -> Value

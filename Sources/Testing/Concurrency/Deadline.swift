@@ -3,10 +3,10 @@ import TargetKit
 
 /// A limit in real time, for code that may never return.
 package enum Deadline {
-    /// Runs a function. If it hasn't returned in time, or the task is cancelled, it is cancelled; after the limit, it
-    /// isn't waited for.
+    /// Runs a function. If it doesn't return in time, or the task is cancelled, the function is cancelled. After the
+    /// limit, this method doesn't wait for it.
     ///
-    /// - Throws: The function's error; ``ExpectationFailure`` after the limit.
+    /// - Throws: The function's error, or ``ExpectationFailure`` after the limit.
     package static func run<Value: Sendable>(
         _ limit: Duration,
         body: @escaping @Sendable () async throws -> Value
@@ -28,7 +28,7 @@ package enum Deadline {
             await start.wait()
             do { try await Task.sleep(for: limit) } catch { return }
             work.cancel()
-            finish(.failure(ExpectationFailure("it did not return within \(limit)")))
+            finish(.failure(ExpectationFailure("it didn't return within \(limit)")))
         }
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {
@@ -41,7 +41,7 @@ package enum Deadline {
         }
     }
 
-    /// The function's result; `nil` if it hasn't returned in time.
+    /// The function's result; `nil` if it doesn't return in time.
     package static func value<Value: Sendable>(
         _ limit: Duration,
         body: @escaping @Sendable () async -> Value

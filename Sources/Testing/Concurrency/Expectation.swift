@@ -12,7 +12,7 @@ package final class Expectation: Sendable {
         self.count = count
     }
 
-    /// The number of calls of ``fulfill()``, which can exceed the expected one.
+    /// The number of calls of ``fulfill()``, which can exceed the expected number.
     package var fulfilledCount: Int { fulfilled.value }
 
     /// Counts one call.

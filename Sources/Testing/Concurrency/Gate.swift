@@ -16,9 +16,9 @@ package final class Gate: Sendable {
         opened.add()
     }
 
-    /// Waits until the gate is open, even if the task is cancelled: it stands for code that ignores cancellation.
+    /// Waits until the gate is open, even if the task is cancelled, to represent code that ignores cancellation.
     ///
-    /// After five minutes it opens the gate, so that a test that exceeds its time limit ends.
+    /// After five minutes, it opens the gate, so that a test that exceeds its time limit ends.
     package func wait() async {
         arrived.add()
         guard !isOpen else { return }

@@ -18,8 +18,17 @@ package final class Recorder<Element: Sendable>: Sendable {
 
     /// Appends an element.
     package func append(_ element: Element) {
-        list.withLock { $0.append(element) }
+        _ = indexOfAppended(element)
+    }
+
+    /// Appends an element, and returns its index.
+    package func indexOfAppended(_ element: Element) -> Int {
+        let index = list.withLock { list in
+            list.append(element)
+            return list.count - 1
+        }
         appended.add()
+        return index
     }
 
     /// Waits until there is at least a number of elements, and returns all of them. Returns early if the task is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A random number generator whose numbers depend on the seed only, so that a failing test can be repeated.
+/// A random number generator whose numbers depend only on the seed, so that a failing test can be repeated.
 ///
 /// The algorithm is SplitMix64 (Steele, Lea and Flood, 2014). Every seed is valid.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {

@@ -2,7 +2,7 @@
 
 import TargetKit
 
-/// A counter whose value a test can wait for.
+/// A counter for whose value a test can wait.
 package final class Tally: Sendable {
     private struct State: Sendable {
         var value = 0
@@ -29,7 +29,7 @@ package final class Tally: Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Ends the counting. Tasks that wait for a higher value, now or later, get a `CancellationError`.
+    /// Ends counting. Tasks that wait for a higher value, now or later, receive a `CancellationError`.
     package func close() {
         let due = state.withLock { state in
             state.isClosed = true
@@ -40,7 +40,7 @@ package final class Tally: Sendable {
 
     /// Waits until the value is at least a count.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled, or the counter is closed below the count.
+    /// - Throws: `CancellationError` if the task is cancelled, or the counter is closed before it reaches the count.
     package func wait(for count: Int) async throws {
         guard let id = state.withLock({ $0.value >= count ? nil : $0.waiters.announce() }) else { return }
         try await withTaskCancellationHandler {

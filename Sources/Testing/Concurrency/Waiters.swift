@@ -2,7 +2,7 @@
 
 /// Suspended tasks, each with the condition for which it waits. It is used with a lock.
 ///
-/// A task is announced before it is suspended, so that a cancellation between the two isn't lost.
+/// A task is announced before it is suspended, so that a cancellation in between isn't lost.
 struct Waiters<Condition: Sendable, Value: Sendable>: Sendable {
     typealias Continuation = CheckedContinuation<Value, any Error>
 
@@ -34,7 +34,7 @@ struct Waiters<Condition: Sendable, Value: Sendable>: Sendable {
         return nextID
     }
 
-    /// Removes a task that was announced and isn't going to be suspended.
+    /// Removes an announced task that won't be suspended.
     mutating func withdraw(_ id: Int) {
         announced.remove(id)
         cancelled.remove(id)

@@ -6,10 +6,10 @@ import TargetKit
 struct ContractCheck<Target: TargetType> {
     let provider: Provider<Target>
     let target: Target
-    /// The type that the sample decodes into, if the target doesn't declare it.
+    /// The type into which the sample decodes, if the target doesn't declare it.
     let type: (any (Decodable & Sendable).Type)?
 
-    /// What is wrong with the target, a line each.
+    /// The problems of the target, one line each.
     ///
     /// - Parameters:
     ///   - cassette: The recorded calls; `nil` if there are none to compare.
@@ -55,14 +55,14 @@ private struct Sample {
     var response: SampleResponse { .response(status: status, headers: headers, data: data) }
     var content: BodyContent { BodyContent(data, contentType: headers[.contentType]) }
 
-    /// Whether the sample claims or seems to be JSON, and isn't.
+    /// The problem if the sample is declared as JSON or looks like JSON, but isn't valid.
     var jsonProblems: [String] {
         guard BodyContent.seemsJSON(data, contentType: headers[.contentType]) else { return [] }
         do {
             _ = try JSONValue(parsing: data)
             return []
         } catch {
-            return ["the sample is not valid JSON: \(error)"]
+            return ["the sample isn't valid JSON: \(error)"]
         }
     }
 
@@ -120,8 +120,8 @@ private struct SampleTransport: Transport {
 
 // MARK: - Secrets
 
-/// Finds secrets in samples. A sample needs made-up values for fields such as `token`, so only those that look
-/// generated count.
+/// Finds secrets in samples. Samples need made-up values for fields such as `token`, so only values that look generated
+/// count.
 enum SampleSecrets {
     static func problems(in data: Data, contentType: String?) -> [String] {
         let redacted = Redaction().body(data, contentType: contentType)
@@ -144,8 +144,8 @@ enum SampleSecrets {
 
     private static let madeUp = ["sample", "example", "test", "fake", "dummy", "mock", "redacted", "placeholder"]
 
-    /// Whether a text contains a word of 16 characters or more that looks generated: with letters and digits, of at
-    /// least eight different characters, and without a word that says that it is made up.
+    /// Whether text contains a word of at least 16 characters that looks generated, with letters and digits, at least
+    /// eight different characters, and no part that marks it as made up.
     static func isReal(_ text: String) -> Bool {
         text.split { !($0.isLetter || $0.isNumber || "-_.+/=".contains($0)) }.contains { word in
             let lowercase = word.lowercased()
@@ -158,24 +158,24 @@ enum SampleSecrets {
 // MARK: - Recorded responses
 
 extension ContractCheck {
-    /// The problems of the last recorded response with the sample's status. A response that is missing or can't be
-    /// compared is a problem, too.
+    /// The problems of the last recorded response with the sample's status. A missing or incomparable response is also
+    /// a problem.
     private func shapeProblems(_ sample: Sample, request: RedactedRequest, in cassette: Cassette) throws -> [String] {
         let items = try cassette.items(matching: request)
         guard let last = items.last else { return [try cassette.missing(request).description] }
         guard let item = items.last(where: { $0.document.response?.status == sample.status }) else {
             let found = last.document.response.map { "\($0.status)" } ?? "a failure"
-            return ["the answer \(last.name): the sample has status \(sample.status), the answer \(found)"]
+            return ["the response \(last.name): the sample has status \(sample.status), the response \(found)"]
         }
         let response = try cassette.folder.outcome(of: item).response
         let answer = BodyContent(response?.body ?? Data(), contentType: response?.headers[.contentType])
         switch (sample.content, answer) {
         case (.json(let expected), .json(let json)):
-            return JSONShape(expected).differences(to: JSONShape(json)).map { "the answer \(item.name): \($0)" }
+            return JSONShape(expected).differences(to: JSONShape(json)).map { "the response \(item.name): \($0)" }
         case (.json, let other):
-            return ["the answer \(item.name): the sample is JSON, the answer \(other.formatName)"]
+            return ["the response \(item.name): the sample is JSON, the response \(other.formatName)"]
         case (let other, .json):
-            return ["the answer \(item.name): the sample is \(other.formatName), the answer JSON"]
+            return ["the response \(item.name): the sample is \(other.formatName), the response JSON"]
         default:
             return []
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// What a check finds, target by target.
+/// The problems that a check finds, for each target.
 struct ContractProblems {
     private var lines: [String] = []
 
@@ -10,7 +10,7 @@ struct ContractProblems {
         lines += problems.map { "\(name): \($0)" }
     }
 
-    /// Throws one error with all problems, a line each.
+    /// Throws one error with all problems, one line each.
     func throwIfAny() throws {
         guard !lines.isEmpty else { return }
         let text = lines.map { "\n  " + $0.replacingOccurrences(of: "\n", with: "\n  ") }

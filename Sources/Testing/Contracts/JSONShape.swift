@@ -2,10 +2,10 @@
 import Foundation
 import TargetKit
 
-/// The keys and types of a JSON document, without its values. The elements of an array have one shape together.
+/// The keys and types of a JSON document, without its values. All elements of an array share one shape.
 struct JSONShape: Sendable, Hashable {
-    /// The types that occur, as messages name them; `null` is one of them. Empty for the elements of an empty array,
-    /// and for a redacted value, which had any type.
+    /// The names of the types, including `null`. Empty for the elements of an empty array, and for a redacted value,
+    /// which can have any type.
     private(set) var types: Set<String> = []
     private var members: [String: Member] = [:]
     private var keys: [String] = []
@@ -40,7 +40,7 @@ struct JSONShape: Sendable, Hashable {
         }
     }
 
-    /// Adds the shape of another value at the same place.
+    /// Adds the shape of another value at the same location.
     private mutating func merge(_ other: JSONShape) {
         for (key, member) in other.members where members[key] != nil { members[key]?.add(member) }
         for key in other.keys where members[key] == nil {
@@ -60,14 +60,14 @@ struct JSONShape: Sendable, Hashable {
     private static let object = JSONValue.object([:]).typeName
     private static let null = JSONValue.null.typeName
 
-    /// The differences of a response's shape from this one, the sample's, a line each. It can have more keys. A
-    /// value that is `null` in the sample can have any type.
+    /// The differences between a response's shape and this shape of the sample, one line each. The response can have
+    /// more keys. A value that is `null` in the sample can have any type.
     func differences(to answer: JSONShape, path: [String] = []) -> [String] {
         let subject = path.isEmpty ? "" : path.joined(separator: ".") + ": "
         if types.isEmpty || types == [Self.null] { return [] }
         let unexpected = answer.types.subtracting(types)
         if !unexpected.isEmpty {
-            return ["\(subject)the sample has \(Self.names(types)), the answer \(Self.names(unexpected))"]
+            return ["\(subject)the sample has \(Self.names(types)), the response \(Self.names(unexpected))"]
         }
         var lines: [String] = []
         if answer.types.contains(Self.object) {
@@ -75,11 +75,11 @@ struct JSONShape: Sendable, Hashable {
                 guard let member = members[key] else { continue }
                 let path = path + [JSONDifference.escaped(key)]
                 guard let other = answer.members[key] else {
-                    if isRequired(member) { lines.append("\(path.joined(separator: ".")): missing in the answer") }
+                    if isRequired(member) { lines.append("\(path.joined(separator: ".")): missing in the response") }
                     continue
                 }
                 if isRequired(member), !answer.isRequired(other) {
-                    lines.append("\(path.joined(separator: ".")): missing in some elements of the answer")
+                    lines.append("\(path.joined(separator: ".")): missing in some elements of the response")
                 }
                 lines += member.shape.differences(to: other.shape, path: path)
             }

@@ -3,19 +3,19 @@ import Foundation
 import TargetKit
 
 extension Provider {
-    /// Checks that the targets and their samples are valid, so that stubs stay true to the API.
+    /// Checks that the targets and their samples are valid, so that stubs match the API.
     ///
     /// For each target:
-    /// - The request can be built by the provider's closures: URL, path, header fields, and body; a file that it
-    ///   sends must exist. Plugins aren't called.
-    /// - The sample is accepted by the target's validation, and decodes into the type of a ``TypedTarget`` or the given
-    ///   type. A sample that is a failure isn't decoded. Without a type, a sample that is declared as JSON, or
-    ///   starts like it, is parsed.
-    /// - Neither the body nor the header fields of the sample contain what seems to be a real secret. Fields such as
-    ///   `token` may have a made-up value.
-    /// - The response that a cassette has for the request has the keys and types of the sample. It can have more keys,
-    ///   and redacted values can have any type. A target without an entry is a problem, so that no check is skipped
-    ///   unnoticed.
+    /// - The provider's closures can build the request (URL, path, header fields and body), and a file to send exists.
+    ///   Plugins aren't called.
+    /// - The target's validation accepts the sample, and the sample decodes into the type of a ``TypedTarget`` or the
+    ///   given type. A sample that is a failure isn't decoded. Without a type, a sample that is declared as JSON or
+    ///   starts like JSON is parsed.
+    /// - The body and header fields of the sample don't seem to contain real secrets. Fields such as `token` may have
+    ///   made-up values.
+    /// - The cassette's response to the request has the keys and types of the sample. It can have more keys, and
+    ///   redacted values can have any type. A target without an entry is a problem, so that no check is silently
+    ///   skipped.
     ///
     /// ```swift
     /// try await provider.checkContracts(of: Catalog.allCases)
@@ -23,12 +23,12 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - targets: The calls.
-    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no responses are compared.
-    ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query
-    ///     if plugins add items to it.
+    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: responses aren't compared.
+    ///   - parts: The parts of a request that must match the recorded ones; default: method, path and query. Omit the
+    ///     query if plugins add items to it.
     ///   - redaction: The redaction with which the cassette was recorded; default: `Redaction()`.
-    ///   - type: The type that a target's sample decodes into; default `nil`: only that of a ``TypedTarget``.
-    /// - Throws: One error with all problems of all targets, a line each; `CancellationError`.
+    ///   - type: The type into which a target's sample decodes; default `nil`: only the type of a ``TypedTarget``.
+    /// - Throws: One error with all problems of all targets, one line each, or `CancellationError`.
     public func checkContracts(
         of targets: some Sequence<Target>,
         cassette: URL? = nil,

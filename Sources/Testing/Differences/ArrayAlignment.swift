@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The steps that turn one sequence into another, for arrays and lines of texts.
+/// The steps that transform one sequence into another, for arrays and lines of text.
 enum ArrayAlignment {
     /// One step, with the indices of the elements.
     enum Step: Sendable, Hashable {
@@ -10,10 +10,11 @@ enum ArrayAlignment {
         case inserted(new: Int)
     }
 
-    /// The product of the lengths up to which the best alignment is looked for. Longer sequences are compared by index.
+    /// The maximum product of the lengths for which the best alignment is computed. Longer sequences are compared by
+    /// index.
     private static let limit = 250_000
 
-    /// The steps in order: equal elements are aligned, the others between two of them are replaced one by one, and the
+    /// The steps in order. Equal elements are aligned, the elements between them are replaced individually, and the
     /// rest of the longer side is removed or inserted.
     static func steps<Element: Hashable>(from old: [Element], to new: [Element]) -> [Step] {
         let prefix = zip(old, new).prefix { $0 == $1 }.count
@@ -56,7 +57,7 @@ enum ArrayAlignment {
         }
     }
 
-    /// Elements without equal ones between them.
+    /// The steps for elements between two aligned elements.
     private static func gap(_ old: Range<Int>, new: Range<Int>) -> [Step] {
         let count = min(old.count, new.count)
         return zip(old, new).map { Step.replaced(old: $0, new: $1) }

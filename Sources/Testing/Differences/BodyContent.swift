@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A body, read by its format, for texts and comparisons.
+/// A body parsed by its format, for text and comparisons.
 package enum BodyContent: Sendable, Hashable {
     case empty
     case json(JSONValue)
@@ -17,7 +17,8 @@ package enum BodyContent: Sendable, Hashable {
         package let content: BodyContent
     }
 
-    /// Reads a body. The declared type is a hint only: any body that starts like JSON and is JSON counts as such.
+    /// Parses a body. The declared type is only a hint, because any body that starts like JSON and is valid counts as
+    /// JSON.
     package init(_ data: Data, contentType: String?) {
         self.init(data, contentType: contentType, depth: 0)
     }
@@ -55,22 +56,22 @@ package enum BodyContent: Sendable, Hashable {
         self = Self.plain(data)
     }
 
-    /// Whether a body is declared as JSON, or starts like it.
+    /// Whether a body is declared as JSON or starts like JSON.
     static func seemsJSON(_ data: Data, contentType: String?) -> Bool {
         guard let first = data.first(where: { $0 > 0x20 }) else { return false }
         let isDeclared = contentType.map(BodyFormat.mediaType)?.hasSuffix("json") == true
         return isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
-    /// The content as text if it is text, otherwise as bytes.
+    /// The content as text if possible, or else as bytes.
     private static func plain(_ data: Data) -> BodyContent {
         guard !data.isEmpty else { return .empty }
         guard BodyFormat.isText(data), let text = String(data: data, encoding: .utf8) else { return .bytes(data) }
         return .text(text)
     }
 
-    /// Readable content: JSON on several lines with sorted keys, the items of a form decoded, one in a line, the
-    /// parts of a multipart body after a fixed boundary, and the size and digest of bytes.
+    /// The readable content: JSON on several lines with sorted keys, decoded form items on separate lines, the parts of
+    /// a multipart body with a fixed boundary, or the size and digest of bytes.
     package var text: String {
         switch self {
         case .empty: ""
@@ -86,7 +87,7 @@ package enum BodyContent: Sendable, Hashable {
         }
     }
 
-    /// Replaces the boundary of a multipart body, which is random.
+    /// Replaces the random boundary of a multipart body.
     fileprivate static let boundary = "boundary"
 
     /// The name of the format in messages.
@@ -113,7 +114,7 @@ extension FormItem {
 }
 
 extension Data {
-    /// The size, and the beginning of the SHA-256 digest.
+    /// The size and the start of the SHA-256 digest.
     package var summary: String {
         let digest = SHA256Hasher.digest(of: self).prefix(8)
         let digits = MessageDigest.hexadecimal(digest)
@@ -122,7 +123,7 @@ extension Data {
 }
 
 extension HTTPHeaders {
-    /// The fields as lines, sorted by name, with a fixed boundary in the type of a multipart body.
+    /// The fields as lines sorted by name, with a fixed boundary in the type of a multipart body.
     func sortedLines(of content: BodyContent) -> [String] {
         let isMultipart = if case .multipart = content { true } else { false }
         return fields.enumerated()

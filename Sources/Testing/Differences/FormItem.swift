@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// An item of a query or form, decoded.
+/// A decoded item of a query or form.
 package struct FormItem: Sendable, Hashable {
     /// The name.
     package let name: String
@@ -18,7 +18,7 @@ package struct FormItem: Sendable, Hashable {
     }
 
     private static func decoded(_ text: Substring) -> String {
-        // Most texts have no escapes.
+        // Most strings have no escapes.
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
             return String(text)
         }
@@ -28,8 +28,8 @@ package struct FormItem: Sendable, Hashable {
 }
 
 extension FormItem {
-    /// The differences of two queries or forms, by name: `query q: expected "tea", found "coffee"`. The order of
-    /// different names doesn't matter.
+    /// The differences between two queries or forms by name, for example `query q: expected "tea", found "coffee"`. The
+    /// order of different names doesn't matter.
     package static func differences(_ expected: [FormItem], found: [FormItem], subject: String) -> [String] {
         let names = (expected + found).map(\.name)
         var seen: Set<String> = []

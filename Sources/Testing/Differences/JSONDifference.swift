@@ -4,35 +4,35 @@ import TargetKit
 
 /// A difference between two JSON documents, at a key path.
 package struct JSONDifference: Sendable, Hashable {
-    /// What differs.
+    /// The kind of difference.
     package enum Kind: Sendable, Hashable {
-        /// The expected value isn't there.
+        /// The expected value is missing.
         case missing(JSONValue)
-        /// A value that isn't expected.
+        /// The value isn't expected.
         case added(JSONValue)
-        /// Another value of the same type.
+        /// The value differs, with the same type.
         case changed(from: JSONValue, to: JSONValue)
-        /// A value of another type; `null` is a type of its own.
+        /// The type of the value differs; `null` is a separate type.
         case typeChanged(from: JSONValue, to: JSONValue)
     }
 
-    /// The keys and indices that lead to the value, as `JSONValue.subscript(path:)` reads them; empty for the document
-    /// itself. The index of a missing element is its index in the expected document.
+    /// The keys and indices of the value, in the format of `JSONValue.subscript(path:)`; empty for the document itself.
+    /// A missing element has its index in the expected document.
     package let path: String
-    /// What differs.
+    /// The kind of difference.
     package let kind: Kind
 
-    /// The differences between two documents, in the order of the expected one, then of the found one.
+    /// The differences between two documents, in the order of the expected and then of the found document.
     ///
-    /// Numbers are compared as decimals: `1` and `1.0` are equal, and a Boolean isn't a number. The order of keys
-    /// doesn't matter. The elements of arrays are aligned, so one element that was inserted is one difference.
+    /// Numbers are compared as decimals, so `1` and `1.0` are equal, and a Boolean isn't a number. The order of keys
+    /// doesn't matter. The elements of arrays are aligned, so one inserted element is one difference.
     package static func between(_ expected: JSONValue, found: JSONValue) -> [JSONDifference] {
         var comparison = JSONComparison()
         comparison.compare(expected, found: found)
         return comparison.differences
     }
 
-    /// The key path of a difference between two documents that aren't equal; arrays are compared by index.
+    /// The key path of a difference between two documents. Arrays are compared by index.
     static func firstPath(_ expected: JSONValue, found: JSONValue) -> String {
         switch (expected, found) {
         case (.object(let expected), .object(let found)):
@@ -54,9 +54,9 @@ package struct JSONDifference: Sendable, Hashable {
         rest.map { $0.isEmpty ? key : "\(key).\($0)" } ?? key
     }
 
-    /// The differences of two documents as lines, up to a number.
+    /// The differences between two documents as lines, up to a limit.
     ///
-    /// - Parameter subject: Precedes each key path, for example `body`; default: nothing.
+    /// - Parameter subject: The text before each key path, for example `body`; default: empty.
     package static func lines(
         _ expected: JSONValue,
         found: JSONValue,
@@ -84,7 +84,7 @@ package struct JSONDifference: Sendable, Hashable {
 }
 
 extension JSONDifference: CustomStringConvertible {
-    /// The key path, the expected value, and the found one, on one line.
+    /// The key path, the expected value and the found value on one line.
     package var description: String { line("") }
 }
 
@@ -141,14 +141,14 @@ private struct JSONComparison {
 }
 
 extension JSONDifference {
-    /// The key as it is written in a key path.
+    /// The escaped key for a key path.
     static func escaped(_ key: String) -> String {
         key.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: ".", with: "\\.")
     }
 }
 
 extension JSONValue {
-    /// The type, as messages name it.
+    /// The name of the type in messages.
     var typeName: String {
         switch self {
         case .null: "null"
@@ -163,9 +163,9 @@ extension JSONValue {
     /// The type and the value.
     var typedExcerpt: String { self == .null ? "null" : "\(typeName) \(excerpt)" }
 
-    /// The beginning of the JSON text, on one line.
+    /// The start of the JSON text on one line.
     package var excerpt: String {
-        // A large value isn't written completely only to be cut.
+        // Avoids writing a large value completely only to truncate it.
         switch self {
         case .array(let elements) where elements.count > 40: "[… \(elements.count) elements]"
         case .object(let object) where object.count > 40: "{… \(object.count) members}"

@@ -6,7 +6,8 @@ package enum TextDifference {
     /// The number of equal lines shown before and after a difference.
     private static let context = 2
 
-    /// The lines that differ, with those around them: `-` expected, `+` found. Empty if the texts are equal.
+    /// The differing lines with their context, with `-` for expected and `+` for found lines. Empty if the texts are
+    /// equal.
     ///
     /// - Parameter limit: The maximum number of lines.
     package static func lines(_ expected: String, found: String, limit: Int = 40) -> [String] {
@@ -47,7 +48,7 @@ package enum TextDifference {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }
 
-    /// Equal lines: those next to a difference, and the number of the others.
+    /// Equal lines next to a difference, and the number of the others.
     private static func shown(_ equal: [Int], of lines: [String], isFirst: Bool, isLast: Bool) -> [String] {
         let after = isFirst ? 0 : context
         let before = isLast ? 0 : context

@@ -8,7 +8,7 @@ struct ConditionedTransport: Transport {
     private let transport: any Transport
     private let clock: any Clock<Duration>
     private let random: Locked<SeededGenerator>
-    /// The bytes until the device is offline.
+    /// The remaining bytes until the device is offline.
     private let budget: ByteBudget
 
     init(_ conditions: NetworkConditions, over transport: any Transport, seed: UInt64, clock: any Clock<Duration>) {
@@ -53,7 +53,7 @@ struct ConditionedTransport: Transport {
         )
     }
 
-    /// Sends a request, whose response arrives as slowly as the conditions say.
+    /// Sends a request, whose response is slowed down according to the conditions.
     private func slowResponse(
         to request: TransportRequest,
         sent: TransportRequest,
@@ -130,7 +130,7 @@ struct ConditionedTransport: Transport {
     }
 }
 
-/// The random events of one call. Each call takes the same number of random numbers, regardless of the conditions.
+/// The random events of one call. Each call uses the same number of random numbers, regardless of the conditions.
 private struct CallEvents {
     enum Loss: Equatable {
         case beforeRequest
@@ -156,7 +156,7 @@ private struct CallEvents {
 }
 
 extension TransportRequest {
-    /// The request for a transport that returns a sample: its body has been sent, or isn't.
+    /// The request for a transport that returns a sample, without its body.
     fileprivate func forSample() -> TransportRequest {
         var request = self
         request.body = .none
@@ -166,7 +166,7 @@ extension TransportRequest {
 }
 
 extension TransportRequest {
-    /// The closure for the progress that the other transport reports.
+    /// The closure for the progress of the other transport.
     fileprivate func progress(
         reportsUpload: Bool,
         reportsDownload: Bool
@@ -180,7 +180,7 @@ extension TransportRequest {
 }
 
 extension TransportRequest.Body {
-    /// The size; `nil` without a body. A source of unknown size is read.
+    /// The size of the body; `nil` if there is none. A source of unknown size is read.
     fileprivate func byteCount() throws -> Int? {
         if case .none = self { return nil }
         if let length = try source()?.length { return Int(length) }

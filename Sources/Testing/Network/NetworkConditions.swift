@@ -2,38 +2,39 @@
 import Foundation
 import TargetKit
 
-/// The conditions of a network, which a transport simulates around another one.
+/// The network conditions that a transport simulates on top of another transport.
 ///
 /// ```swift
 /// let transport = NetworkConditions.threeG.transport(over: StubTransport(…), seed: 1, clock: clock)
 /// ```
 ///
-/// Random events depend only on the seed and the number of the call, so calls that are made one after the other have
-/// the same results each time.
+/// Random events depend only on the seed and the number of the call, so calls in sequence have the same results each
+/// time.
 public struct NetworkConditions: Sendable, Hashable {
     /// The time before a call reaches the server; default zero.
     public var latency: Duration
     /// The maximum deviation of the latency, in both directions; default zero.
     public var variance: Duration
-    /// The bytes of response bodies that arrive in a second, for each call; default `nil`: unlimited.
+    /// The number of response body bytes that arrive per second, for each call; default `nil`: unlimited.
     public var downloadRate: Int?
-    /// The bytes of request bodies that are sent in a second, for each call; default `nil`: unlimited.
+    /// The number of request body bytes that are sent per second, for each call; default `nil`: unlimited.
     public var uploadRate: Int?
     /// The probability from 0 to 1 that the connection of a call is lost, before the request reaches the server or
     /// while the response arrives; default 0.
     public var lossRate: Double
-    /// The probability from 0 to 1 that a call gets a response with ``errorStatus`` instead of being sent; default 0.
+    /// The probability from 0 to 1 that a call receives a response with ``errorStatus`` instead of being sent; default:
+    /// 0.
     public var errorRate: Double
     /// The status of such a response; default 503.
     public var errorStatus: Int
-    /// The number of bytes of bodies, in both directions and of all calls, after which the device is offline; default
-    /// `nil`: it stays online. 0: it is offline from the beginning.
+    /// The number of body bytes of all calls, in both directions, after which the device is offline; default `nil`: it
+    /// stays online. If 0, it is offline from the start.
     public var offlineAfter: Int?
-    /// Whether calls reach only the login page of the network: an http URL gets its HTML with status 200, an https URL
-    /// fails because the certificate isn't trusted. Default: no.
+    /// Whether calls reach only the network's login page. Calls to http URLs return its HTML with status 200, and calls
+    /// to https URLs fail because the certificate isn't trusted. Default: no.
     public var hasCaptivePortal: Bool
 
-    /// Creates conditions; by default, those of an unlimited network without losses.
+    /// Creates conditions; by default, of an unlimited network without losses.
     public init(
         latency: Duration = .zero,
         variance: Duration = .zero,
@@ -85,15 +86,15 @@ extension NetworkConditions {
     /// No network.
     public static let offline = NetworkConditions(offlineAfter: 0)
 
-    /// A network that is lost after a number of bytes of bodies, in both directions and of all calls.
+    /// A network that is lost after a number of body bytes of all calls, in both directions.
     public static func offline(after byteCount: Int) -> NetworkConditions {
         NetworkConditions(offlineAfter: byteCount)
     }
 
     /// Returns a transport that behaves like a network with these conditions.
     ///
-    /// It obeys the timeout of a request, on the clock, and reports the progress of bodies as they are slowed down. A
-    /// response that is slowed down is read into memory unless it is streamed.
+    /// It applies request timeouts on the clock, and reports the progress of slowed-down bodies. A slowed-down response
+    /// is read into memory unless it is streamed.
     ///
     /// - Parameters:
     ///   - transport: Sends the requests; default: the system's transport.

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The body of a response, slowed down to the rate of the network.
+/// A response body that is slowed down to the rate of the network.
 final class SlowBody: Sendable {
     private let body: ResponseBody?
     private let conditions: NetworkConditions
@@ -14,7 +14,7 @@ final class SlowBody: Sendable {
     private let state = Locked(State())
 
     private struct State: Sendable {
-        /// Bytes that were read from the transport, and aren't returned yet.
+        /// The bytes that were read from the transport, but not returned yet.
         var rest: Data
         var completed: Int64 = 0
         var isAtEnd = false
@@ -37,7 +37,7 @@ final class SlowBody: Sendable {
         self.timer = timer
         self.progress = progress
         let headers = response.head.headers
-        // The length of coded content is another one.
+        // The field contains the length of the coded content.
         total = headers.contains("Content-Encoding") ? nil : headers["Content-Length"].flatMap { Int64($0) }
     }
 
@@ -65,7 +65,7 @@ final class SlowBody: Sendable {
         return Data(rest.prefix(taken))
     }
 
-    /// Reads the next chunk from the transport if all bytes are returned.
+    /// Reads the next chunk from the transport if all bytes have been returned.
     private func fill() async throws {
         guard state.withLock({ $0.rest.isEmpty && !$0.isAtEnd }), let body else { return }
         var iterator = body.makeAsyncIterator()

@@ -2,9 +2,9 @@
 import Foundation
 import TargetKit
 
-/// The bytes that all calls of a transport can still transfer.
+/// The number of bytes that all calls of a transport can still transfer.
 struct ByteBudget: Sendable {
-    /// `nil`: unlimited.
+    /// The remaining bytes; `nil` if they are unlimited.
     private let left: Locked<Int>?
 
     init(_ byteCount: Int?) {
@@ -14,7 +14,7 @@ struct ByteBudget: Sendable {
     var isLimited: Bool { left != nil }
     var isSpent: Bool { left?.withLock { $0 == 0 } ?? false }
 
-    /// Takes bytes, or as many as are left.
+    /// Takes a number of bytes, or as many as are left.
     func take(_ count: Int) -> Int {
         left?.withLock { left in
             let taken = min(left, count)
@@ -36,7 +36,7 @@ struct TransferTimer: Sendable {
         elapsed = ElapsedTime(clock)
     }
 
-    /// The rest of the timeout; `nil` without one.
+    /// The remaining time of the timeout; `nil` without a timeout.
     ///
     /// - Throws: `URLError(.timedOut)`.
     func remainingTime() throws -> Duration? {
@@ -46,7 +46,7 @@ struct TransferTimer: Sendable {
         return left
     }
 
-    /// Waits, at most until the timeout.
+    /// Waits, but at most until the timeout.
     ///
     /// - Throws: `URLError(.timedOut)` or `CancellationError`.
     func wait(_ duration: Duration) async throws {
@@ -60,10 +60,10 @@ struct TransferTimer: Sendable {
 }
 
 extension Int? {
-    /// The bytes that are transferred at once: those of a tenth of a second.
+    /// The number of bytes that are transferred at once, which is a tenth of a second's.
     var pieceSize: Int { map { max(1, $0 / 10) } ?? .max }
 
-    /// The time that bytes take at this rate, in bytes a second.
+    /// The time that bytes take at this rate in bytes per second.
     func time(for count: Int) -> Duration {
         map { .seconds(Double(count) / Double(max(1, $0))) } ?? .zero
     }

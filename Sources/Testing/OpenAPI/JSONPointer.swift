@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The keys and indices that lead to a value in a JSON document (RFC 6901).
+/// The keys and indices of a value in a JSON document (RFC 6901).
 struct JSONPointer: Sendable, Hashable {
     let tokens: [String]
 
@@ -10,9 +10,9 @@ struct JSONPointer: Sendable, Hashable {
         self.tokens = tokens
     }
 
-    /// Reads a reference to a place in the same document, for example `#/components/schemas/Pet` (RFC 6901 §6).
+    /// Parses a reference within the same document, for example `#/components/schemas/Pet` (RFC 6901 §6).
     ///
-    /// - Returns: `nil` for a reference to another document, and for the name of an anchor.
+    /// - Returns: `nil` for a reference to another document or an anchor.
     init?(reference: String) {
         guard reference.first == "#" else { return nil }
         let fragment = RequestParts.decoded(String(reference.dropFirst()))
@@ -28,7 +28,7 @@ struct JSONPointer: Sendable, Hashable {
         JSONPointer(tokens + [token])
     }
 
-    /// The value at the place; `nil` if there is none.
+    /// The value at the pointer; `nil` if there is none.
     func value(in document: JSONValue) -> JSONValue? {
         var value = document
         for token in tokens {

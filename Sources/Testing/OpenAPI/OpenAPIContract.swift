@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// An OpenAPI document, against which responses are checked.
+/// An OpenAPI document that responses are checked against.
 ///
 /// ```swift
 /// let contract = try OpenAPIContract(document: Data(contentsOf: url))
@@ -10,24 +10,24 @@ import TargetKit
 /// try contract.check(response)
 /// ```
 ///
-/// OpenAPI 3.0 and 3.1 are read, as JSON. Convert a YAML document first.
+/// The document must be OpenAPI 3.0 or 3.1 in JSON. Convert a YAML document first.
 ///
-/// - The status must be one of the operation's responses: itself, its range such as `4XX`, or `default`.
-/// - The media type must be one of the response's, and the header fields that are required must be there.
-/// - A JSON body must fit its schema: types, `enum`, `const`, limits, properties, elements, `allOf`, `anyOf`, `oneOf`,
-///   `not`, `if`, discriminators, and references within the document, also recursive ones. The formats `date`,
-///   `date-time`, `uuid`, `uri`, `email`, `ipv4`, `ipv6`, `byte`, `int32` and `int64` are checked; other ones aren't.
-///   A property that is `writeOnly` need not be in a response. Redacted values fit every schema.
-/// - The keywords `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`, anchors, and other bodies than JSON
-///   aren't checked. A reference to another document is a difference, so that nothing is skipped unnoticed.
+/// - The operation must have a response for the status, its range such as `4XX`, or `default`.
+/// - The response must have one of the media types, and all required header fields.
+/// - A JSON body must match its schema, including types, `enum`, `const`, limits, properties, elements, `allOf`,
+///   `anyOf`, `oneOf`, `not`, `if`, discriminators, and references within the document, even recursive ones. The
+///   formats `date`, `date-time`, `uuid`, `uri`, `email`, `ipv4`, `ipv6`, `byte`, `int32` and `int64` are checked;
+///   others aren't. A response may lack `writeOnly` properties. Redacted values match every schema.
+/// - The keywords `unevaluatedProperties`, `unevaluatedItems` and `$dynamicRef`, anchors, and bodies other than JSON
+///   aren't checked. A reference to another document is a difference, so that nothing is silently skipped.
 public struct OpenAPIContract: Sendable {
     let document: OpenAPIDocument
     let operations: OpenAPIOperations
 
     /// Reads a document.
     ///
-    /// - Throws: An error if the document isn't JSON, not OpenAPI 3.0 or 3.1, or has a path whose reference leads
-    ///   nowhere.
+    /// - Throws: An error if the document isn't JSON, isn't OpenAPI 3.0 or 3.1, or has a path with an unresolvable
+    ///   reference.
     public init(document: Data) throws {
         self.document = try OpenAPIDocument(document)
         operations = try OpenAPIOperations(self.document)
@@ -37,10 +37,10 @@ public struct OpenAPIContract: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response, with its body in memory or in a file.
-    ///   - operation: A method and a path of the document, such as `"GET /products/{id}"`, or an `operationId`; default
-    ///     `nil`: the operation is that of the response's request.
-    /// - Throws: One error with all differences, a line each, with the JSON pointers of the value and of the keyword
-    ///   that it doesn't fit. Secret values are redacted in it.
+    ///   - operation: A method and path of the document, such as `"GET /products/{id}"`, or an `operationId`; default
+    ///     `nil`: the operation of the response's request.
+    /// - Throws: One error with all differences, one line each, with the JSON pointers of the value and of the violated
+    ///   keyword. Secret values are redacted.
     public func check(_ response: Response, for operation: String? = nil) throws {
         let operation = try operation.map { try operations.operation(named: $0) } ?? self.operation(of: response)
         var body = response.data
@@ -58,7 +58,7 @@ public struct OpenAPIContract: Sendable {
 
     private func operation(of response: Response) throws -> OpenAPIOperation {
         guard let request = response.request, let url = request.url else {
-            throw ExpectationFailure("the response has no request; name its operation, such as GET /products/{id}")
+            throw ExpectationFailure("the response has no request; specify its operation, such as GET /products/{id}")
         }
         return try operations.operation(of: request.httpMethod ?? "GET", url: url)
     }

@@ -5,14 +5,14 @@ import TargetKit
 /// An OpenAPI document of version 3.0 or 3.1.
 struct OpenAPIDocument: Sendable {
     let root: JSONValue
-    /// In version 3.0, a reference hides the members beside it, and `nullable` and Boolean limits are in use.
+    /// In version 3.0, a reference hides adjacent members, and `nullable` and Boolean limits are used.
     let isVersion30: Bool
 
     init(_ data: Data) throws {
         do {
             root = try JSONValue(parsing: data)
         } catch {
-            throw ExpectationFailure("the OpenAPI document is not JSON; convert a YAML document first: \(error)")
+            throw ExpectationFailure("the OpenAPI document isn't JSON; convert a YAML document first: \(error)")
         }
         if let version = root["swagger"].string {
             throw ExpectationFailure(
@@ -21,21 +21,21 @@ struct OpenAPIDocument: Sendable {
             )
         }
         guard let version = root["openapi"].string else {
-            throw ExpectationFailure("the document is not an OpenAPI document: it has no member openapi")
+            throw ExpectationFailure("the document isn't an OpenAPI document, because it has no member openapi")
         }
         isVersion30 = version == "3.0" || version.hasPrefix("3.0.")
         guard isVersion30 || version == "3.1" || version.hasPrefix("3.1.") else {
-            throw ExpectationFailure("OpenAPI \(version.excerpt(20)) is not supported; 3.0 and 3.1 are")
+            throw ExpectationFailure("OpenAPI \(version.excerpt(20)) isn't supported; use 3.0 or 3.1")
         }
     }
 
-    /// Creates a document that is only a schema, in JSON Schema's current dialect.
+    /// Creates a document that consists only of a schema, in JSON Schema's current dialect.
     init(schema: JSONValue) {
         root = schema
         isVersion30 = false
     }
 
-    /// The place that a reference names; `nil` if it isn't in this document.
+    /// The node of a reference; `nil` if it isn't in this document.
     func node(at reference: String) -> OpenAPINode? {
         guard let pointer = JSONPointer(reference: reference), let value = pointer.value(in: root) else { return nil }
         return OpenAPINode(value: value, pointer: pointer)
@@ -46,9 +46,9 @@ struct OpenAPIDocument: Sendable {
         return pointer.value(in: root).map { OpenAPINode(value: $0, pointer: pointer) }
     }
 
-    /// The node that a node with a reference stands for; other nodes stand for themselves.
+    /// Resolves the reference of a node. Other nodes are returned unchanged.
     ///
-    /// - Throws: An error if the reference leads nowhere, or in a circle.
+    /// - Throws: An error if the reference is unresolvable or circular.
     func resolved(_ node: OpenAPINode) throws -> OpenAPINode {
         var current = node
         for _ in 0..<32 {
@@ -58,11 +58,11 @@ struct OpenAPIDocument: Sendable {
             }
             current = next
         }
-        throw ExpectationFailure("#\(node.pointer.text): the reference leads in a circle")
+        throw ExpectationFailure("#\(node.pointer.text): the reference is circular")
     }
 }
 
-/// A value of a document, and where it is.
+/// A value of a document, with its location.
 struct OpenAPINode: Sendable {
     let value: JSONValue
     let pointer: JSONPointer

@@ -18,7 +18,7 @@ struct OpenAPIOperation: Sendable {
         "get", "put", "post", "delete", "options", "head", "patch", "trace",
     ]
 
-    /// The operations of a document, in order. A path that is a reference to elsewhere is followed.
+    /// The operations of a document, in order. References in paths are followed.
     static func all(in document: OpenAPIDocument) throws -> [OpenAPIOperation] {
         guard let paths = document.node(at: ["paths"]) else { return [] }
         let servers = document.node(at: ["servers"])
@@ -75,8 +75,8 @@ struct OpenAPIOperations: Sendable {
         return all[index]
     }
 
-    /// The operation of a request. If several have its method and path, it is one below a server's URL, one with few
-    /// segments before it, and one with few expressions, in this order.
+    /// The operation of a request. If several match its method and path, operations below a server's URL are preferred,
+    /// then those with fewer segments before the path, and then those with fewer expressions.
     func operation(of method: String, url: URL) throws -> OpenAPIOperation {
         let path = RequestParts.segments(ofPath: url.path(percentEncoded: true))
         let found = all.filter { $0.method == method }
@@ -94,7 +94,7 @@ struct OpenAPIOperations: Sendable {
     private func missing(_ name: String) -> ExpectationFailure {
         let distances = all.map { EditDistance.dissimilarity($0.name, name) }
         let closest = zip(all, distances).min { $0.1 < $1.1 }?.0
-        let hint = closest.map { "; the closest is \($0.name.excerpt(200))" } ?? "; it has none at all"
+        let hint = closest.map { "; the closest is \($0.name.excerpt(200))" } ?? "; it has no operations"
         return ExpectationFailure("the document has no operation \(name.excerpt(200).inOneLine)" + hint)
     }
 }

@@ -7,9 +7,9 @@ struct OpenAPIResponseCheck {
     let document: OpenAPIDocument
     let operation: OpenAPIOperation
 
-    /// The differences of a response from the document, a line each.
+    /// The differences between a response and the document, one line each.
     ///
-    /// - Throws: An error if a reference of the document leads nowhere.
+    /// - Throws: An error if a reference of the document is unresolvable.
     func differences(status: Int, headers: HTTPHeaders, body: Data) throws -> [String] {
         guard let responses = operation.node["responses"] else { return ["the operation has no responses"] }
         let keys = ["\(status)", "\(status / 100)XX", "\(status / 100)xx", "default"]
@@ -44,7 +44,7 @@ struct OpenAPIResponseCheck {
         do {
             value = try JSONValue(parsing: body)
         } catch {
-            return ["the body is not valid JSON: \(error)"]
+            return ["the body isn't valid JSON: \(error)"]
         }
         var check = SchemaCheck(document)
         let problems = check.differences(of: value, from: schema)
@@ -53,8 +53,8 @@ struct OpenAPIResponseCheck {
         return problems.map { $0.line(in: shown) }
     }
 
-    /// The media type object for a content type: the one with the same type, or with the narrowest range. Without a
-    /// content type, it is the only one that is JSON.
+    /// The media type object for a content type, which has the same type or the narrowest range. Without a content
+    /// type, it is the only JSON type.
     private func media(_ type: String?, in content: OpenAPINode) -> (key: String, node: OpenAPINode)? {
         let members = content.members
         guard let type = type.map(BodyFormat.mediaType) else {

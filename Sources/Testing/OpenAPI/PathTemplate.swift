@@ -3,9 +3,9 @@ import Foundation
 
 /// A path of an OpenAPI document, for example `/pets/{id}` or `/files/{name}.json`.
 struct PathTemplate: Sendable {
-    /// The path as the document has it.
+    /// The path in the document.
     let text: String
-    /// The texts around the expressions of each segment: `{name}.json` has `""` and `".json"`.
+    /// The text around the expressions of each segment. For example, `{name}.json` has `""` and `".json"`.
     private let segments: [[String]]
 
     init(_ text: String) {
@@ -14,7 +14,7 @@ struct PathTemplate: Sendable {
         segments = Self.split(path).map { Self.literals($0).map { RequestParts.decoded($0) } }
     }
 
-    /// The segments of a path; a slash within an expression doesn't count.
+    /// The segments of a path, ignoring slashes within expressions.
     private static func split(_ path: Substring) -> [Substring] {
         guard path.first == "/", path.count > 1 else { return [] }
         return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -35,11 +35,11 @@ struct PathTemplate: Sendable {
         return literals
     }
 
-    /// How many characters of the path are no expression, by which a concrete path precedes a template.
+    /// The number of characters outside expressions, by which a concrete path takes precedence over a template.
     var literalCount: Int { segments.joined().reduce(0) { $0 + $1.count } }
 
-    /// The segments before the path, which are those of the server's URL; `nil` if the request's path doesn't end
-    /// with this one.
+    /// The segments before the path, which belong to the server's URL; `nil` if the request's path doesn't end with
+    /// this path.
     func base(of path: [String]) -> ArraySlice<String>? {
         guard path.count >= segments.count else { return nil }
         let split = path.count - segments.count
@@ -47,7 +47,7 @@ struct PathTemplate: Sendable {
         return path[..<split]
     }
 
-    /// Whether a segment is the literals with one character or more between each two.
+    /// Whether a segment consists of the literals with at least one character between each two.
     private static func matches(_ literals: [String], text: String) -> Bool {
         guard let first = literals.first, let last = literals.last, literals.count > 1 else {
             return text == literals.first

@@ -10,12 +10,12 @@ extension Provider {
     /// Checks targets, their samples, and recorded responses against an OpenAPI document.
     ///
     /// For each target:
-    /// - The request can be built by the provider's closures, and the document has an operation with its method and
-    ///   path. Plugins aren't called.
-    /// - The sample is a response of the operation, as `OpenAPIContract` checks it. An empty sample and a failure
+    /// - The provider's closures can build the request, and the document has an operation with its method and path.
+    ///   Plugins aren't called.
+    /// - The sample is a valid response of the operation, as checked by `OpenAPIContract`. Empty samples and failures
     ///   aren't checked.
-    /// - So are all responses that a cassette has for the request. A target without an entry is a problem, so that no
-    ///   check is skipped unnoticed.
+    /// - All responses of the cassette to the request are valid, too. A target without an entry is a problem, so that
+    ///   no check is silently skipped.
     ///
     /// ```swift
     /// let contract = try OpenAPIContract(document: Data(contentsOf: url))
@@ -26,10 +26,10 @@ extension Provider {
     ///   - targets: The calls.
     ///   - contract: The document.
     ///   - cassette: The folder of a `CassetteTransport`; default `nil`: only samples are checked.
-    ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query
-    ///     if plugins add items to it.
+    ///   - parts: The parts of a request that must match the recorded ones; default: method, path and query. Omit the
+    ///     query if plugins add items to it.
     ///   - redaction: The redaction with which the cassette was recorded; default: `Redaction()`.
-    /// - Throws: One error with all problems of all targets, a line each; `CancellationError`.
+    /// - Throws: One error with all problems of all targets, one line each, or `CancellationError`.
     public func checkContracts(
         of targets: some Sequence<Target>,
         against contract: OpenAPIContract,

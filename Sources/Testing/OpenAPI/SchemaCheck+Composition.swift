@@ -2,7 +2,7 @@
 import TargetKit
 
 extension SchemaCheck {
-    /// The number of differences from the closest alternative that are reported.
+    /// The maximum number of reported differences from the closest alternative.
     private static let shownCount = 5
 
     mutating func compositionProblems(of value: JSONValue, in schema: Keywords) -> [SchemaProblem] {
@@ -15,7 +15,7 @@ extension SchemaCheck {
             found += oneProblems(of: value, in: schema)
         }
         if let excluded = schema.node("not"), problems(of: value, in: excluded).isEmpty {
-            found.append(problem("expected a value that does not fit the schema", at: excluded.pointer))
+            found.append(problem("expected a value that doesn't match the schema", at: excluded.pointer))
         }
         guard let condition = schema.node("if") else { return found }
         let consequence = schema.node(problems(of: value, in: condition).isEmpty ? "then" : "else")
@@ -46,7 +46,7 @@ extension SchemaCheck {
         case 0: return closest(of: failures, branches: branches, at: schema.pointer("oneOf"))
         default:
             let names = fitting.map { "#" + name(of: $0) }.joined(separator: ", ")
-            return [problem("expected a fit for one schema, but it fits \(names)", at: schema.pointer("oneOf"))]
+            return [problem("expected a match of one schema, but it matches \(names)", at: schema.pointer("oneOf"))]
         }
     }
 
@@ -54,7 +54,7 @@ extension SchemaCheck {
         branch.value["$ref"].string.flatMap { JSONPointer(reference: $0) }?.text ?? branch.pointer.text
     }
 
-    /// The summary of alternatives of which none fits, and the differences from the closest one.
+    /// The summary of alternatives that don't match, and the differences from the closest one.
     private func closest(
         of failures: [[SchemaProblem]],
         branches: [OpenAPINode],
@@ -66,7 +66,7 @@ extension SchemaCheck {
         }
         let pairs = zip(branches, failures)
         guard let best = pairs.min(by: { rank($0.1).lexicographicallyPrecedes(rank($1.1)) }) else { return [] }
-        let summary = "expected a fit for one of \(branches.count) schemas"
+        let summary = "expected a match of one of \(branches.count) schemas"
         guard branches.count > 1, rank(best.1)[0] == 0 else { return [problem(summary, at: keyword)] }
         let text = "\(summary); the closest is #\(name(of: best.0))"
         return [problem(text, at: keyword, showsValue: false)] + best.1.prefix(Self.shownCount)
@@ -81,8 +81,8 @@ extension SchemaCheck {
         let isReference: Bool
     }
 
-    /// The schema that a discriminator names: one of the alternatives, or, without alternatives, one that extends this
-    /// schema. `nil` if the value names none, so that the alternatives are tried.
+    /// The schema that a discriminator selects, which is one of the alternatives or, without alternatives, extends this
+    /// schema. `nil` if the value selects none, so that the alternatives are tried.
     private func namedSchema(of value: JSONValue, in schema: Keywords) -> NamedSchema? {
         guard let discriminator = schema["discriminator"], let property = discriminator["propertyName"].string,
             let name = value.object?[property]?.string
@@ -101,7 +101,7 @@ extension SchemaCheck {
         return branch.map { NamedSchema(node: $0, isReference: false) }
     }
 
-    /// The schema of a mapping's value: a reference, or the name of a component.
+    /// The schema for a mapping's value, which is a reference or the name of a component.
     private func schemaNode(_ name: String) -> OpenAPINode? {
         document.node(at: ["components", "schemas", name]) ?? document.node(at: name)
     }

@@ -10,7 +10,7 @@ extension SchemaCheck {
         if schema["uniqueItems"]?.bool == true, let (first, second) = Self.firstDuplicates(elements) {
             found.append(
                 problem(
-                    "expected elements that differ, but \(first) and \(second) are equal",
+                    "expected unique elements, but \(first) and \(second) are equal",
                     at: schema.pointer("uniqueItems"),
                     showsValue: false
                 )
@@ -42,15 +42,15 @@ extension SchemaCheck {
         let text = count > most ? "at most \(most)" : "\(least) or more"
         return [
             problem(
-                "expected \(text) elements that fit the schema, found \(count)",
+                "expected \(text) elements that match the schema, found \(count)",
                 at: schema.pointer(keyword),
                 showsValue: false
             )
         ]
     }
 
-    /// The indices of the first equal elements. Elements are compared by their text with sorted keys, so that many of
-    /// them take linear time.
+    /// The indices of the first equal elements. Elements are compared by their text with sorted keys, which takes
+    /// linear time.
     private static func firstDuplicates(_ elements: [JSONValue]) -> (Int, Int)? {
         var indices: [Data: Int] = [:]
         for (index, element) in elements.enumerated() {
@@ -134,7 +134,7 @@ extension SchemaCheck {
         }
     }
 
-    /// Whether a property is only part of requests, so that a response need not have it.
+    /// Whether a property belongs only to requests, so that a response may lack it.
     private func isWriteOnly(_ name: String, in schema: Keywords) -> Bool {
         guard let property = schema.node("properties")?[name] else { return false }
         if property.value["writeOnly"].bool == true { return true }

@@ -103,12 +103,12 @@ extension JSONNumber {
         return exponent >= 0 || exponent >= -zeros
     }
 
-    /// Whether the number is less than another one.
+    /// Whether the number is less than another.
     fileprivate func precedes(_ other: JSONNumber) -> Bool {
         if let one = int64, let two = other.int64 { return one < two }
         if let one = decimal, let two = other.decimal { return one < two }
         if let one = double, let two = other.double { return one < two }
-        // Beyond the range of a Double, the sign decides, or the limit is the smaller one.
+        // Outside the range of a Double, the sign determines the order.
         let isBelow = description.hasPrefix("-")
         return double == nil ? isBelow : !other.description.hasPrefix("-")
     }
@@ -159,6 +159,6 @@ extension SchemaCheck {
 
     /// The problem of a pattern that isn't checked.
     func unreadable(_ pattern: String, at keyword: JSONPointer) -> SchemaProblem {
-        problem("the pattern \(pattern.excerpt(80)) cannot be read or takes too long", at: keyword, showsValue: false)
+        problem("the pattern \(pattern.excerpt(80)) is invalid or takes too long", at: keyword, showsValue: false)
     }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Checks a JSON value against a schema of an OpenAPI document: JSON Schema 2020-12 for version 3.1, and the schema
-/// object of version 3.0.
+/// Checks a JSON value against a schema of an OpenAPI document, which is JSON Schema 2020-12 in version 3.1, or the
+/// schema object of version 3.0.
 struct SchemaCheck {
-    /// The deepest nesting of schemas that is checked: in a debug build, each level takes up to 5 KB of the thread's
-    /// stack, which may be 512 KB.
+    /// The maximum nesting of schemas, because in a debug build each level uses up to 5 KB of the thread's stack, which
+    /// may be 512 KB.
     static let maximumDepth = 90
 
     let document: OpenAPIDocument
     var patterns = SchemaPatterns()
     private(set) var place: [String] = []
-    /// The references that are being checked at the current place.
+    /// The references that are being checked at the current location.
     private var entered: Set<JSONPointer> = []
     private var depth = 0
-    /// The number of schemas that may still be checked.
+    /// The remaining number of schemas to check.
     private var steps = 0
     private var limit: String?
 
@@ -22,7 +22,7 @@ struct SchemaCheck {
         self.document = document
     }
 
-    /// The differences of a whole value from a schema.
+    /// The differences between a whole value and a schema.
     mutating func differences(of value: JSONValue, from schema: OpenAPINode) -> [SchemaProblem] {
         steps = Self.steps(for: value)
         let found = problems(of: value, in: schema)
@@ -30,7 +30,7 @@ struct SchemaCheck {
         return found + [SchemaProblem(place: JSONPointer(), keyword: schema.pointer, text: limit, showsValue: false)]
     }
 
-    /// The number of schemas that are checked at most: 50 for each value, and some more. Alternatives in alternatives
+    /// The maximum number of schemas to check, which is 50 for each value plus a constant, because nested alternatives
     /// can double the work at each level of the value.
     private static func steps(for value: JSONValue) -> Int {
         var steps = 5_000
@@ -42,11 +42,11 @@ struct SchemaCheck {
         return steps
     }
 
-    /// The differences of the value at the current place. A redacted value fits every schema.
+    /// The differences of the value at the current location. A redacted value matches every schema.
     mutating func problems(of value: JSONValue, in schema: OpenAPINode) -> [SchemaProblem] {
         if value.string == HeaderRedaction.placeholder { return [] }
-        guard depth < Self.maximumDepth else { return give(up: "it is nested too deeply to be checked completely") }
-        guard steps > 0 else { return give(up: "its schema has too many alternatives to be checked completely") }
+        guard depth < Self.maximumDepth else { return give(up: "the value is too deeply nested to check completely") }
+        guard steps > 0 else { return give(up: "the schema has too many alternatives to check completely") }
         depth += 1
         steps -= 1
         defer { depth -= 1 }
@@ -54,7 +54,7 @@ struct SchemaCheck {
         case .object(let object): return problems(of: value, in: Keywords(object, node: schema))
         case .bool(true): return []
         case .bool(false): return [problem("the schema allows no value here", at: schema.pointer)]
-        default: return [problem("the schema is not an object", at: schema.pointer, showsValue: false)]
+        default: return [problem("the schema isn't an object", at: schema.pointer, showsValue: false)]
         }
     }
 
@@ -94,7 +94,7 @@ struct SchemaCheck {
         return problems(of: value, in: schema)
     }
 
-    /// Checks the value against a schema elsewhere. A schema that is being checked at this place adds nothing.
+    /// Checks the value against a referenced schema, unless that schema is already being checked at this location.
     mutating func problems(of value: JSONValue, inReferenced schema: OpenAPINode) -> [SchemaProblem] {
         guard entered.insert(schema.pointer).inserted else { return [] }
         defer { entered.remove(schema.pointer) }
@@ -107,7 +107,7 @@ struct SchemaCheck {
         let keyword = schema.pointer("$ref")
         guard let reference = schema["$ref"]?.string, let target = document.node(at: reference) else {
             let name = schema["$ref"]?.excerpt ?? ""
-            return [problem("the document has no \(name), so this is not checked", at: keyword, showsValue: false)]
+            return [problem("the document has no \(name), so this isn't checked", at: keyword, showsValue: false)]
         }
         return problems(of: value, inReferenced: target)
     }
@@ -132,7 +132,7 @@ struct Keywords {
     func node(_ keyword: String) -> OpenAPINode? { node[keyword] }
     func pointer(_ keyword: String) -> JSONPointer { node.pointer.appending(keyword) }
 
-    /// The value of a keyword that is a number of things.
+    /// The value of a keyword for a count.
     func count(_ keyword: String) -> Int? {
         object[keyword]?.double.flatMap { Int(exactly: $0) }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The formats of strings that are checked; a text fits any other format.
+/// The string formats that are checked. All strings match other formats.
 enum SchemaFormat {
-    /// Whether a text has a format.
+    /// Whether text has a format.
     static func allows(_ text: String, as format: String) -> Bool {
         switch format {
         case "date": isDate(text[...])
@@ -22,7 +22,7 @@ enum SchemaFormat {
 // MARK: - Dates (RFC 3339 §5.6)
 
 extension SchemaFormat {
-    /// The numbers of groups of digits with fixed lengths and separators; `nil` for any other text.
+    /// Parses groups of digits with fixed lengths and separators; returns `nil` for other text.
     private static func numbers(_ text: Substring, _ counts: [Int], separator: Character) -> [Int]? {
         let groups = text.split(separator: separator, omittingEmptySubsequences: false)
         guard groups.map(\.count) == counts, groups.joined().utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -55,7 +55,7 @@ extension SchemaFormat {
         }
         let (hour, minute, second) = (numbers[0], numbers[1], numbers[2])
         guard hour < 24, minute < 60 else { return false }
-        // A leap second is the last one of a day in UTC.
+        // A leap second is the last second of a day in UTC.
         let universal = ((hour * 60 + minute - offset) % 1440 + 1440) % 1440
         return second < 60 || second == 60 && universal == 1439
     }
@@ -83,7 +83,7 @@ extension SchemaFormat {
         (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
     }
 
-    /// RFC 3986 §3: a scheme, and after it the characters of a URI.
+    /// A scheme followed by the characters of a URI (RFC 3986 §3).
     private static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), let first = text.utf8.first, isLetter(first),
             text[..<colon].utf8.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) })
@@ -102,7 +102,7 @@ extension SchemaFormat {
         return hasValidAuthority(String(decoding: rest, as: UTF8.self))
     }
 
-    /// Whether square brackets are only around the address of a host, and a port is a number.
+    /// Whether square brackets only enclose the address of a host, and the port is a number.
     private static func hasValidAuthority(_ rest: String) -> Bool {
         guard rest.hasPrefix("//") else { return !rest.contains("[") && !rest.contains("]") }
         let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The regular expressions of schemas, which are those of ECMAScript, each read once.
+/// The ECMAScript regular expressions of schemas, each compiled once.
 struct SchemaPatterns {
-    /// How long one match may take, in seconds. A pattern such as `(a+)+$` can take years for a text of a server.
-    private static let longestMatch: TimeInterval = 1
+    /// The maximum number of reports of progress during a match, about half a second, because a pattern such as `(a+)+$`
+    /// can take years. ICU gives up after twice as many, and then reports no match.
+    private static let maximumProgress = 2000
 
     private var expressions: [String: NSRegularExpression?] = [:]
 
-    /// Whether a pattern matches a part of a text; `nil` if it isn't valid, or takes too long.
+    /// Whether a pattern matches a part of the text; `nil` if the pattern is invalid or takes too long.
     mutating func matches(_ pattern: String, in text: String) -> Bool? {
         guard let expression = expression(pattern) else { return nil }
         let range = NSRange(text.startIndex..., in: text)
-        let end = Date(timeIntervalSinceNow: Self.longestMatch)
+        var progress = 0
         var isMatch = false
         var isStopped = false
         expression.enumerateMatches(in: text, options: .reportProgress, range: range) { result, _, stop in
             isMatch = result != nil
-            isStopped = result == nil && Date() > end
+            progress += isMatch ? 0 : 1
+            isStopped = progress > Self.maximumProgress
             if isMatch || isStopped { stop.pointee = true }
         }
         return isStopped ? nil : isMatch
@@ -30,7 +32,8 @@ struct SchemaPatterns {
         return expression
     }
 
-    /// The pattern in ICU's syntax: `\d` and `\w` are ASCII, `$` is the end only, and `[` in a class is a character.
+    /// Converts a pattern to ICU's syntax: `\d` and `\w` match ASCII, `$` matches only the end, and `[` in a class is a
+    /// character.
     static func translated(_ pattern: String) -> String {
         var result = ""
         var isClass = false

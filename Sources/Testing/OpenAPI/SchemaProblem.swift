@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A difference of a value from a schema.
+/// A difference between a value and a schema.
 struct SchemaProblem: Sendable, Hashable {
-    /// The place in the value.
+    /// The location in the value.
     let place: JSONPointer
-    /// The place of the keyword in the document.
+    /// The location of the keyword in the document.
     let keyword: JSONPointer
-    /// What the keyword expects.
+    /// The expectation of the keyword.
     let text: String
-    /// Whether the message shows the value at the place.
+    /// Whether the message shows the value.
     var showsValue = true
 
     /// The difference on one line.
     ///
-    /// - Parameter body: The document of the place, with its secrets redacted.
+    /// - Parameter body: The document with the value, with secrets redacted.
     func line(in body: JSONValue) -> String {
         let place = place.tokens.isEmpty ? "the body" : self.place.text
         let found = showsValue ? ", found \(self.place.value(in: body)?.typedExcerpt ?? "nothing")" : ""

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// How similar two texts or lists are: the cost of the insertions, deletions and replacements that turn one into the
-/// other (Levenshtein's distance).
+/// The similarity of two strings or lists, measured as the cost of the insertions, deletions and replacements between
+/// them (Levenshtein distance).
 enum EditDistance {
-    /// The distance of two lists, where inserting or deleting an element costs 1.
+    /// The distance between two lists, where inserting or deleting an element costs 1.
     ///
-    /// - Parameter cost: The cost of replacing an element by another; 0 if they match.
+    /// - Parameter cost: Returns the cost of replacing an element with another; 0 if they match.
     static func between<First, Second>(
         _ first: [First],
         _ second: [Second],
@@ -14,7 +14,7 @@ enum EditDistance {
         ofRests(first, second, replacing: cost)[0][0]
     }
 
-    /// The distances of what is left of two lists after each number of elements of the first, and of the second one.
+    /// The distances between the rests of two lists, after each number of elements of the first and second list.
     static func ofRests<First, Second>(
         _ first: [First],
         _ second: [Second],
@@ -34,7 +34,7 @@ enum EditDistance {
         return rests.reversed()
     }
 
-    /// How different two texts are: 0 if they are equal, up to 1. Only the first 64 characters are compared.
+    /// The difference between two strings, from 0 for equal strings to 1. Only the first 64 characters are compared.
     static func dissimilarity(_ first: String, _ second: String) -> Double {
         if first == second { return 0 }
         let (first, second) = (Array(first.prefix(64)), Array(second.prefix(64)))

@@ -2,29 +2,29 @@
 import Foundation
 import TargetKit
 
-/// The texts of values in the messages of failed tests: short, on one line, and without secrets.
+/// Formats values for the messages of failed tests, on one short line without secrets.
 enum MessageText {
-    /// The longest value that is shown whole, in characters.
+    /// The maximum length of a value in characters.
     private static let limit = 200
     private static let redaction = Redaction()
 
-    /// The quoted texts, separated by commas.
+    /// The quoted strings, separated by commas.
     static func shown(_ values: [String], isSecret: Bool) -> String {
         if isSecret { return HeaderRedaction.placeholder }
-        // A secret must be whole when it is redacted; what is far beyond the limit isn't read.
+        // A secret must be complete for redaction. Text far beyond the limit isn't read.
         return values.map { value in
             "\"\(TextRedactor.redacted(value.excerpt(100 * limit), by: redaction).excerpt(limit).inOneLine)\""
         }
         .joined(separator: ", ")
     }
 
-    /// The beginning of the JSON text, without the values of secret members.
+    /// The start of the JSON text, without the values of secret members.
     static func shown(_ value: JSONValue, isSecret: Bool) -> String {
         isSecret ? HeaderRedaction.placeholder : redacted(value).excerpt.inOneLine
     }
 
-    /// The value at a key path for messages, without secrets: the placeholder if the value is one, which the members
-    /// beside it can say, as in `{"name": "password", "value": "…"}`.
+    /// The value at a key path for messages, or the placeholder if it is a secret. Adjacent members can indicate this,
+    /// as in `{"name": "password", "value": "…"}`.
     static func redacted(_ json: JSONValue, at path: JSONPath) -> JSONValue {
         let (document, keys) = json.outline(along: path.keys[...])
         var value = redacted(document)
@@ -38,7 +38,7 @@ enum MessageText {
         return value
     }
 
-    /// The differences of two values that aren't equal, by key path, without secrets.
+    /// The differences between two values by key path, without secrets.
     static func differences(_ expected: JSONValue, found: JSONValue, subject: String) -> [String] {
         let size = max(expected.jsonData().count, found.jsonData().count)
         guard size <= BodyContent.comparisonLimit else {
@@ -51,7 +51,7 @@ enum MessageText {
         return lines.isEmpty ? ["\(subject): a secret differs"] : lines
     }
 
-    /// The differences of two bodies that aren't equal, without secrets.
+    /// The differences between two bodies, without secrets.
     static func differences(_ expected: Data, found: Data, contentType: String?) -> [String] {
         if let sizes = BodyContent.sizeDifference(expected, found: found) { return sizes }
         func content(_ data: Data) -> BodyContent {
@@ -68,11 +68,11 @@ enum MessageText {
 }
 
 extension JSONValue {
-    /// The longest text beside the key path that isn't shortened.
+    /// The maximum length of strings beside the key path.
     private static let textLimit = 1_000
 
-    /// The part of the document that decides whether the value at a key path is a secret, so that a large document
-    /// isn't read whole, and the keys of the value in it.
+    /// The part of the document that determines whether the value at a key path is a secret, with the keys of the value
+    /// in it, so that a large document isn't processed completely.
     fileprivate func outline(along keys: ArraySlice<String>) -> (document: JSONValue, keys: [String]) {
         guard let key = keys.first else { return (self, []) }
         switch self {
@@ -109,7 +109,7 @@ enum Plural {
 }
 
 extension RecordedRequest {
-    /// The method, the URL and the size of the body on one line, without the values of secrets.
+    /// The method, URL and body size on one line, without secret values.
     package var summary: String {
         var text = "\(method) \(Redaction().url(url.absoluteString).excerpt(500))"
         if !body.isEmpty { text += ", \(body.count) bytes" }
@@ -117,6 +117,6 @@ extension RecordedRequest {
         return text.inOneLine
     }
 
-    /// The method, the URL and the size of the body on one line, without the values of secrets.
+    /// The method, URL and body size on one line, without secret values.
     package var redactedDescription: String { summary }
 }

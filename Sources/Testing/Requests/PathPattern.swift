@@ -5,20 +5,20 @@ import Foundation
 struct PathPattern: Sendable {
     private enum Segment: Sendable {
         case text(String)
-        /// One segment that isn't empty; captured if it has a name.
+        /// One nonempty segment, which is captured if it has a name.
         case one(name: String?)
         /// Any number of segments.
         case rest
     }
 
-    /// The pattern as it was written, without its query.
+    /// The pattern's text without its query.
     let text: String
     /// The conditions of the pattern's query.
     let queryMatchers: [RequestMatcher]
     private let origin: Origin?
     private let segments: [Segment]
 
-    /// Creates a pattern. Every text is valid.
+    /// Creates a pattern. Any string is valid.
     init(_ text: String) {
         var rest = text[...]
         if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
@@ -59,8 +59,7 @@ struct PathPattern: Sendable {
         }
     }
 
-    /// The captured segments by name, or `nil` if neither the whole path nor the path below the target's base URL
-    /// matches.
+    /// The captured segments by name; `nil` if neither the whole path nor the path below the target's base URL matches.
     func captures(_ request: RequestParts) -> [String: String]? {
         guard origin == nil || origin == Origin(request.request.url) else { return nil }
         if let captures = captures(request.segments[...]) { return captures }
@@ -68,7 +67,7 @@ struct PathPattern: Sendable {
         return captures(segments)
     }
 
-    /// Matches from the start. If a segment doesn't match, the last `**` takes one segment more.
+    /// Matches from the start. If a segment doesn't match, the last `**` takes another segment.
     private func captures(_ path: ArraySlice<String>) -> [String: String]? {
         var captures: [String: String] = [:]
         var (position, index) = (0, path.startIndex)
@@ -99,7 +98,7 @@ struct PathPattern: Sendable {
 }
 
 extension PathPattern {
-    /// How far the request is from the pattern: 0 for a match, and about 1 for each segment that differs.
+    /// The distance between the request and the pattern: 0 for a match, and about 1 for each differing segment.
     func distance(to request: RequestParts) -> Double {
         if captures(request) != nil { return 0 }
         let whole = distance(to: request.segments)
@@ -116,7 +115,7 @@ extension PathPattern {
         }
     }
 
-    /// The sentence about a request that doesn't match.
+    /// The message for a request that doesn't match.
     func difference(from request: RequestParts) -> String {
         let url = request.request.url
         if let origin, origin != Origin(url) {

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A request as a transport, a server or a plugin received it, with its body in memory.
+/// A request that a transport, server or plugin received, with its body in memory.
 public struct RecordedRequest: Sendable, RedactedDescription {
     /// The method.
     public var method: HTTPMethod
@@ -16,9 +16,9 @@ public struct RecordedRequest: Sendable, RedactedDescription {
     public var headers: HTTPHeaders
     /// The body; empty if there is none, and in the log of a ``RecordingPlugin`` if it is a file or stream.
     public var body: Data
-    /// The target of the call; `nil` for a request that a server received, or that no provider made.
+    /// The target of the call; `nil` for a request that a server received or that wasn't made by a provider.
     public var target: (any TargetType)?
-    /// The header fields in which the provider's plugins put secrets. Messages don't show them.
+    /// The header fields in which the provider's plugins put secrets, which messages don't show.
     package var secretHeaders: Set<HTTPHeaderName> = []
 
     /// Creates a request from its parts.
@@ -67,9 +67,9 @@ extension RecordedRequest {
 }
 
 extension TransportRequest.Body {
-    /// All bytes, read from the file or source if needed.
+    /// Returns all bytes, and reads them from the file or source if needed.
     ///
-    /// - Throws: A `URLError` for a file that can't be read; the error of the source; `CancellationError`.
+    /// - Throws: A `URLError` for a file that can't be read, the error of the source, or `CancellationError`.
     package func bytes() throws -> Data {
         if case .data(let data) = self { return data }
         var bytes = Data()

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A plugin that records its hooks, the requests that were sent, and how calls finished. Pass closures to change
-/// requests, retry calls, or replace results.
+/// A plugin that records its hooks, the sent requests, and the finished calls. Pass closures to change requests, retry
+/// calls, or replace results.
 ///
 /// ```swift
 /// let recorder = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })
@@ -20,9 +20,9 @@ import FoundationNetworking
 public struct RecordingPlugin: Plugin {
     /// The result of an attempt or call.
     public enum Outcome: Sendable, Hashable {
-        /// A response with the status code.
+        /// A response with a status code.
         case status(Int)
-        /// An error at the stage.
+        /// An error at a stage.
         case failure(TargetKitError.Stage)
 
         package init(_ result: Result<Response, TargetKitError>) {
@@ -51,7 +51,7 @@ public struct RecordingPlugin: Plugin {
     public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .process, .didFinish, .waiting] }
     /// The place of the plugin.
     public let place: PluginPlace
-    /// The requests that were passed to `willSend`. A body is included if it is in memory.
+    /// The requests passed to `willSend`. Bodies are included if they are in memory.
     public let log: RequestLog
     private let recordedEvents = Recorder<Event>()
     private let recordedCalls = Recorder<FinishedCall>()
@@ -65,9 +65,9 @@ public struct RecordingPlugin: Plugin {
     /// - Parameters:
     ///   - place: The place of the plugin; default: `.standard`.
     ///   - log: The log for the requests; default: a new one.
-    ///   - prepare: Returns the request to send; default: the same one.
+    ///   - prepare: Returns the request to send; default: the unchanged request.
     ///   - retry: Returns whether to retry; default: never.
-    ///   - process: Returns the result of the call; default: the same one.
+    ///   - process: Returns the result of the call; default: the unchanged result.
     public init(
         place: PluginPlace = .standard,
         log: RequestLog = RequestLog(),
@@ -94,7 +94,7 @@ public struct RecordingPlugin: Plugin {
     /// The calls that finished, in order.
     public var finishedCalls: [FinishedCall] { recordedCalls.elements }
 
-    /// Returns when a number of hooks were called.
+    /// Returns when a number of hooks have been called.
     package func waitForEvents(_ count: Int) async {
         await recordedEvents.waitForCount(count)
     }

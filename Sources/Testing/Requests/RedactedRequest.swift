@@ -2,11 +2,11 @@
 import Foundation
 import TargetKit
 
-/// A request without its secrets, for texts that people read, files, and comparisons. Two secrets are equal.
+/// A request without its secrets, for messages, files and comparisons. Secrets compare as equal.
 package struct RedactedRequest: Sendable, Hashable {
     /// The method.
     package var method: String
-    /// The URL, with the placeholder in it, so that it need not be valid.
+    /// The URL, which may be invalid because it can contain the placeholder.
     package var url: String
     /// The header fields.
     package var headers: HTTPHeaders
@@ -31,7 +31,7 @@ package struct RedactedRequest: Sendable, Hashable {
         )
     }
 
-    /// The URL's query, as it is sent; `nil` if there is none.
+    /// The URL's escaped query; `nil` if there is none.
     package var query: String? {
         url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) }
     }
@@ -39,7 +39,7 @@ package struct RedactedRequest: Sendable, Hashable {
     /// The URL without its query.
     package var address: String { String(url.prefix { $0 != "?" }) }
 
-    /// The URL's items, decoded, in order.
+    /// The decoded items of the URL, in order.
     package var queryItems: [FormItem] { FormItem.items(of: query ?? "") }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The comparison of expected requests with those that arrived, as a diff.
+/// A diff of the expected requests and the requests that arrived.
 struct RequestAlignment {
     private enum Step {
         case match(RequestPattern)
@@ -14,7 +14,7 @@ struct RequestAlignment {
     /// Whether the requests are the expected ones.
     private(set) var isMatch = true
 
-    /// Aligns patterns and requests: those that match at the start and end first, then the others.
+    /// Aligns patterns and requests, first the matches at the start and end, and then the others.
     init(_ patterns: [RequestPattern], requests: [RecordedRequest]) {
         let parts = requests.map { RequestParts($0) }
         let shortest = min(patterns.count, parts.count)
@@ -30,8 +30,8 @@ struct RequestAlignment {
         steps += patterns.suffix(last).map { .match($0) }
     }
 
-    /// Adds the steps with the lowest cost: a match costs nothing, a missing or unexpected request 1, and a request
-    /// that differs 1 to 2. Long lists are compared position by position.
+    /// Adds the steps with the lowest cost. A match costs 0, a missing or unexpected request 1, and a differing request
+    /// 1 to 2. Long lists are compared by position.
     private mutating func addSteps(_ patterns: [RequestPattern], requests: [RequestParts]) {
         guard patterns.count * requests.count <= 10_000 else {
             for (pattern, request) in zip(patterns, requests) { add(pattern, request: request) }
@@ -67,7 +67,7 @@ struct RequestAlignment {
         steps.append(pattern.captures(request) == nil ? .differs(pattern, request.request) : .match(pattern))
     }
 
-    /// The diff, one line for each expected or arrived request, and indented lines with what differs.
+    /// The diff, with one line for each expected or arrived request, and indented lines with the differences.
     var text: String {
         var lines: [String] = []
         var matches: [RequestPattern] = []
@@ -100,7 +100,7 @@ struct RequestAlignment {
         return lines.joined(separator: "\n")
     }
 
-    /// The lines of consecutive matches, of which the first and the last two are shown.
+    /// The lines of consecutive matches, which show the first two and the last two.
     private static func lines(_ matches: [RequestPattern]) -> [String] {
         guard matches.count > 5 else { return matches.map { "    \($0)" } }
         return matches.prefix(2).map { "    \($0)" } + ["    … \(matches.count - 4) more that match"]

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension RedactedRequest {
-    /// The request as a text that doesn't change from run to run, without its secrets:
+    /// The request as text that is equal in every run, without secrets:
     ///
     /// ```
     /// POST /orders?dry=1
@@ -15,8 +15,8 @@ extension RedactedRequest {
     /// }
     /// ```
     ///
-    /// The header fields are sorted by name. An unencrypted URL is written with its scheme (RFC 9112 §3.2.2). For the
-    /// body, see ``BodyContent/text``.
+    /// The header fields are sorted by name. An unencrypted URL includes its scheme (RFC 9112 §3.2.2). For the body,
+    /// see ``BodyContent/text``.
     package var text: String {
         let type = headers[.contentType]
         let content = BodyContent(body, contentType: type)
@@ -41,7 +41,7 @@ extension RedactedRequest {
         return (String(address[..<separator.lowerBound]), String(host), String(path))
     }
 
-    /// What differs from an expected request, a line each; empty if nothing does.
+    /// The differences from an expected request, one line each; empty if there are none.
     ///
     /// - Parameter names: The header fields to compare; default `nil`: all.
     package func differences(from expected: RedactedRequest, headers names: [HTTPHeaderName]? = nil) -> [String] {
@@ -58,7 +58,7 @@ extension RedactedRequest {
 }
 
 extension HTTPHeaders {
-    /// The differences from expected fields, by name: `header Accept: missing, expected "text/html"`.
+    /// The differences from expected fields by name, for example `header Accept: missing, expected "text/html"`.
     ///
     /// - Parameter names: The fields to compare; default `nil`: all.
     package func differences(from expected: HTTPHeaders, names: [HTTPHeaderName]? = nil) -> [String] {
@@ -75,7 +75,7 @@ extension HTTPHeaders {
     }
 }
 
-/// The difference of two texts on one line; `nil` if there is none. A missing value is `nil`.
+/// The difference between two strings on one line; `nil` if there is none. A missing value is `nil`.
 func difference(_ subject: String, expected: String?, found: String?) -> String? {
     guard expected != found else { return nil }
     let text =
@@ -88,11 +88,11 @@ func difference(_ subject: String, expected: String?, found: String?) -> String?
 }
 
 extension BodyContent {
-    /// The largest body that messages compare by its content, in bytes.
+    /// The maximum size of bodies that messages compare by content, in bytes.
     static let comparisonLimit = 64 << 10
 
-    /// The sizes of two bodies, and the place of the first difference, if one of them is too large to be compared by
-    /// its content; otherwise `nil`. Empty if they are equal.
+    /// The sizes of two bodies and the position of the first difference, if one of them is too large to be compared by
+    /// content; otherwise `nil`. Empty if they are equal.
     static func sizeDifference(_ expected: Data, found: Data) -> [String]? {
         guard max(expected.count, found.count) > comparisonLimit else { return nil }
         guard expected != found else { return [] }
@@ -103,8 +103,8 @@ extension BodyContent {
         ]
     }
 
-    /// The differences from an expected body, a line each: JSON by key path, forms by name, the parts of multipart
-    /// bodies by their position, texts by line, and other bodies by size and digest.
+    /// The differences from an expected body, one line each: JSON by key path, forms by name, multipart bodies by the
+    /// position of the part, text by line, and other bodies by size and digest.
     package func differences(from expected: BodyContent, subject: String = "body") -> [String] {
         guard self != expected else { return [] }
         switch (expected, self) {
@@ -137,7 +137,7 @@ extension BodyContent {
 }
 
 extension Data {
-    /// The offset of the first byte that differs; the length of the shorter one if there is none.
+    /// The offset of the first differing byte, or the length of the shorter body if there is none.
     fileprivate func firstDifference(from other: Data) -> Int {
         withUnsafeBytes { bytes in
             other.withUnsafeBytes { others in

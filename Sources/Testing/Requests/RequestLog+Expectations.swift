@@ -5,16 +5,16 @@ import TargetKit
 extension RequestLog {
     /// Checks that exactly the expected requests arrived, in this order.
     ///
-    /// - Throws: An error whose description is a diff of the expected requests and those that arrived.
+    /// - Throws: An error whose description is a diff of the expected requests and the requests that arrived.
     public func expect(_ patterns: [RequestPattern]) throws {
         let alignment = RequestAlignment(patterns, requests: requests)
         guard !alignment.isMatch else { return }
         throw ExpectationFailure(
-            "The requests are not the expected ones (- expected, + arrived):\n\(alignment.text)"
+            "The requests differ from the expected ones (- expected, + arrived):\n\(alignment.text)"
         )
     }
 
-    /// Checks how many requests match a pattern.
+    /// Checks the number of requests that match a pattern.
     ///
     /// - Throws: An error whose description lists the requests that arrived.
     public func expect(_ pattern: RequestPattern, times: Int) throws {
@@ -30,9 +30,9 @@ extension RequestLog {
 }
 
 extension ExpectationFailure {
-    /// A message with a list of requests, and what differs between each and a pattern.
+    /// A message with a list of requests, and the differences between each request and a pattern.
     ///
-    /// - Parameter requests: The requests, and a note that replaces the differences.
+    /// - Parameter requests: The requests, each with an optional note that replaces the differences.
     init(_ title: String, requests: [(request: RecordedRequest, note: String?)], compared pattern: RequestPattern) {
         guard !requests.isEmpty else {
             self.init("\(title) No requests arrived.")

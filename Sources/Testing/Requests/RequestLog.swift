@@ -12,9 +12,9 @@ import TargetKit
 /// try calls.expect([.get("/products/:id"), .post("/orders").with(.json("count", 2))])
 /// ```
 ///
-/// A log can be shared by several transports and servers. It keeps the bodies of all requests in memory. The errors of
-/// ``next(_:within:)``, ``expect(_:)`` and ``expect(_:times:)`` describe what was expected and what differs, so that a
-/// test in any framework only has to throw them.
+/// Several transports and servers can share a log. It stores the bodies of all requests in memory. The errors of
+/// ``next(_:within:)``, ``expect(_:)`` and ``expect(_:times:)`` describe the expectation and the differences, so that a
+/// test in any framework only needs to throw them.
 public final class RequestLog: Sendable {
     private let state = Locked(LogState())
 
@@ -42,7 +42,7 @@ public final class RequestLog: Sendable {
     /// Adds a request, and resumes the first caller of ``next(_:within:)`` that waits for it.
     package func append(_ request: RecordedRequest) {
         let (id, waiting) = state.withLock { ($0.append(request), $0.waiters.tasks) }
-        // Patterns call the test's own closures, so they are compared without the lock.
+        // Patterns call the test's own closures, so they are compared outside the lock.
         for task in waiting where task.condition.matches(request) {
             guard let waiter = state.withLock({ $0.take(id, for: task.id) }) else { continue }
             return waiter.resume(returning: request)
@@ -53,7 +53,7 @@ public final class RequestLog: Sendable {
 // MARK: - Waiting
 
 extension RequestLog {
-    /// Returns the first request that matches a pattern and that no earlier call of this method returned. If there
+    /// Returns the first request that matches a pattern and wasn't returned by an earlier call of this method. If there
     /// is none, waits until one arrives.
     ///
     /// Requests that don't match remain for other calls. ``requests``, ``count(of:)`` and the expectations include the
@@ -61,8 +61,8 @@ extension RequestLog {
     ///
     /// - Parameters:
     ///   - pattern: The request to wait for; default: any.
-    ///   - limit: How long to wait, in real time; default: 30 seconds.
-    /// - Throws: An error that lists the requests that arrived, after the limit; `CancellationError`.
+    ///   - limit: The maximum wait in real time; default: 30 seconds.
+    /// - Throws: An error that lists the requests that arrived by the limit, or `CancellationError`.
     public func next(
         _ pattern: RequestPattern = .any,
         within limit: Duration = .seconds(30)
@@ -99,7 +99,7 @@ extension RequestLog {
         return true
     }
 
-    /// Fails a caller that still waits after the limit.
+    /// Fails a caller that is still waiting after the limit.
     private func end(_ id: Int, pattern: RequestPattern, after limit: Duration) async {
         do { try await ContinuousClock().wait(for: limit) } catch { return }
         let (waiter, entries) = state.withLock { ($0.waiters.take(id), $0.entries) }
@@ -118,19 +118,19 @@ private struct LogState: Sendable {
     struct Entry: Sendable {
         let id: Int
         let request: RecordedRequest
-        /// Whether a caller that waited for the request has got it.
+        /// Whether a waiting caller received the request.
         var isTaken = false
     }
 
     typealias Continuation = Waiters<RequestPattern, RecordedRequest>.Continuation
 
     var entries: [Entry] = []
-    /// The number of entries at the start that are taken.
+    /// The number of taken entries at the start.
     var takenCount = 0
     var waiters = Waiters<RequestPattern, RecordedRequest>()
     private var lastID = 0
 
-    /// The entries that no caller has got.
+    /// The entries that no caller received.
     var freeEntries: [Entry] { entries[takenCount...].filter { !$0.isTaken } }
 
     mutating func append(_ request: RecordedRequest) -> Int {

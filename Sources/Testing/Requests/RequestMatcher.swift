@@ -8,15 +8,15 @@ import TargetKit
 /// .post("/orders").with(.header(.contentType, "application/json"), .json("items.0.id", 3))
 /// ```
 public struct RequestMatcher: Sendable {
-    /// Returns the condition in words, for messages.
+    /// Returns a description of the condition for messages.
     let description: @Sendable () -> String
     /// Whether a request meets the condition.
     let isMet: @Sendable (RequestParts) -> Bool
     /// The differences between the condition and a request that doesn't meet it.
     let differences: @Sendable (RequestParts) -> [String]
 
-    /// The URL's query has an item, and the values of all items with that name are the given ones, in order. Names and
-    /// values are compared unescaped, and a `+` is a space.
+    /// Matches if the URL's query has an item, and the values of all items with this name are the given ones, in order.
+    /// Names and values are compared unescaped, and a `+` is a space.
     ///
     /// - Parameters:
     ///   - name: The name of the item.
@@ -31,11 +31,11 @@ public struct RequestMatcher: Sendable {
         }
     }
 
-    /// The header has a field, whose name is compared case-insensitively.
+    /// Matches if the header has a field. Its name is case-insensitive.
     ///
     /// - Parameters:
     ///   - name: The name of the field.
-    ///   - value: The field's value, with repeated fields joined by `", "`; default `nil`: any value.
+    ///   - value: The value, with repeated fields joined by `", "`; default `nil`: any value.
     public static func header(_ name: HTTPHeaderName, _ value: String? = nil) -> Self {
         let values = value.map { [$0] } ?? []
         return .items(
@@ -48,8 +48,8 @@ public struct RequestMatcher: Sendable {
         }
     }
 
-    /// The body is a form (`application/x-www-form-urlencoded`) with a field, and the values of all fields with that
-    /// name are the given ones, in order. Names and values are compared unescaped.
+    /// Matches if the body is a form (`application/x-www-form-urlencoded`) with a field, and the values of all fields
+    /// with this name are the given ones, in order. Names and values are compared unescaped.
     ///
     /// - Parameters:
     ///   - name: The name of the field.
@@ -60,9 +60,9 @@ public struct RequestMatcher: Sendable {
         }
     }
 
-    /// The body is JSON with the given value at a key path, for example `items.0.id`.
+    /// Matches if the body is JSON with a value at a key path, for example `items.0.id`.
     ///
-    /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` aren't. The order of an object's
+    /// Numbers are compared by value, so `1` and `1.0` are equal, but `1` and `true` aren't. The order of an object's
     /// members is ignored.
     ///
     /// - Parameters:
@@ -77,7 +77,7 @@ public struct RequestMatcher: Sendable {
             description: { "\(name) \(MessageText.shown(value, isSecret: isSecret))" },
             isMet: { $0.json?.value(at: path) == value },
             differences: { request in
-                guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
+                guard let json = request.json else { return ["\(name): the body isn't valid JSON"] }
                 guard let found = json.value(at: path) else {
                     return ["\(name): expected \(MessageText.shown(value, isSecret: isSecret)), found none"]
                 }
@@ -92,7 +92,7 @@ public struct RequestMatcher: Sendable {
         )
     }
 
-    /// The body consists of the given bytes.
+    /// Matches if the body consists of the given bytes.
     public static func body(_ data: Data) -> Self {
         Self(
             description: { "body of \(data.count) bytes" },
@@ -104,15 +104,15 @@ public struct RequestMatcher: Sendable {
         )
     }
 
-    /// The body is the given text, in UTF-8.
+    /// Matches if the body is the given text in UTF-8.
     public static func body(_ text: String) -> Self {
         .body(Data(text.utf8))
     }
 
-    /// The request meets a condition of your own.
+    /// Matches if the request meets a custom condition.
     ///
     /// - Parameters:
-    ///   - condition: The condition in words, for messages, for example `"the page is odd"`.
+    ///   - condition: A description of the condition for messages, for example `"the page is odd"`.
     ///   - isMet: Returns whether a request meets the condition. It is called on any thread.
     public static func satisfying(
         _ condition: String,
@@ -125,7 +125,7 @@ public struct RequestMatcher: Sendable {
         )
     }
 
-    /// The request doesn't meet a condition: `.not(.header(.authorization))`.
+    /// Matches if the request doesn't meet a condition, for example `.not(.header(.authorization))`.
     public static func not(_ matcher: RequestMatcher) -> Self {
         Self(
             description: { "no \(matcher.description())" },
@@ -156,7 +156,7 @@ public struct RequestMatcher: Sendable {
 }
 
 extension JSONValue {
-    /// The value at a key path; `nil` if there is none, which isn't the same as `null`.
+    /// The value at a key path; `nil` if there is none, which differs from `null`.
     func value(at path: JSONPath) -> JSONValue? {
         path.keys.reduce(self as JSONValue?) { value, key in
             switch value {

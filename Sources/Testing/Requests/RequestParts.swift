@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The parts of a recorded request that patterns compare, each read once, when a pattern needs it.
+/// The parts of a recorded request that patterns compare. Each part is computed once, when a pattern needs it.
 final class RequestParts {
     let request: RecordedRequest
 
@@ -41,7 +41,7 @@ extension RequestParts {
         return path.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
     }
 
-    /// The text without percent escapes; the text itself if these aren't UTF-8.
+    /// The text without percent escapes, or the unchanged text if they aren't UTF-8.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return text.removingPercentEncoding ?? text

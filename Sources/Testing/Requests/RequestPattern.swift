@@ -11,15 +11,15 @@ import TargetKit
 /// .target(of: Catalog.self) { if case .product = $0 { true } else { false } }
 /// ```
 ///
-/// **Paths.** A path matches the whole path of a request's URL, or the path below the base URL of the request's target:
-/// with the base URL `https://shop.example/v1`, both `/products/:id` and `/v1/products/:id` match. The segments are
-/// compared unescaped and case-sensitively.
-/// - `:name` matches one segment, which ``StubResponse/respond(_:)`` receives by that name.
-/// - `*` matches one segment. Neither matches an empty one.
-/// - `**` matches any number of segments, also none.
-/// - To match a `:` at the start of a segment, or a segment that is `*`, escape it: `%3A`, `%2A`.
-/// - A query in the path is like ``RequestMatcher/query(_:_:)`` for each of its names: `/search?q=tea`.
-/// - A scheme and host before the path must be those of the request, and the whole path must match.
+/// **Paths.** A path matches the whole path of a request's URL, or the path below the base URL of the request's target.
+/// For example, with the base URL `https://shop.example/v1`, both `/products/:id` and `/v1/products/:id` match.
+/// Segments are compared unescaped, and are case-sensitive.
+/// - `:name` matches one nonempty segment, which ``StubResponse/respond(_:)`` receives by this name.
+/// - `*` matches one nonempty segment.
+/// - `**` matches any number of segments, including none.
+/// - To match a `:` at the start of a segment, or a segment that is `*`, escape it as `%3A` or `%2A`.
+/// - A query in the path, as in `/search?q=tea`, is equivalent to ``RequestMatcher/query(_:_:)`` for each of its names.
+/// - If the path has a scheme and host, they must match the request's, and the whole path must match.
 public struct RequestPattern: Sendable {
     private enum Subject: Sendable {
         case any
@@ -29,7 +29,7 @@ public struct RequestPattern: Sendable {
 
     private let subject: Subject
     private var matchers: [RequestMatcher] = []
-    /// The state in which the pattern matches; `nil`: every state.
+    /// The state in which the pattern matches; `nil` for every state.
     package private(set) var state: String?
 
     private init(_ subject: Subject) {
@@ -60,17 +60,18 @@ public struct RequestPattern: Sendable {
     /// A request with any method and the path.
     public static func path(_ path: String) -> Self { Self(path, method: nil) }
 
-    /// The request of a call with a target that is equal to the given one.
+    /// The request of a call whose target equals the given one.
     ///
-    /// A message about a target with other values shows those that have a label, for example `.product(id: 7)`, unless
-    /// the label says that the value is a secret. Values without a label aren't shown.
+    /// The message for a target with different values shows only values with a label, for example `.product(id: 7)`,
+    /// unless the label indicates a secret.
     ///
     /// A request that a server received has no target, and doesn't match.
     public static func target<Target: TargetType & Equatable>(_ target: Target) -> Self {
         Self(.target(TargetPattern(target)))
     }
 
-    /// The request of a call with a target of a type, for which the closure returns `true`. It is called on any thread.
+    /// The request of a call with a target of a type for which the closure returns `true`. The closure is called on any
+    /// thread.
     ///
     /// A request that a server received has no target, and doesn't match.
     ///
@@ -84,14 +85,14 @@ public struct RequestPattern: Sendable {
         Self(.target(TargetPattern(type, isIncluded: isIncluded)))
     }
 
-    /// Returns this pattern with further conditions on the query, header fields or body, all of which must be met.
+    /// Returns this pattern with additional conditions on the query, header fields or body, all of which must be met.
     public func with(_ matchers: RequestMatcher...) -> Self {
         var pattern = self
         pattern.matchers += matchers
         return pattern
     }
 
-    /// Returns this pattern for a state of the stubs, which a response sets with ``StubResponse/then(_:)``. Stubs begin
+    /// Returns this pattern for a state of the stubs, which a response sets with ``StubResponse/then(_:)``. Stubs start
     /// without a state. In an expectation, the state is ignored.
     public func when(_ state: String) -> Self {
         var pattern = self
@@ -135,7 +136,7 @@ extension RequestPattern {
         return matchers.allSatisfy { $0.isMet(request) } ? captures : nil
     }
 
-    /// What differs between the pattern and a request, one sentence each; empty if the request matches.
+    /// The differences between the pattern and a request, one sentence each; empty if the request matches.
     ///
     /// - Parameter state: The state of the stubs.
     package func mismatches(_ request: RecordedRequest, in state: String?) -> [String] {
@@ -161,7 +162,7 @@ extension RequestPattern {
         return differences
     }
 
-    /// How much a request differs from the pattern: 0 if it matches, and about 1 more for each difference.
+    /// The distance between a request and the pattern: 0 if it matches, and about 1 more for each difference.
     func distance(to request: RequestParts, in state: String?) -> Double {
         var distance = 0.0
         switch subject {
@@ -176,7 +177,7 @@ extension RequestPattern {
 }
 
 extension RequestPattern: CustomStringConvertible {
-    /// The pattern on one line, without the values of secrets.
+    /// The pattern on one line, without secret values.
     public var description: String {
         let subject =
             switch subject {

@@ -7,10 +7,10 @@ struct TargetPattern: Sendable {
     let description: @Sendable () -> String
     /// Whether the target of a request matches.
     let matches: @Sendable ((any TargetType)?) -> Bool
-    /// What differs from the target of a request, and how much; `nil` if it matches.
+    /// The difference from the target of a request, and its distance; `nil` if it matches.
     let difference: @Sendable ((any TargetType)?) -> (text: String, distance: Double)?
 
-    /// A target that is equal to the given one.
+    /// Matches a target that equals the given one.
     init<Target: TargetType & Equatable>(_ target: Target) {
         description = { target.name }
         matches = { Self.target($0, as: Target.self) == target }
@@ -19,17 +19,17 @@ struct TargetPattern: Sendable {
             guard let found = Self.target(other, as: Target.self) else { return Self.difference(name, other: other) }
             guard found != target else { return nil }
             guard found.name == name else { return ("target: expected \(name), found \(found.name)", 1) }
-            return ("target: \(name) has other values\(Self.values(target, found: found))", 0.5)
+            return ("target: \(name) has different values\(Self.values(target, found: found))", 0.5)
         }
     }
 
-    /// A target of the type for which the closure returns `true`.
+    /// Matches a target of the type for which the closure returns `true`.
     init<Target: TargetType>(_ type: Target.Type, isIncluded: @escaping @Sendable (Target) -> Bool) {
         description = { "a target of \(type)" }
         matches = { Self.target($0, as: type).map(isIncluded) ?? false }
         difference = { other in
             guard let found = Self.target(other, as: type) else { return Self.difference("\(type)", other: other) }
-            return isIncluded(found) ? nil : ("target: \(found.name) does not meet the condition", 0.75)
+            return isIncluded(found) ? nil : ("target: \(found.name) doesn't meet the condition", 0.75)
         }
     }
 
@@ -42,8 +42,8 @@ struct TargetPattern: Sendable {
         ("target: expected \(expected), found \(other?.name ?? "a request without a target")", 2)
     }
 
-    /// The values that differ. A text, number or Boolean value is shown if it has a label, and the label doesn't say
-    /// that it is a secret: of `login("ann", "…")`, nothing says which value is one.
+    /// The differing values. A string, number or Boolean value is shown only if it has a label that doesn't indicate a
+    /// secret, because in `login("ann", "…")`, nothing indicates which value is one.
     private static func values(_ expected: some TargetType, found: some TargetType) -> String {
         let pairs = Array(zip(associatedValues(expected), associatedValues(found)))
         var hasHidden = false
@@ -60,7 +60,7 @@ struct TargetPattern: Sendable {
             return "\(label): expected \(shown[0]), found \(shown[1])"
         }
         guard !texts.isEmpty else { return "" }
-        return ": " + texts.joined(separator: ", ") + (hasHidden ? " (values without labels are not shown)" : "")
+        return ": " + texts.joined(separator: ", ") + (hasHidden ? " (values without labels aren't shown)" : "")
     }
 
     private struct AssociatedValue {
@@ -68,7 +68,7 @@ struct TargetPattern: Sendable {
         let label: String?
         let value: Any
 
-        /// Whether the value is a text, number or Boolean value.
+        /// Whether the value is a string, number or Boolean.
         var isPlain: Bool { value is any LosslessStringConvertible }
     }
 

@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// A port of 127.0.0.1 that refuses every connection as long as this object exists.
+/// A port of 127.0.0.1 that refuses every connection while this object exists.
 ///
 /// ```swift
 /// let port = try ClosedPort()
@@ -23,7 +23,7 @@ package final class ClosedPort: Sendable {
 
     /// Reserves a free port.
     ///
-    /// - Throws: An error that names the system call if there is none.
+    /// - Throws: An error that names the failed system call.
     package init() throws {
         let (descriptor, port) = try Socket.bound(to: .ipv4)
         self.descriptor = descriptor

@@ -12,19 +12,19 @@ extension TestServer.Response {
     /// Sends nothing until the client closes the connection, or the server stops.
     public static var hang: Self { [.hang] }
 
-    /// Sends a part of a head, then closes the connection.
+    /// Sends a part of a head, and then closes the connection.
     public static var truncatedHead: Self { .raw("HTTP/1.1 200 OK\r\nContent-Type: appl") }
 
-    /// Sends bytes of another protocol instead of a response, then closes the connection.
+    /// Sends bytes of another protocol instead of a response, and then closes the connection.
     public static var notHTTP: Self { .raw("SSH-2.0-OpenSSH_9.6\r\n") }
 }
 
 extension TestServer.Response {
-    /// Returns this response without the end of its body, although its head announces all of it.
+    /// Returns this response with a truncated body, although its head announces the complete body.
     ///
     /// - Parameters:
-    ///   - byteCount: The number of bytes of the body to send; default: 0, only the head.
-    ///   - step: What follows, for example `.reset` or `.hang`; default: the connection is closed.
+    ///   - byteCount: The number of body bytes to send; default: 0, which sends only the head.
+    ///   - step: The next step, for example `.reset` or `.hang`; default: closes the connection.
     public func truncated(after byteCount: Int = 0, then step: TestServer.Step = .close) -> Self {
         map { element in
             var rest = max(0, byteCount)
@@ -42,7 +42,7 @@ extension TestServer.Response {
         }
     }
 
-    /// Returns this response with another value of `Content-Length`, which doesn't fit the body or isn't a number.
+    /// Returns this response with a wrong or invalid value of `Content-Length`.
     package func contentLength(_ value: String) -> Self {
         mapSteps { step in
             guard case .head(let status, let reason, var headers) = step.action else { return step }

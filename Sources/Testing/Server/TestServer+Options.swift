@@ -2,7 +2,7 @@
 import TargetKit
 
 extension TestServer {
-    /// Where a server listens. No other machine can connect to it.
+    /// The address of a server. Other machines can't connect to it.
     public enum Address: Sendable, Hashable {
         /// A free port of 127.0.0.1.
         case ipv4
@@ -13,10 +13,10 @@ extension TestServer {
         case unix(path: String)
     }
 
-    /// How a server behaves apart from its responses. The closures are called on the server's thread, and must not
+    /// The behavior of a server apart from its responses. The closures are called on the server's thread, and must not
     /// block.
     package struct Options: Sendable {
-        /// What to do when the head of a request arrives.
+        /// The action when the head of a request arrives.
         package enum HeadDecision: Sendable {
             /// Reads the body.
             case readBody
@@ -24,7 +24,7 @@ extension TestServer {
             case response(Response)
         }
 
-        /// What to do about `Expect: 100-continue` (RFC 9110 §10.1.1).
+        /// The handling of `Expect: 100-continue` (RFC 9110 §10.1.1).
         package enum ExpectContinue: Sendable, Hashable {
             /// Sends `100 Continue` when the head arrives.
             case send
@@ -32,18 +32,17 @@ extension TestServer {
             case ignore
         }
 
-        /// Where the server listens.
+        /// The address of the server.
         package var address = Address.ipv4
-        /// Whether bodies are stored. If not, only their size and digest are.
+        /// Whether bodies are stored, rather than only their size and digest.
         package var storesBodies = true
-        /// Whether requests are stored. If not, they are only counted.
+        /// Whether requests are stored, rather than only counted.
         package var recordsRequests = true
-        /// What to do about `Expect: 100-continue`.
+        /// The handling of `Expect: 100-continue`.
         package var expectContinue = ExpectContinue.send
-        /// Whether a client that has closed its half of the connection gets its response. Default: no, it is taken for
-        /// gone.
+        /// Whether a client that closes its half of the connection still receives a response. Default: no.
         package var toleratesHalfClose = false
-        /// The size of each connection's send buffer in bytes; `nil`: the system's. Linux doubles it.
+        /// The size of each connection's send buffer in bytes, which Linux doubles; `nil` for the system's size.
         package var sendBufferSize: Int?
         /// Returns the steps to run on a new connection, before anything is read.
         package var onConnect: (@Sendable (_ connection: Int) -> [Step])?

@@ -3,23 +3,23 @@ import Foundation
 import TargetKit
 
 extension TestServer {
-    /// A request as the server received it.
+    /// A request that the server received.
     ///
-    /// ``RequestLog`` has it as a ``RecordedRequest``.
+    /// ``RequestLog`` contains it as a ``RecordedRequest``.
     public struct Request: Sendable {
         /// The method.
         public var method: HTTPMethod
-        /// The request target, as it was sent: the path and query, with percent escapes.
+        /// The request target, which is the path and query with percent escapes.
         package var target: String
-        /// The HTTP version, as it was sent.
+        /// The HTTP version in the request.
         package var httpVersion: String
-        /// The header fields in the order and spelling in which they were sent, repeated names included.
+        /// The header fields in their original order and spelling, including repeated names.
         public var headers: HTTPHeaders
-        /// The body, without a transfer coding. Empty if the server doesn't keep bodies.
+        /// The body without a transfer coding. Empty if the server doesn't store bodies.
         public var body = Data()
-        /// The size of the body in bytes, even if the server doesn't keep bodies.
+        /// The size of the body in bytes, even if the server doesn't store bodies.
         package var bodyByteCount: Int64 = 0
-        /// The digest of the body, even if the server doesn't keep bodies.
+        /// The digest of the body, even if the server doesn't store bodies.
         package var bodyDigest = BodyDigest()
         /// Whether the body was sent with `Transfer-Encoding: chunked` (RFC 9112 §7.1).
         package var isChunked = false
@@ -27,13 +27,13 @@ extension TestServer {
         package var chunkCount = 0
         /// The trailer fields after a chunked body.
         package var trailers = HTTPHeaders()
-        /// The number of the connection, in the order in which the server accepted them. The first one is 0.
+        /// The number of the connection in the order of acceptance, from 0.
         ///
         /// Requests with the same number reused a connection.
         package var connection: Int
-        /// The number of the request on its connection. The first one is 0.
+        /// The number of the request on its connection, from 0.
         package var number: Int
-        /// The number of the request, in the order in which the heads arrived. The first one is 0.
+        /// The number of the request in the order of arrival of the heads, from 0.
         package var index: Int
         /// The bytes of the head, including the empty line.
         package var rawHead: Data
@@ -58,7 +58,7 @@ extension TestServer {
 }
 
 extension TestServer.Request: RedactedDescription {
-    /// The method, the path and query, and the size of the body on one line, without the values of secrets.
+    /// The method, path, query and body size on one line, without secret values.
     package var redactedDescription: String {
         let size = bodyByteCount == 0 ? "" : ", \(bodyByteCount) bytes"
         return "\(method) \(Redaction().url(target).excerpt(500))\(size)".inOneLine

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension TestServer {
-    /// What the server does in response to a request: sends a response, or one of many faults.
+    /// The reaction of the server to a request, which is a response or one of many faults.
     ///
     /// ```swift
     /// let server = try TestServer(routes: [
@@ -14,7 +14,7 @@ extension TestServer {
     /// ])
     /// ```
     ///
-    /// After the last step, the connection stays open, unless the request or the response has the field
+    /// After the last step, the connection stays open, unless the request or response has the field
     /// `Connection: close`.
     public struct Response: Sendable, ExpressibleByArrayLiteral {
         /// The steps for a request, and the state that they set.
@@ -23,23 +23,23 @@ extension TestServer {
             var state: String?
         }
 
-        /// The elements of the sequence, or the only one.
+        /// The elements of the sequence, or the single element.
         private(set) var elements: [Element]
 
-        /// Creates a response that consists of the steps, in their order.
+        /// Creates a response that consists of steps in order.
         package init(steps: [Step]) {
             elements = [Element(steps: steps)]
         }
 
-        /// Creates a response that consists of the steps, in their order.
+        /// Creates a response that consists of steps in order.
         public init(arrayLiteral elements: Step...) {
             self.init(steps: elements)
         }
 
         /// Creates a response.
         ///
-        /// `Content-Length` is added, except to a status without a body (1xx, 204, 304), and if the fields contain it
-        /// or `Transfer-Encoding`. Nothing is checked, so that a response can be invalid.
+        /// `Content-Length` is added, unless the status has no body (1xx, 204, 304), or the fields contain it or
+        /// `Transfer-Encoding`. The response isn't validated, so tests can send invalid ones.
         ///
         /// - Parameters:
         ///   - status: The status code; default: 200.
@@ -56,10 +56,10 @@ extension TestServer {
             self.init(steps: steps)
         }
 
-        /// Responses one after another: the first to the first request, and so on. The last one is repeated.
+        /// A sequence of responses to successive requests. The last one is repeated.
         ///
-        /// Requests are counted for each route, in the order of their arrival. A modifier such as
-        /// ``after(_:)-(Duration)`` applies to each response. Without responses, it is ``hang``.
+        /// Requests are counted for each route, in order of arrival. A modifier such as ``after(_:)-(Duration)``
+        /// applies to each response. An empty sequence is ``hang``.
         public static func sequence(_ responses: Response...) -> Response {
             var response = hang
             if !responses.isEmpty { response.elements = responses.flatMap(\.elements) }
@@ -67,19 +67,19 @@ extension TestServer {
         }
 
         /// Returns this response, which also sets the state of the server. Patterns with ``RequestPattern/when(_:)``
-        /// match in their state only. A server begins without a state.
+        /// match only in their state. A server starts without a state.
         public func then(_ state: String) -> Response {
             map { $0.state = state }
         }
 
         /// The response to a request.
         ///
-        /// - Parameter index: The number of requests to the route before this one.
+        /// - Parameter index: The number of previous requests to the route.
         func element(at index: Int) -> Element {
             elements[min(index, elements.count - 1)]
         }
 
-        /// The response with each response of its sequence changed.
+        /// Returns a copy in which each response of the sequence is changed.
         func map(_ change: (inout Element) -> Void) -> Response {
             var response = self
             for index in response.elements.indices { change(&response.elements[index]) }
@@ -91,7 +91,7 @@ extension TestServer {
 // MARK: - Responses
 
 extension TestServer.Response {
-    /// A response with a JSON text as its body. The text isn't checked.
+    /// A response with JSON text as its body. The text isn't validated.
     ///
     /// `Content-Type` is `application/json`, unless the fields contain it.
     public static func json(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
@@ -117,14 +117,14 @@ extension TestServer.Response {
         content(try encoder.encode(value), type: "application/json", status: status, headers: headers)
     }
 
-    /// A response with a text as its body, as UTF-8.
+    /// A response with text in UTF-8 as its body.
     ///
     /// `Content-Type` is `text/plain; charset=utf-8`, unless the fields contain it.
     public static func text(_ text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
         content(Data(text.utf8), type: "text/plain; charset=utf-8", status: status, headers: headers)
     }
 
-    /// A response with bytes as its body, and no `Content-Type`, unless the fields contain it.
+    /// A response with bytes as its body, without `Content-Type` unless the fields contain it.
     public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
         Self(status: status, headers: headers, body: data)
     }
@@ -137,7 +137,7 @@ extension TestServer.Response {
     /// A response with the content of a file, and the content type of the file's extension, unless the fields contain
     /// one.
     ///
-    /// - Throws: An error that lists where the file was searched for if it isn't found.
+    /// - Throws: An error that lists the searched locations if the file isn't found.
     public static func file(_ fixture: Fixture, status: Int = 200, headers: HTTPHeaders = [:]) throws -> Self {
         content(try fixture.data(), type: fixture.contentType, status: status, headers: headers)
     }
@@ -147,7 +147,7 @@ extension TestServer.Response {
         Self(status: status, headers: ["Location": location])
     }
 
-    /// Sends a text as UTF-8 instead of a response, then closes the connection.
+    /// Sends text in UTF-8 instead of a response, and then closes the connection.
     package static func raw(_ text: String) -> Self { [.text(text), .close] }
 
     /// A response whose body is created as the kernel accepts it.
@@ -163,14 +163,15 @@ extension TestServer.Response {
         return Self(status: status, headers: headers, body: data)
     }
 
-    /// Returns this response after a delay, in real time.
+    /// Returns this response with a delay in real time.
     public func after(_ delay: Duration) -> Self {
         map { $0.steps.insert(.wait(for: delay), at: 0) }
     }
 
-    /// Returns this response, which waits until a closure returns. Its task is cancelled when the connection ends.
+    /// Returns this response with a wait until a closure returns. The closure's task is cancelled when the connection
+    /// ends.
     ///
-    /// With it, a test can check something while the request is in progress, or use a ``ManualClock``.
+    /// Use it to check conditions while the request is in progress, or to wait with a ``ManualClock``.
     public func after(_ condition: @escaping @Sendable () async -> Void) -> Self {
         map { $0.steps.insert(.wait(until: condition), at: 0) }
     }

@@ -3,11 +3,11 @@ import Foundation
 import TargetKit
 
 extension TestServer {
-    /// One thing that the server does on a connection: sends bytes, waits, or ends the connection.
+    /// One action of the server on a connection: sending bytes, waiting, or ending the connection.
     ///
-    /// Steps run one after another. The bytes of adjacent steps are sent together; any other step between them, such as
-    /// `.wait(for: .zero)`, sends the bytes before it as a separate segment. A step begins after the kernel has
-    /// accepted the bytes of the step before.
+    /// Steps run in sequence. The bytes of adjacent steps are sent together; to send them as separate segments, add
+    /// another step between them, such as `.wait(for: .zero)`. A step starts after the kernel has accepted the bytes of
+    /// the previous step.
     public struct Step: Sendable {
         enum Action: Sendable {
             case bytes(Data)
@@ -30,13 +30,13 @@ extension TestServer {
 
         let action: Action
 
-        /// Sends a text as UTF-8. It isn't checked, so it can be a malformed head.
+        /// Sends text in UTF-8. It isn't validated, so it can be a malformed head.
         public static func text(_ text: String) -> Step { bytes(Data(text.utf8)) }
 
-        /// Sends bytes. They aren't checked.
+        /// Sends bytes without validation.
         public static func bytes(_ data: Data) -> Step { Step(action: .bytes(data)) }
 
-        /// Sends a status line, header fields, and an empty line. No field is added or checked.
+        /// Sends a status line, header fields, and an empty line. Fields aren't added or validated.
         ///
         /// - Parameters:
         ///   - status: The status code.
@@ -46,27 +46,27 @@ extension TestServer {
             Step(action: .head(status: status, reason: reason, headers: headers))
         }
 
-        /// Sends a part of a body. In a response to `HEAD`, it is left out.
+        /// Sends a part of a body. It is omitted in a response to `HEAD`.
         public static func body(_ data: Data) -> Step { Step(action: .body(data)) }
 
-        /// Sends one chunk of a body with `Transfer-Encoding: chunked` (RFC 9112 §7.1). In a response to `HEAD`, it is
-        /// left out.
+        /// Sends one chunk of a body with `Transfer-Encoding: chunked` (RFC 9112 §7.1). It is omitted in a response to
+        /// `HEAD`.
         public static func chunk(_ data: Data) -> Step { Step(action: .chunk(data)) }
 
         /// Sends the last chunk, without trailer fields.
         public static var endChunks: Step { Step(action: .endChunks) }
 
-        /// Waits, in real time.
+        /// Waits in real time.
         public static func wait(for duration: Duration) -> Step { Step(action: .wait(duration)) }
 
-        /// Waits until a closure returns. Its task is cancelled when the connection ends.
+        /// Waits until a closure returns. The closure's task is cancelled when the connection ends.
         ///
-        /// Use it with a ``ManualClock``, or to hold a response until a test checks something.
+        /// Use it with a ``ManualClock``, or to hold a response until a test has checked a condition.
         public static func wait(until condition: @escaping @Sendable () async -> Void) -> Step {
             Step(action: .waitUntil(condition))
         }
 
-        /// Does nothing more until the client closes the connection, or the server stops.
+        /// Does nothing until the client closes the connection or the server stops.
         public static var hang: Step { Step(action: .hang) }
 
         /// Closes the connection.
@@ -96,7 +96,7 @@ extension TestServer.Step {
         }
     }
 
-    /// Sends bytes in chunks of a size, at an interval.
+    /// Sends bytes in chunks of a given size at an interval.
     package static func drip(_ data: Data, chunkSize: Int, every interval: Duration) -> Self {
         Self(action: .drip(data, chunkSize: chunkSize, interval: interval))
     }
@@ -112,8 +112,8 @@ extension TestServer.Step {
     /// Reads from the connection again.
     package static var resumeReading: Self { Self(action: .resumeReading) }
 
-    /// Closes the server's half of the connection (TCP FIN), and discards what the client sends until it closes its
-    /// half.
+    /// Closes the server's half of the connection (TCP FIN), and discards the client's bytes until the client closes
+    /// its half.
     package static var halfClose: Self { Self(action: .halfClose) }
 }
 
@@ -135,7 +135,7 @@ extension TestServer.Step {
         case .body(let data): .body(data.prefix(count))
         case .drip(let data, let size, let interval): .drip(data.prefix(count), chunkSize: size, every: interval)
         case .generate(let byteCount, let next): .generate(byteCount: min(byteCount, Int64(count)), next: next)
-        // The chunk still announces its whole size.
+        // The chunk still announces its complete size.
         case .chunk(let data) where count < data.count: .body(Self.chunked(data).dropLast(data.count - count + 2))
         default: self
         }

@@ -3,13 +3,13 @@ import Foundation
 import TargetKit
 
 extension TestServer {
-    /// Another protocol on a connection whose client requests it (RFC 9110 §7.8), or a response that refuses it. The
-    /// closure is called on the server's thread, and must not block.
+    /// An upgrade of a connection to another protocol (RFC 9110 §7.8), or a response that rejects it. The closure is
+    /// called on the server's thread, and must not block.
     package struct Upgrade {
         /// The steps to run first, including the response.
         package var steps: [Step]
-        /// Takes what the client sends after its request, and returns the steps to run after those that wait; `nil` if
-        /// HTTP goes on.
+        /// Receives the client's bytes after its request, and returns the steps to run after the queued ones; `nil` if
+        /// the connection continues with HTTP.
         package var receive: ((UnsafeRawBufferPointer) -> [Step])?
 
         package init(steps: [Step], receive: ((UnsafeRawBufferPointer) -> [Step])? = nil) {
@@ -33,11 +33,11 @@ extension ServerConnection {
         steps += upgrade.steps.reversed()
         guard let receive = upgrade.receive else { return }
         receiveUpgraded = receive
-        // What has arrived after the request belongs to the new protocol.
+        // The bytes after the request belong to the new protocol.
         parser.takeAll().withUnsafeBytes { if !$0.isEmpty { take(upgraded: $0) } }
     }
 
-    /// Passes bytes to the protocol that replaced HTTP; returns `false` if none has.
+    /// Passes bytes to the new protocol, and returns `false` without an upgrade.
     @discardableResult
     func take(upgraded bytes: UnsafeRawBufferPointer) -> Bool {
         guard let receiveUpgraded else { return false }

@@ -10,8 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// An HTTP/1.1 server on this machine, for tests of the whole path to the network: real connections, timeouts, and
-/// faults that a stub can't simulate.
+/// A local HTTP/1.1 server for tests with real connections, including timeouts and faults that a stub can't simulate.
 ///
 /// ```swift
 /// let server = try TestServer(routes: [
@@ -25,8 +24,8 @@ import Musl
 /// ```
 ///
 /// The server listens on a free port of the loopback interface, and can't be reached from other machines. It uses one
-/// thread, and can hold thousands of connections. It stops when ``stop()`` is called or its last reference is released,
-/// and leaves no thread, connection or file behind. So keep a reference for as long as it is needed.
+/// thread, and supports thousands of connections. It stops when ``stop()`` is called or its last reference is released,
+/// so keep a reference as long as you need it. It leaves no thread, connection or file behind.
 public final class TestServer: Sendable {
     let state: ServerState
     private let listener: Int32
@@ -41,16 +40,17 @@ public final class TestServer: Sendable {
     /// A request is added when its body arrives.
     public var log: RequestLog { state.log }
 
-    /// Starts a server that responds by routes. The first route with a pattern that matches is used.
+    /// Starts a server that responds with the first matching route.
     ///
-    /// A request without a route gets the status 404, and a text with the three closest routes and what differs from
-    /// each. A pattern for a target doesn't match, because a server doesn't know the targets of its clients.
+    /// The response to a request without a route has status 404, and describes the three closest routes and the
+    /// differences from each. A pattern for a target doesn't match, because a server doesn't know the targets of its
+    /// clients.
     ///
     /// - Parameters:
-    ///   - address: Where the server listens; default: a free port of 127.0.0.1.
+    ///   - address: The address of the server; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
     ///   - routes: The patterns and their responses.
-    /// - Throws: An error that names the system call if the server can't listen.
+    /// - Throws: An error that names the failed system call if the server can't listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
@@ -66,12 +66,12 @@ public final class TestServer: Sendable {
     /// Starts a server that calls a closure for each request.
     ///
     /// - Parameters:
-    ///   - address: Where the server listens; default: a free port of 127.0.0.1.
+    ///   - address: The address of the server; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
-    ///   - respond: Returns the response to a request whose body has arrived. It is called in a task of its own for
-    ///     each request, which is cancelled when the connection ends. Of a ``Response/sequence(_:)``, the first
-    ///     response is used.
-    /// - Throws: An error that names the system call if the server can't listen.
+    ///   - respond: Returns the response to a request whose body has arrived. It is called in a separate task for each
+    ///     request, which is cancelled when the connection ends. The first response of a ``Response/sequence(_:)`` is
+    ///     used.
+    /// - Throws: An error that names the failed system call if the server can't listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
@@ -80,13 +80,13 @@ public final class TestServer: Sendable {
         try self.init(Options(address: address), log: log, responder: .closure(respond))
     }
 
-    /// Starts a server that gives every request the same response, or the next one of a ``Response/sequence(_:)``.
+    /// Starts a server that returns the same response to every request, or the next one of a ``Response/sequence(_:)``.
     ///
     /// - Parameters:
-    ///   - address: Where the server listens; default: a free port of 127.0.0.1.
+    ///   - address: The address of the server; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
     ///   - response: The response.
-    /// - Throws: An error that names the system call if the server can't listen.
+    /// - Throws: An error that names the failed system call if the server can't listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
@@ -124,7 +124,7 @@ public final class TestServer: Sendable {
     }
 
     deinit {
-        // Without waiting for the thread, because the last reference may be released on it.
+        // Doesn't wait for the thread, because the last reference may be released on it.
         state.post(.stop)
         state.removeSocketFile()
     }
@@ -139,17 +139,17 @@ public final class TestServer: Sendable {
 
     /// Closes every connection, and returns when the server's thread ends. Connections are then refused.
     ///
-    /// A closure that still creates a response is cancelled. Calling this method again has no effect. In a closure of a
-    /// ``RequestMatcher``, which runs on the server's thread, it returns at once.
+    /// Closures that are creating a response are cancelled. Calling this method again has no effect. In a closure of a
+    /// ``RequestMatcher``, which runs on the server's thread, it returns immediately.
     public func stop() {
         state.post(.stop)
         if !state.isOnThread { state.ended.wait() }
         state.removeSocketFile()
     }
 
-    /// Closes the connections that are open. New ones are accepted.
+    /// Closes all open connections. New connections are accepted.
     ///
-    /// - Parameter isReset: Whether they are reset (TCP RST); default: no.
+    /// - Parameter isReset: Whether to reset them (TCP RST); default: no.
     public func closeConnections(reset isReset: Bool = false) {
         state.post(.closeConnections(isReset: isReset))
     }
@@ -157,13 +157,12 @@ public final class TestServer: Sendable {
     /// The number of connections that the server accepted.
     public var connectionCount: Int { state.connections.value }
 
-    /// Waits until the client or the server has closed a number of connections, for example because a call was
-    /// cancelled.
+    /// Waits until the client or server has closed a number of connections, for example after a call was cancelled.
     ///
     /// - Parameters:
     ///   - count: The number of closed connections since the server's start; default: 1.
-    ///   - limit: How long to wait, in real time; default: 30 seconds.
-    /// - Throws: An error with the numbers of connections after the limit; `CancellationError`.
+    ///   - limit: The maximum wait in real time; default: 30 seconds.
+    /// - Throws: An error with the numbers of connections after the limit, or `CancellationError`.
     public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         let isReached = await Deadline.value(limit) { await self.waitForConnections(closed: count) } != nil
         try Task.checkCancellation()

@@ -9,7 +9,7 @@ import TargetKit
 /// let order = try JSONDecoder().decode(Order.self, from: Fixture("orders/7.json", in: .module).data())
 /// ```
 ///
-/// An app doesn't link TargetKitTesting. There, a target reads its sample from the app's bundle:
+/// Apps don't link TargetKitTesting. In an app, a target reads its sample from the bundle:
 ///
 /// ```swift
 /// var sampleData: Data {
@@ -18,7 +18,7 @@ import TargetKit
 /// }
 /// ```
 ///
-/// Nothing is read until it is needed. The error for a missing file lists every place that was searched, and files with
+/// The file is read when it is needed. The error for a missing file lists all searched locations, and files with
 /// similar names.
 public struct Fixture: Sendable, Hashable {
     private enum Place: Sendable, Hashable {
@@ -30,9 +30,9 @@ public struct Fixture: Sendable, Hashable {
     package let name: String
     private let place: Place
 
-    /// Creates a fixture in a bundle: in its resources, or in their folder `Fixtures` or `Resources`.
+    /// Creates a fixture in a bundle's resources, or in their folder `Fixtures` or `Resources`.
     ///
-    /// Swift Package Manager removes the folders of resources declared with `.process`, so a file is also found by its
+    /// Swift Package Manager flattens the folders of resources declared with `.process`, so a file is also found by its
     /// last path component.
     public init(_ name: String, in bundle: Bundle) {
         self.name = name
@@ -47,12 +47,12 @@ public struct Fixture: Sendable, Hashable {
         place = .folders([folder])
     }
 
-    /// Creates a fixture beside the source file, in a folder `Fixtures` beside it, or in a folder `Fixtures` of one of
-    /// its parent folders, up to that of the package or project. The file need not be a resource of the test target,
-    /// but the sources must be on the machine that runs the test.
+    /// Creates a fixture in the source file's folder, or in a folder `Fixtures` of it or one of its parent folders, up
+    /// to the folder of the package or project. The file need not be a resource of the test target, but the sources
+    /// must be on the machine that runs the test.
     ///
     /// - Parameters:
-    ///   - name: The path of the file below one of these folders.
+    ///   - name: The path of the file relative to one of these folders.
     ///   - source: The path of the source file; default: the file that creates the fixture.
     public init(_ name: String, source: String = #filePath) {
         self.name = name
@@ -61,50 +61,50 @@ public struct Fixture: Sendable, Hashable {
 
     /// The location of the file.
     ///
-    /// - Throws: An error that lists where the file was searched for.
+    /// - Throws: An error that lists the searched locations.
     public func url() throws -> URL {
         let candidates = candidates
         if let url = candidates.first(where: \.isFile) { return url }
         throw FixtureError.missing(name, candidates: candidates)
     }
 
-    /// The content of the file.
+    /// The contents of the file.
     ///
-    /// - Throws: An error that lists where the file was searched for; Foundation's error if it can't be read.
+    /// - Throws: An error that lists the searched locations, or Foundation's error if the file can't be read.
     public func data() throws -> Data {
         try Data(contentsOf: url())
     }
 
-    /// The content of the file as text.
+    /// The contents of the file as text.
     ///
-    /// - Throws: The errors of ``data()``; an error if the file isn't UTF-8.
+    /// - Throws: The errors of ``data()``, or an error if the file isn't UTF-8.
     public func text() throws -> String {
         guard let text = String(data: try data(), encoding: .utf8) else {
-            throw StubError("The fixture \(name) is not UTF-8 text.")
+            throw StubError("The fixture \(name) isn't UTF-8 text.")
         }
         return text
     }
 
-    /// The content of the file as JSON.
+    /// The contents of the file as JSON.
     ///
-    /// - Throws: The errors of ``data()``; an error if the file isn't valid JSON.
+    /// - Throws: The errors of ``data()``, or an error if the file isn't valid JSON.
     public func json() throws -> JSONValue {
         let data = try data()
         do {
             return try JSONValue(parsing: data)
         } catch {
-            throw StubError("The fixture \(name) is not valid JSON: \(error)")
+            throw StubError("The fixture \(name) isn't valid JSON: \(error)")
         }
     }
 
-    /// The media type of the file's extension; `application/octet-stream` if that is unknown.
+    /// The media type of the file's extension; `application/octet-stream` if it is unknown.
     package var contentType: String { MIMEType.forFile(named: name) }
 }
 
 // MARK: - Searching
 
 extension Fixture {
-    /// The locations that are searched, in order.
+    /// The locations to search, in order.
     private var candidates: [URL] {
         var urls: [URL] = []
         switch place {
@@ -130,7 +130,7 @@ extension Fixture {
 private enum FixtureError {
     /// The error for a file that wasn't found.
     static func missing(_ name: String, candidates: [URL]) -> StubError {
-        var lines = ["It was searched for at:"] + candidates.map { "  \($0.path)" }
+        var lines = ["Searched locations:"] + candidates.map { "  \($0.path)" }
         let similar = similarFiles(name, candidates: candidates)
         if !similar.isEmpty { lines.append("Similar files: \(similar.joined(separator: ", "))") }
         return StubError("There is no fixture \"\(name)\".", lines: lines)
@@ -143,7 +143,7 @@ private enum FixtureError {
         var seen: Set<String> = []
         var files: [(path: String, distance: Double)] = []
         for candidate in candidates {
-            // Not above the folders that were searched: a file may have been searched for without its own folders.
+            // Stays within the searched folders, because a file may have been searched without its own folders.
             let levels = candidate.path.hasSuffix("/" + name) ? depth : 1
             let folder = (0..<levels).reduce(candidate) { url, _ in url.deletingLastPathComponent() }
             let paths = FileManager.default.enumerator(atPath: folder.path)
@@ -165,7 +165,7 @@ extension URL {
         appendingPathComponent(path)
     }
 
-    /// Whether there is a file, not a folder.
+    /// Whether the URL refers to a file rather than a folder.
     fileprivate var isFile: Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue

@@ -3,22 +3,22 @@ import TargetKit
 
 /// One response of a route.
 protocol RouteElement: Sendable {
-    /// The state after the response; `nil`: unchanged.
+    /// The state after the response; `nil` if it is unchanged.
     var state: String? { get }
 }
 
-/// The routes of a stub transport or a server, the number of responses of each, and their state.
+/// The routes of a stub transport or server, the number of responses of each, and their state.
 final class RouteTable<Element: RouteElement>: Sendable {
     private struct Progress: Sendable {
         /// The number of responses of each route.
         var counts: [Int]
-        /// The state that a response has set.
+        /// The state that a response set.
         var state: String?
     }
 
     private typealias Match = (index: Int, captures: [String: String])
 
-    /// The patterns, with their responses in order. The last one repeats.
+    /// The patterns with their responses in order. The last response repeats.
     private let routes: [(pattern: RequestPattern, elements: [Element])]
     private let progress: Locked<Progress>
 
@@ -33,7 +33,7 @@ final class RouteTable<Element: RouteElement>: Sendable {
         return zip(routes, counts).filter { $0.1 == 0 }.map(\.0.pattern)
     }
 
-    /// Takes the next response of the first route that matches, with the captured path segments.
+    /// Takes the next response of the first matching route, with the captured path segments.
     ///
     /// - Throws: ``StubError`` if no route matches, or its sequence has no responses.
     func next(for request: RecordedRequest) throws -> (element: Element, captures: [String: String]) {
@@ -42,8 +42,8 @@ final class RouteTable<Element: RouteElement>: Sendable {
         return next
     }
 
-    /// The routes that match, up to the first one that matches in every state. Patterns call the test's own closures,
-    /// so they are compared without the lock.
+    /// The matching routes, up to the first one that matches in every state. Patterns call the test's own closures, so
+    /// they are compared outside the lock.
     private func matches(_ request: RequestParts) -> [Match] {
         var matches: [Match] = []
         for (index, route) in routes.enumerated() {
@@ -54,7 +54,7 @@ final class RouteTable<Element: RouteElement>: Sendable {
         return matches
     }
 
-    /// Takes the next response of the first route that matches in the current state, and changes the state.
+    /// Takes the next response of the first matching route in the current state, and changes the state.
     private func take(_ matches: [Match]) throws -> (Element, captures: [String: String])? {
         let taken = progress.withLock { progress -> (match: Match, element: Element?)? in
             for match in matches {
@@ -75,7 +75,7 @@ final class RouteTable<Element: RouteElement>: Sendable {
         return (element, taken.match.captures)
     }
 
-    /// The error with the three closest routes, and what differs from each.
+    /// The error with the three closest routes, and the differences from each.
     private func unmatched(_ request: RequestParts) -> StubError {
         let state = progress.withLock { $0.state }
         let distances = routes.map { $0.pattern.distance(to: request, in: state) }

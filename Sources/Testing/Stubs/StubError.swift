@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The failure of a stub itself, which is a mistake in the test.
+/// An error in the configuration of a stub, which is a mistake in the test.
 struct StubError: LocalizedError, CustomStringConvertible, DeveloperError {
     private let title: String
     private let lines: [String]

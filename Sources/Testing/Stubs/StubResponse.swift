@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The response of a route of a stub transport.
+/// A response of a route of a stub transport.
 ///
 /// ```swift
 /// StubTransport(routes: [
@@ -20,7 +20,7 @@ public struct StubResponse: Sendable {
         fileprivate let kind: Kind
         fileprivate var delay = Duration.zero
         fileprivate var headers = HTTPHeaders()
-        /// The state of the stubs after this response; `nil`: unchanged.
+        /// The state of the stubs after this response; `nil` if it is unchanged.
         fileprivate(set) var state: String?
     }
 
@@ -42,7 +42,7 @@ public struct StubResponse: Sendable {
         self.elements = elements
     }
 
-    /// A response with JSON text as its body. The text isn't checked.
+    /// A response with JSON text as its body. The text isn't validated.
     ///
     /// `Content-Type` is `application/json`, unless the fields contain it.
     public static func json(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
@@ -70,7 +70,7 @@ public struct StubResponse: Sendable {
         return Self(.closure(respond), headers: headers)
     }
 
-    /// A response with a text as its body, as UTF-8.
+    /// A response with text in UTF-8 as its body.
     ///
     /// `Content-Type` is `text/plain; charset=utf-8`, unless the fields contain it.
     public static func text(_ text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
@@ -78,7 +78,7 @@ public struct StubResponse: Sendable {
         return Self(.sample(.response(status: status, headers: type, data: Data(text.utf8))), headers: headers)
     }
 
-    /// A response with bytes as its body, and no `Content-Type`, unless the fields contain it.
+    /// A response with bytes as its body, without `Content-Type` unless the fields contain it.
     public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
         Self(.sample(.response(status: status, data: data)), headers: headers)
     }
@@ -89,8 +89,8 @@ public struct StubResponse: Sendable {
     }
 
     /// A response with the content of a file, and the content type of the file's extension, unless the fields contain
-    /// one. The file is read for each call. If it isn't found, the call fails with an error that lists where it was
-    /// searched for.
+    /// one. The file is read for each call. If it isn't found, the call fails with an error that lists the searched
+    /// locations.
     public static func file(_ fixture: Fixture, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
         Self(.file(fixture, status: status), headers: headers)
     }
@@ -105,29 +105,29 @@ public struct StubResponse: Sendable {
         Self(.sample(sample))
     }
 
-    /// The sample response of the call's own target: `TargetType.sampleResponse`.
+    /// The sample response of the call's target (`TargetType.sampleResponse`).
     ///
     /// A transport doesn't know the call's endpoint, so the sample of an `endpointClosure` isn't used.
     /// `stubClosure: { _ in .immediate }` uses it.
     public static let targetSample = Self(.target(scenario: nil))
 
-    /// The sample response of the call's own target for a scenario: `TargetType.sampleResponse(in:)`; its ordinary one
-    /// if it has none for the scenario.
+    /// The sample response of the call's target for a scenario (`TargetType.sampleResponse(in:)`), or its ordinary
+    /// sample if it has none for the scenario.
     public static func scenario(_ name: String) -> Self {
         Self(.target(scenario: name))
     }
 
-    /// One response after the other, one for each call. The last one repeats.
+    /// A sequence of responses, one for each call. The last one is repeated.
     ///
-    /// Concurrent calls never get the same response of the sequence, except the last one. A modifier such as
+    /// Concurrent calls never receive the same response of the sequence, except the last one. A modifier such as
     /// ``after(_:)`` applies to each response of the sequence.
     public static func sequence(_ responses: StubResponse...) -> Self {
         Self(elements: responses.flatMap(\.elements))
     }
 
-    /// The response that a closure returns, or the error that it throws. It is called on any thread.
+    /// The response that a closure returns, or the error that it throws. The closure is called on any thread.
     ///
-    /// - Parameter respond: Receives the request, and the path segments that the pattern has captured, by name.
+    /// - Parameter respond: Receives the request and the captured path segments by name.
     public static func respond(
         _ respond: @escaping @Sendable (RecordedRequest, [String: String]) async throws -> SampleResponse
     ) -> Self {
@@ -140,14 +140,13 @@ public struct StubResponse: Sendable {
         with { $0.delay = LongestWait.limited($0.delay + LongestWait.limited(delay)) }
     }
 
-    /// Returns this response with a header field of the response, which replaces others with the same name. It has no
-    /// effect on a failure.
+    /// Returns this response with a header field, which replaces fields with the same name. Has no effect on a failure.
     public func header(_ name: HTTPHeaderName, _ value: String) -> Self {
         with { $0.headers[name] = value }
     }
 
-    /// Returns this response with a change of state: when the request arrives, the routes of
-    /// ``RequestPattern/when(_:)`` with this state begin to match, and those with other states stop.
+    /// Returns this response with a state, which the stubs enter when the request arrives. Routes of
+    /// ``RequestPattern/when(_:)`` match only in their state.
     public func then(_ state: String) -> Self {
         with { $0.state = state }
     }
@@ -188,7 +187,7 @@ extension StubResponse.Element {
 }
 
 extension SampleResponse {
-    /// The response with further header fields.
+    /// The response with additional header fields.
     fileprivate func adding(_ fields: HTTPHeaders) -> SampleResponse {
         switch self {
         case .response(let status, let headers, let data):

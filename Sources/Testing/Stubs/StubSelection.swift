@@ -16,18 +16,18 @@ import TargetKit
 /// ```swift
 /// app.launchArguments += ["-TargetKitStubs", "scenario=empty cart"]
 /// ```
-/// In a preview, the text is passed directly: `StubSelection(arguments: ["-TargetKitStubs", "immediate"])`.
+/// In a preview, pass the text directly, for example `StubSelection(arguments: ["-TargetKitStubs", "immediate"])`.
 ///
 /// | text | calls |
 /// |---|---|
 /// | `never` | use the network, as without a selection |
-/// | `immediate` | return the targets' samples: `StubBehavior.immediate` |
-/// | `delayed=1.5` | return the samples after so many seconds |
-/// | `scenario=empty cart` | return the samples for the scenario: `StubBehavior.scenario` |
-/// | `cassette=/path/of/folder` | are answered by a ``CassetteTransport`` that replays the folder, repeatedly |
+/// | `immediate` | return the targets' samples (`StubBehavior.immediate`) |
+/// | `delayed=1.5` | return the samples after a number of seconds |
+/// | `scenario=empty cart` | return the samples for the scenario (`StubBehavior.scenario`) |
+/// | `cassette=/path/of/folder` | return the recorded responses in the folder, repeatedly (``CassetteTransport``) |
 ///
-/// Any other text is written to the standard error, and every call then fails with an error that says so: a misspelled
-/// selection never reaches the network.
+/// Any other text is reported on standard error, and every call then fails with a descriptive error, so that a
+/// misspelled selection never reaches the network.
 public struct StubSelection: Sendable {
     private enum Kind: Sendable {
         case stub(StubBehavior)
@@ -37,12 +37,12 @@ public struct StubSelection: Sendable {
 
     private let kind: Kind
 
-    /// Creates the selection of the argument `-TargetKitStubs <text>` or, if there is none, of the environment variable
+    /// Creates the selection from the argument `-TargetKitStubs <text>`, or else from the environment variable
     /// `TARGETKIT_STUBS`. An empty variable selects nothing.
     ///
     /// - Parameters:
-    ///   - arguments: The launch arguments; default: those of the process. The last selection counts.
-    ///   - environment: The environment variables; default: those of the process.
+    ///   - arguments: The launch arguments; default: the process's arguments. The last selection counts.
+    ///   - environment: The environment variables; default: the process's variables.
     public init(
         arguments: [String] = ProcessInfo.processInfo.arguments,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -61,13 +61,13 @@ public struct StubSelection: Sendable {
         }
     }
 
-    /// The samples that are selected.
+    /// The selected samples.
     package var behavior: StubBehavior {
         if case .stub(let behavior) = kind { behavior } else { .never }
     }
 
-    /// Returns the transport for the provider: one that returns what is selected, or fails every call if the selection
-    /// isn't valid; the given one if nothing is selected.
+    /// Returns the transport for the provider, which returns the selected responses, or fails every call if the
+    /// selection is invalid. If nothing is selected, returns the given transport.
     ///
     /// - Parameter transport: Sends the calls if nothing is selected; default: the system's transport.
     public func transport(_ transport: any Transport = SystemTransport.shared) -> any Transport {
@@ -112,7 +112,7 @@ extension StubSelection {
             let folder = URL(fileURLWithPath: path, isDirectory: true)
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue else {
-                throw StubError("The \(source) has the cassette \"\(path)\", which is not a folder.")
+                throw StubError("The \(source) has the cassette \"\(path)\", which isn't a folder.")
             }
             return .cassette(CassetteTransport(.replay, folder: folder, repeats: true))
         default: break

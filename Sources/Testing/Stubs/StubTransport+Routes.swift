@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The routes of a stub transport: patterns and their responses, in the order in which they are compared.
+/// The routes of a stub transport, which are patterns with their responses, in the order in which they are compared.
 ///
 /// ```swift
 /// let routes: StubRoutes = [.get("/cart"): .json("[]"), .any: .status(404)]
@@ -11,7 +11,7 @@ import TargetKit
 public typealias StubRoutes = KeyValuePairs<RequestPattern, StubResponse>
 
 extension StubTransport {
-    /// Creates a transport that responds to each request with the first route that matches it.
+    /// Creates a transport that responds to each request with the first matching route.
     ///
     /// ```swift
     /// let calls = RequestLog()
@@ -25,12 +25,12 @@ extension StubTransport {
     /// let provider = Provider<Catalog>(transport: transport)
     /// ```
     ///
-    /// A request that no route matches fails with an error that names the three closest routes, and what differs from
-    /// each. Providers that share the transport share its sequences and its state.
+    /// A request without a matching route fails with an error that describes the three closest routes, and the
+    /// differences from each. Providers that share the transport also share its sequences and state.
     ///
     /// - Parameters:
     ///   - routes: The patterns and their responses, in the order in which they are compared.
-    ///   - log: Receives every request, also those without a matching route; default: none.
+    ///   - log: Receives every request, including requests without a matching route; default: none.
     ///   - clock: The clock that measures the delays; default: the continuous clock.
     public init(
         routes: StubRoutes,
@@ -40,8 +40,8 @@ extension StubTransport {
         self.init(routes: Array(routes), log: log, clock: clock)
     }
 
-    /// Creates a transport with the routes of an array, for example of those of one test and those of all tests:
-    /// `Array(routes) + Array(common)`.
+    /// Creates a transport with an array of routes, for example the routes of one test and of all tests
+    /// (`Array(routes) + Array(common)`).
     public init(
         routes: [(key: RequestPattern, value: StubResponse)],
         log: RequestLog? = nil,

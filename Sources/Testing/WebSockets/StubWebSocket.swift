@@ -2,7 +2,8 @@
 import Foundation
 import TargetKit
 
-/// The server of WebSockets in a test: a transport that opens no connection, and runs a script for each WebSocket.
+/// A transport that simulates a WebSocket server in a test. It opens no connection, and runs a script for each
+/// WebSocket.
 ///
 /// ```swift
 /// let server = StubWebSocket(clock: clock) { client in
@@ -15,8 +16,8 @@ import TargetKit
 /// let socket = try await provider.webSocket(.feed)
 /// ```
 ///
-/// The handshake passes all plugins. When the script returns, the WebSocket is closed with 1000, unless it was closed
-/// before; an error that it throws ends the connection. Requests that aren't handshakes get a 404.
+/// The handshake passes through all plugins. When the script returns, the WebSocket is closed with 1000, unless it was
+/// closed before. An error that it throws ends the connection. The response to other requests is a 404.
 public final class StubWebSocket: Transport {
     private struct State: Sendable {
         var requests: [URLRequest] = []
@@ -32,9 +33,9 @@ public final class StubWebSocket: Transport {
     ///
     /// - Parameters:
     ///   - clock: Measures the waits of the script; default: the continuous clock.
-    ///   - handshake: Returns the response that refuses a handshake, or `nil` to accept it; an error that it throws
-    ///     is that of the connection. Default: accepts all.
-    ///   - script: What the server does with each WebSocket.
+    ///   - handshake: Returns a response to reject a handshake, or `nil` to accept it, or throws the error of the
+    ///     connection. Default: accepts all handshakes.
+    ///   - script: The actions of the server for each WebSocket.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         handshake: @escaping @Sendable (URLRequest) throws -> SampleResponse? = { _ in nil },
@@ -45,10 +46,10 @@ public final class StubWebSocket: Transport {
         self.script = script
     }
 
-    /// The requests of all handshakes, refused ones included, in order.
+    /// The requests of all handshakes in order, including rejected ones.
     public var requests: [URLRequest] { state.withLock(\.requests) }
 
-    /// The expectations of scripts that weren't met; empty in a test that passes.
+    /// The unmet expectations of scripts; empty in a passing test.
     public var failures: [String] { state.withLock(\.failures) }
 
     /// `true`.
@@ -56,7 +57,7 @@ public final class StubWebSocket: Transport {
 
     /// Responds to a handshake.
     ///
-    /// - Throws: What `handshake` throws; `CancellationError`.
+    /// - Throws: The error of `handshake`, or `CancellationError`.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         guard case .connection = request.destination else {
@@ -68,20 +69,21 @@ public final class StubWebSocket: Transport {
         }
         let offered = request.urlRequest.value(forHTTPHeaderField: "Sec-WebSocket-Protocol") ?? ""
         let subprotocol = offered.split(separator: ",").first?.trimmingCharacters(in: .whitespaces)
-        let connection = StubWebSocketConnection(subprotocol: subprotocol)
-        let client = StubWebSocketClient(request: request.urlRequest, connection: connection, clock: clock)
+        let channel = StubWebSocketChannel()
+        let connection = StubWebSocketConnection(channel, subprotocol: subprotocol)
+        let client = StubWebSocketClient(request: request.urlRequest, channel: channel, clock: clock)
         let task = Task { [script, state] in
             do {
                 try await script(client)
-                connection.end(.success(WebSocketClosing(code: 1000)))
+                channel.end(.success(WebSocketClosing(code: 1000)))
             } catch {
                 if let failure = error as? ExpectationFailure {
                     state.withLock { $0.failures.append(failure.description) }
                 }
-                connection.end(.failure(error is URLError ? error : URLError(.networkConnectionLost)))
+                channel.end(.failure(error is URLError ? error : URLError(.networkConnectionLost)))
             }
         }
-        connection.onClose { task.cancel() }
+        channel.onClose { task.cancel() }
         let headers: HTTPHeaders = ["Upgrade": "websocket", "Connection": "Upgrade"]
         return TransportResponse(
             head: ResponseHead(statusCode: 101, headers: headers),
@@ -90,61 +92,61 @@ public final class StubWebSocket: Transport {
     }
 }
 
-/// A WebSocket as the script of a ``StubWebSocket`` sees it.
+/// The server side of a WebSocket, for the script of a ``StubWebSocket``.
 public struct StubWebSocketClient: Sendable {
     /// The request of the handshake.
     public let request: URLRequest
-    let connection: StubWebSocketConnection
+    let channel: StubWebSocketChannel
     let clock: any Clock<Duration>
 
-    /// Returns the next message of the client, after waiting for it.
+    /// Waits for the next message of the client, and returns it.
     ///
     /// - Throws: `CancellationError` when the client closes the WebSocket.
     public func receive() async throws -> WebSocketMessage {
-        guard let message = try await connection.sent.next() else { throw CancellationError() }
+        guard let message = try await channel.sent.next() else { throw CancellationError() }
         return message
     }
 
-    /// Waits for the next message of the client, which must be a certain one.
+    /// Waits for the next message of the client, and checks that it is the expected one.
     ///
-    /// - Throws: An error that names both messages, after which ``StubWebSocket/failures`` has it, too.
+    /// - Throws: An error that describes both messages, which is also added to ``StubWebSocket/failures``.
     public func expect(_ expected: WebSocketMessage) async throws {
         let message: WebSocketMessage
         do { message = try await receive() } catch {
-            throw ExpectationFailure("Expected \(expected.content), but the client has closed the WebSocket.")
+            throw ExpectationFailure("Expected \(expected.content), but the client closed the WebSocket.")
         }
         guard message != expected else { return }
-        throw ExpectationFailure("Expected \(expected.content), but the client has sent \(message.content).")
+        throw ExpectationFailure("Expected \(expected.content), but the client sent \(message.content).")
     }
 
     /// Sends a text message.
     public func send(_ text: String) {
-        connection.received.add(.text(text))
+        channel.received.add(.text(text))
     }
 
     /// Sends a binary message.
     public func send(_ data: Data) {
-        connection.received.add(.data(data))
+        channel.received.add(.data(data))
     }
 
-    /// Waits by the clock of the ``StubWebSocket``.
+    /// Waits on the clock of the ``StubWebSocket``.
     public func wait(for time: Duration) async throws {
         try await clock.wait(for: time)
     }
 
-    /// Whether the server responds to pings; default: `true`. Without pongs, a heartbeat ends the WebSocket.
+    /// Sets whether the server responds to pings; default: `true`. Without pongs, a heartbeat ends the WebSocket.
     public func setAnswersPings(_ answers: Bool) {
-        connection.setAnswersPings(answers)
+        channel.setAnswersPings(answers)
     }
 
     /// Closes the WebSocket.
     public func close(_ code: UInt16 = 1000, reason: String = "") {
-        connection.end(.success(WebSocketClosing(code: code, reason: reason)))
+        channel.end(.success(WebSocketClosing(code: code, reason: reason)))
     }
 
     /// Ends the connection without a close frame.
     public func fail(_ code: URLError.Code = .networkConnectionLost) {
-        connection.end(.failure(URLError(code)))
+        channel.end(.failure(URLError(code)))
     }
 }
 

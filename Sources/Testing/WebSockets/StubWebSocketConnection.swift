@@ -2,36 +2,65 @@
 import Foundation
 import TargetKit
 
-/// A WebSocket between a script and the code under test.
+/// The client's side of a WebSocket of a script. Releasing it closes the WebSocket.
 final class StubWebSocketConnection: MessageConnection {
+    let subprotocol: String?
+    private let channel: StubWebSocketChannel
+
+    init(_ channel: StubWebSocketChannel, subprotocol: String?) {
+        self.channel = channel
+        self.subprotocol = subprotocol
+    }
+
+    deinit {
+        channel.end(.failure(CancellationError()), byClient: true)
+    }
+
+    var closing: WebSocketClosing? { channel.closing }
+
+    func receive() async throws -> WebSocketMessage? {
+        try await channel.received.next()
+    }
+
+    func send(_ message: WebSocketMessage) async throws {
+        try channel.send(message)
+    }
+
+    func ping() async throws {
+        try await channel.ping()
+    }
+
+    func close(_ closing: WebSocketClosing) async {
+        // The server responds with the same code (RFC 6455 §5.5.1).
+        channel.end(.success(closing), byClient: true)
+    }
+
+    func cancel(_ closing: WebSocketClosing) {
+        channel.end(.failure(CancellationError()), byClient: true)
+    }
+}
+
+/// A WebSocket between a script and the code under test.
+final class StubWebSocketChannel: Sendable {
     private struct State: Sendable {
         var closing: WebSocketClosing?
         var isEnded = false
         var answersPings = true
-        /// Those who wait for a pong.
+        /// The calls that wait for a pong.
         var pings: [Int: CheckedContinuation<Void, any Error>] = [:]
         var lastPing = 0
         var onClose: (@Sendable () -> Void)?
     }
 
-    let subprotocol: String?
     /// The messages of the server.
     let received = MessageQueue()
     /// The messages of the client.
     let sent = MessageQueue()
     private let state = Locked(State())
 
-    init(subprotocol: String?) {
-        self.subprotocol = subprotocol
-    }
-
     var closing: WebSocketClosing? { state.withLock(\.closing) }
 
-    func receive() async throws -> WebSocketMessage? {
-        try await received.next()
-    }
-
-    func send(_ message: WebSocketMessage) async throws {
+    func send(_ message: WebSocketMessage) throws {
         try Task.checkCancellation()
         guard !state.withLock(\.isEnded) else { throw URLError(.networkConnectionLost) }
         sent.add(message)
@@ -58,15 +87,6 @@ final class StubWebSocketConnection: MessageConnection {
         }
     }
 
-    func close(_ closing: WebSocketClosing) async {
-        // The server responds with the same code (RFC 6455 §5.5.1).
-        end(.success(closing), byClient: true)
-    }
-
-    func cancel(_ closing: WebSocketClosing) {
-        end(.failure(CancellationError()), byClient: true)
-    }
-
     func setAnswersPings(_ answers: Bool) {
         let pings = state.withLock { state in
             state.answersPings = answers
@@ -77,7 +97,7 @@ final class StubWebSocketConnection: MessageConnection {
         for ping in pings { ping.resume() }
     }
 
-    /// Sets what is called when the client closes the WebSocket.
+    /// Sets the closure to call when the client closes the WebSocket.
     func onClose(_ action: @escaping @Sendable () -> Void) {
         let isEnded = state.withLock { state in
             if !state.isEnded { state.onClose = action }
@@ -86,7 +106,7 @@ final class StubWebSocketConnection: MessageConnection {
         if isEnded { action() }
     }
 
-    /// Ends the WebSocket: with a close frame, or with an error. Only the first end counts.
+    /// Ends the WebSocket with a close frame or an error. Only the first call has an effect.
     func end(_ end: Result<WebSocketClosing, any Error>, byClient: Bool = false) {
         let (pings, onClose) = state.withLock { state in
             guard !state.isEnded else { return ([], nil) as ([CheckedContinuation<Void, any Error>], (() -> Void)?) }
@@ -102,11 +122,12 @@ final class StubWebSocketConnection: MessageConnection {
     }
 }
 
-/// Messages that wait for their reader.
+/// A queue of messages.
 final class MessageQueue: Sendable {
     private struct State: Sendable {
         var messages: [WebSocketMessage] = []
-        var reader: CheckedContinuation<WebSocketMessage?, any Error>?
+        var reader: (number: Int, continuation: CheckedContinuation<WebSocketMessage?, any Error>)?
+        var lastReader = 0
         var end: Result<Void, any Error>?
     }
 
@@ -115,7 +136,7 @@ final class MessageQueue: Sendable {
     func add(_ message: WebSocketMessage) {
         let reader = state.withLock { state -> CheckedContinuation<WebSocketMessage?, any Error>? in
             guard state.end == nil else { return nil }
-            if let reader = state.reader.take() { return reader }
+            if let reader = state.reader.take() { return reader.continuation }
             state.messages.append(message)
             return nil
         }
@@ -124,19 +145,27 @@ final class MessageQueue: Sendable {
 
     /// Returns the next message; `nil` at the end.
     func next() async throws -> WebSocketMessage? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { reader in
+        let number = state.withLock { state in
+            state.lastReader += 1
+            return state.lastReader
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state -> Result<WebSocketMessage?, any Error>? in
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if !state.messages.isEmpty { return .success(state.messages.removeFirst()) }
                     if let end = state.end { return end.map { nil } }
-                    state.reader = reader
+                    guard state.reader == nil else {
+                        return .failure(ExpectationFailure("Another task waits for the next message."))
+                    }
+                    state.reader = (number, continuation)
                     return nil
                 }
-                if let result { reader.resume(with: result) }
+                if let result { continuation.resume(with: result) }
             }
         } onCancel: {
-            state.withLock { $0.reader.take() }?.resume(throwing: CancellationError())
+            let reader = state.withLock { $0.reader?.number == number ? $0.reader.take() : nil }
+            reader?.continuation.resume(throwing: CancellationError())
         }
     }
 
@@ -145,6 +174,6 @@ final class MessageQueue: Sendable {
             if state.end == nil { state.end = end }
             return state.reader.take()
         }
-        reader?.resume(with: end.map { nil })
+        reader?.continuation.resume(with: end.map { nil })
     }
 }

@@ -3,8 +3,8 @@
 import Foundation
 import TargetKit
 
-/// Passes the events of a background session to its transfers. A task is found by its description, which outlives the
-/// process.
+/// Passes the events of a background session to its transfers. Each task is identified by its description, because that
+/// outlives the process.
 final class BackgroundDelegate: NSObject, Sendable {
     private let transfers: BackgroundTransfers
     private let events: BackgroundEvents

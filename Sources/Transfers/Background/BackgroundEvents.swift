@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// Matches the system's completion handler for the events of a background session with their end. Either can come
-/// first: the events of a launch may be delivered before the app delegate gets the handler.
+/// Calls the system's completion handler after the last event of a background session. The events of a launch can be
+/// delivered before the app delegate receives the handler.
 @MainActor
 final class BackgroundEvents {
-    // The system's handler isn't `Sendable`; it is stored and called on the main actor.
+    // The system's handler isn't `Sendable`, so it is stored and called on the main actor.
     private var completion: (() -> Void)?
     private var hasHandled = false
     private var hasFinished = false
@@ -21,7 +21,7 @@ final class BackgroundEvents {
         self.completion = completion
     }
 
-    /// All events have been delivered. After the first handler, only events that follow a handler count.
+    /// Notes that all events have been delivered. After the first handler, only events that follow a handler count.
     func finish() {
         guard let completion else {
             hasFinished = !hasHandled

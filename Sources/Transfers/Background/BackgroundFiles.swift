@@ -6,17 +6,17 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The files of a background session: request bodies, the data that continues downloads, and the responses that no call
-/// has received yet, because the app wasn't running when they arrived.
+/// The files of a background session: request bodies, the data that resumes downloads, and responses that arrived while
+/// the app wasn't running.
 struct BackgroundFiles: Sendable {
     private struct Head: Codable {
         var status: Int
         var fields: [[String]]
-        /// The task whose file is the body.
+        /// The task whose file contains the body.
         var task: String
     }
 
-    /// After this time, a file that no call has asked for is removed.
+    /// The time after which an unused file is removed.
     private static let lifetime: TimeInterval = 7 * 24 * 3600
 
     private let folder: URL
@@ -33,8 +33,9 @@ struct BackgroundFiles: Sendable {
         #endif
     }
 
-    /// Identifies a request, also after a launch: by the identifier of its transfer, or else by the method, the URL,
-    /// the requested range and the body. A file is identified by its path in the app's container, which moves.
+    /// Returns the key of a request, which is stable across launches: the identifier of its transfer, or else a digest
+    /// of the method, URL, requested range and body. A file is identified by its path relative to the app's container,
+    /// because the container moves.
     ///
     /// - Parameter isWanted: Called while the body is read; returns whether the key is still needed.
     /// - Returns: `nil` if the key is no longer needed.
@@ -64,7 +65,7 @@ struct BackgroundFiles: Sendable {
         return MessageDigest.hexadecimal(hasher.finalize())
     }
 
-    /// Reads a body; returns whether it was read to its end.
+    /// Reads a body, and returns whether it was read to the end.
     private static func read(
         _ body: TransportRequest.Body,
         while isWanted: () -> Bool,
@@ -85,13 +86,13 @@ struct BackgroundFiles: Sendable {
 // MARK: - The files of a task
 
 extension BackgroundFiles {
-    /// A file of a task: `request` for the body that is sent, `body` for that of the response.
+    /// A file of a task: `request` for the request's body, `body` for the response's.
     func file(_ kind: String, of task: BackgroundTask.Name) -> URL { folder.appendingPathComponent("\(task).\(kind)") }
 
-    /// A file of a transfer: `head` for its response, `resume` for what the system needs to continue a download.
+    /// A file of a transfer: `head` for its response's head, `resume` for the system's resume data.
     func file(_ kind: String, of transfer: String) -> URL { folder.appendingPathComponent("\(transfer).\(kind)") }
 
-    /// Writes a request's body to the file of a task; returns whether it was read to its end.
+    /// Writes a request's body to the file of a task, and returns whether it was read to the end.
     func write(
         _ body: TransportRequest.Body,
         of task: BackgroundTask.Name,
@@ -104,7 +105,7 @@ extension BackgroundFiles {
         return true
     }
 
-    /// Passes the request's body of a task on to the next task of the transfer.
+    /// Moves the request body of a task to the next task of the transfer.
     func moveRequest(of task: BackgroundTask.Name, to next: BackgroundTask.Name) {
         rename(file("request", of: task).path, file("request", of: next).path)
     }
@@ -118,7 +119,7 @@ extension BackgroundFiles {
         guard PartialFile.write(data, to: descriptor) else { throw PartialFile.failure(.cannotWriteToFile, url: body) }
     }
 
-    /// Moves a downloaded file of the system's to the body of a task's response.
+    /// Moves a downloaded file to the body of a task's response.
     func move(_ download: URL, of task: BackgroundTask.Name) throws {
         let body = file("body", of: task)
         if rename(download.path, body.path) != 0 { try PartialFile.copy(download, to: body) }
@@ -133,7 +134,7 @@ extension BackgroundFiles {
 // MARK: - The files of a transfer
 
 extension BackgroundFiles {
-    /// Stores what the system needs to continue a download; `nil` removes it.
+    /// Stores the resume data of a download; `nil` removes it.
     func storeResumption(_ data: Data?, of transfer: String) {
         let file = file("resume", of: transfer)
         guard let data else {
@@ -143,17 +144,17 @@ extension BackgroundFiles {
         try? AtomicFile(file).write(data)
     }
 
-    /// Returns and removes what the system needs to continue a download.
+    /// Returns and removes the resume data of a download.
     func takeResumption(of transfer: String) -> Data? {
         let file = file("resume", of: transfer)
         defer { unlink(file.path) }
         return try? Data(contentsOf: file)
     }
 
-    /// Stores the head of a response, whose body is in the task's file already. Before that, there is no response.
+    /// Stores the head of a response after its body. Until then, the transfer has no response.
     ///
-    /// - Parameter isContinued: Whether the system has requested the rest of the file by itself, so that the head
-    ///   describes only that part.
+    /// - Parameter isContinued: Whether the system resumed the download itself, so that the head describes only the
+    ///   rest of the file.
     func store(_ head: ResponseHead, of task: BackgroundTask.Name, isContinued: Bool = false) throws {
         var head = head
         if isContinued, head.statusCode == 206 {
@@ -180,7 +181,7 @@ extension BackgroundFiles {
 
     /// Moves a response to the destination of a request; returns `nil` if there is none.
     ///
-    /// - Throws: A `URLError`. The response remains, unless it is over the limit of memory.
+    /// - Throws: A `URLError`. The response remains stored, unless it exceeds the memory limit.
     func take(_ transfer: String, to destination: TransportRequest.Destination) throws -> TransportResponse? {
         guard let stored = storedHead(of: transfer) else { return nil }
         let file = file("body", of: BackgroundTask.Name(transfer: transfer, attempt: stored.task))
@@ -218,7 +219,7 @@ extension BackgroundFiles {
         }
     }
 
-    /// Removes old files that no call has asked for.
+    /// Removes old files that no call has used.
     func removeOld(now: Date = Date()) {
         let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         for file in files ?? [] {
@@ -231,7 +232,7 @@ extension BackgroundFiles {
 }
 
 extension ResponseHead {
-    /// The head of the whole file, for that of a 206 response whose body completes the file.
+    /// The head of a complete response, made from a 206 response whose body completes the file.
     fileprivate func ofWhole(size: Int64?) -> ResponseHead {
         // The last two are digests of the part (RFC 9530 §2, RFC 1864).
         let ofPart = ["Content-Length", "Content-Range", "Content-Digest", "Content-MD5"].map(

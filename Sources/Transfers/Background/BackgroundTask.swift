@@ -6,13 +6,13 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The tasks of a background session, without URLSession's types, so that ``BackgroundTransfers`` is tested on every
-/// system.
+/// The tasks of a background session, without URLSession's types, so that ``BackgroundTransfers`` can be tested on
+/// every platform.
 protocol BackgroundTasks: Sendable {
-    /// Passes the tasks of the session, including those of earlier launches, after the events that came before.
+    /// Passes the tasks of the session, including tasks of earlier launches, after all pending events.
     func list(_ receive: @escaping @Sendable ([BackgroundTask]) -> Void)
 
-    /// Creates a task, suspended.
+    /// Creates a suspended task.
     func make(_ work: BackgroundTask.Work, named name: BackgroundTask.Name) -> BackgroundTask
 }
 
@@ -25,7 +25,7 @@ struct BackgroundTask: Sendable {
     enum Work: Sendable {
         case upload(URLRequest, from: URL)
         case download(URLRequest)
-        /// Continues a download with data of the system's.
+        /// Resumes a download with the system's resume data.
         case continuation(Data)
     }
 
@@ -33,7 +33,7 @@ struct BackgroundTask: Sendable {
     struct Name: Sendable, Hashable, LosslessStringConvertible {
         /// The key of the transfer.
         let transfer: String
-        /// Distinguishes the tasks of a transfer, each of which has files of its own.
+        /// Distinguishes the tasks of a transfer. Each task has its own files.
         let attempt: String
 
         init(transfer: String, attempt: String = UUID().uuidString) {
@@ -56,6 +56,6 @@ struct BackgroundTask: Sendable {
     let name: Name?
     let state: State
     let resume: @Sendable () -> Void
-    /// Cancels the task and passes the data that continues its download, if there is any.
+    /// Cancels the task, and passes the resume data of its download, if any.
     let cancel: @Sendable (_ receive: @escaping @Sendable (Data?) -> Void) -> Void
 }

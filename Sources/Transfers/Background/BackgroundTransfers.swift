@@ -6,10 +6,10 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Matches exchanges with the tasks of a background session, which outlive the process.
+/// Matches exchanges with the tasks of a background session. Tasks outlive the process.
 ///
-/// A request is identified by its key, and each of its tasks has files of its own. An exchange takes a response that is
-/// there already, joins a task of an earlier launch, or creates a task, in this order, so that nothing is sent twice.
+/// A request is identified by its key, and each of its tasks has its own files. An exchange takes a stored response,
+/// joins a task of an earlier launch, or creates a task, in this order, so that no request is sent twice.
 final class BackgroundTransfers: Sendable {
     private struct Exchange: Sendable {
         let request: TransportRequest
@@ -21,7 +21,7 @@ final class BackgroundTransfers: Sendable {
         var key: String?
         /// `nil` until the tasks of the session are known.
         var task: BackgroundTask?
-        /// How often the system has cancelled a task of the exchange.
+        /// The number of times that the system has cancelled a task of the exchange.
         var interruptions = 0
     }
 
@@ -30,19 +30,19 @@ final class BackgroundTransfers: Sendable {
         var count = 0
         /// The tasks that were cancelled because their exchange was.
         var cancelled: Set<Int> = []
-        /// The tasks whose end has been received. The session may still list them.
+        /// The tasks that have ended. The session may still list them.
         var ended: Set<Int> = []
-        /// The failure to store a response, or to trust its server, by task.
+        /// The failures to store a response or trust its server, by task.
         var failures: [Int: any Error] = [:]
 
         func number(of key: String) -> Int? { exchanges.first { $0.value.key == key }?.key }
     }
 
-    /// When the system has cancelled that many tasks of an exchange, the exchange fails.
+    /// The number of cancellations by the system after which an exchange fails.
     private static let maxInterruptions = 3
 
     private let files: BackgroundFiles
-    /// Where bodies are read and copied, which blocks.
+    /// The queue on which bodies are read and copied, because that blocks.
     private let queue = DispatchQueue(label: "TargetKit.BackgroundTransfers", attributes: .concurrent)
     private let state = Locked(State())
 
@@ -52,7 +52,7 @@ final class BackgroundTransfers: Sendable {
 
     /// Performs one exchange.
     ///
-    /// - Parameter urlRequest: The request as the session gets it.
+    /// - Parameter urlRequest: The request to pass to the session.
     /// - Throws: A `URLError`, or the error of the request's `BodySource`.
     func send(
         _ request: TransportRequest,
@@ -117,7 +117,7 @@ final class BackgroundTransfers: Sendable {
         }
     }
 
-    /// Makes a task that of an exchange, unless the task has ended or was cancelled, or the exchange has ended.
+    /// Attaches a task to an exchange, unless either of them has ended or the task was cancelled.
     private func attach(_ task: BackgroundTask, to number: Int) -> Bool {
         state.withLock { state in
             guard state.exchanges[number] != nil, !state.ended.contains(task.identifier),
@@ -177,7 +177,7 @@ extension BackgroundTransfers {
         guard let exchange else { return }
         exchange.task?.cancel { [self] data in
             guard let key = exchange.key, let data else { return }
-            // Another exchange has begun the download again.
+            // Unless another exchange has restarted the download.
             if state.withLock({ $0.number(of: key) == nil }) { files.storeResumption(data, of: key) }
         }
         let error = URLSessionFailure.error(.cancelled, message: "the call was cancelled", for: exchange.url)
@@ -194,10 +194,10 @@ extension BackgroundTransfers {
         end(number, with: .failure(URLSessionFailure.error(code, message: message, for: exchange.url)))
     }
 
-    /// Passes a stored response to the exchange that waits for it; returns `false` if there is no response.
+    /// Passes a stored response to the exchange that waits for it, and returns `false` if there is no response.
     @discardableResult
     private func deliver(_ key: String) -> Bool {
-        // Whoever removes the exchange ends it: a cancelled exchange must not take the response.
+        // Only the code that removes an exchange may end it, so a cancelled exchange can't take the response.
         guard FileStatus(of: files.file("head", of: key)) != nil,
             let exchange = state.withLock({ state in
                 state.number(of: key).flatMap { state.exchanges.removeValue(forKey: $0) }
@@ -209,7 +209,7 @@ extension BackgroundTransfers {
             files.storeResumption(nil, of: key)
             exchange.continuation.resume(returning: response)
         case .success(nil):
-            let words = "the stored response of the transfer cannot be read"
+            let words = "the stored response of the transfer can't be read"
             exchange.continuation.resume(
                 throwing: URLSessionFailure.error(.cannotParseResponse, message: words, for: exchange.url)
             )
@@ -236,7 +236,7 @@ extension BackgroundTransfers {
         keepFailure(of: task) { try files.append(data, of: name) }
     }
 
-    /// Moves a downloaded file, which the system removes afterwards, to the body of a task's response.
+    /// Moves a downloaded file to the body of a task's response before the system removes the file.
     func receive(file: URL, of task: Int, named name: BackgroundTask.Name) {
         keepFailure(of: task) { try files.move(file, of: name) }
     }
@@ -249,7 +249,7 @@ extension BackgroundTransfers {
         }
     }
 
-    /// Keeps the failure with which a task ends when the system reports its end.
+    /// Stores the failure to report when the task ends.
     func fail(_ task: Int, with error: any Error) {
         state.withLock { $0.failures[task] = error }
     }
@@ -257,8 +257,8 @@ extension BackgroundTransfers {
     /// Receives the end of a task.
     ///
     /// - Parameters:
-    ///   - isContinued: Whether the system has requested the rest of a download by itself.
-    ///   - resumption: The data that continues the download.
+    ///   - isContinued: Whether the system resumed the download itself.
+    ///   - resumption: The resume data of the download.
     func end(
         _ task: Int,
         named name: BackgroundTask.Name,
@@ -272,7 +272,7 @@ extension BackgroundTransfers {
             if isUnwanted { state.ended.insert(task) }
             return (state.failures.removeValue(forKey: task), isUnwanted)
         }
-        // The transfer was cancelled, or another task performs it.
+        // The transfer was cancelled, or is performed by another task.
         if isUnwanted { return files.remove(name) }
         switch failure.map(Result.failure) ?? result {
         case .success(let head): store(head, task: task, name: name, isContinued: isContinued)
@@ -294,7 +294,8 @@ extension BackgroundTransfers {
         }
     }
 
-    /// Stores a response before the task counts as ended: an exchange then either joins the task or finds the response.
+    /// Stores a response before the task counts as ended, so that an exchange either joins the task or finds the
+    /// response.
     private func store(_ head: ResponseHead, task: Int, name: BackgroundTask.Name, isContinued: Bool) {
         unlink(files.file("request", of: name).path)
         let stored = Result { try files.store(head, of: name, isContinued: isContinued) }
@@ -310,8 +311,7 @@ extension BackgroundTransfers {
         }
     }
 
-    /// Fails an exchange, or begins its task again if the system has cancelled it, for example because the user has
-    /// quit the app.
+    /// Fails an exchange, or restarts its task if the system cancelled it, for example because the user quit the app.
     private func interrupted(_ number: Int, name: BackgroundTask.Name, error: any Error, isCancelled: Bool) {
         let isBySystem = isCancelled && (error as? URLError)?.code == .cancelled
         let goesOn = state.withLock { state in

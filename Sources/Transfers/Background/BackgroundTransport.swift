@@ -3,7 +3,7 @@
 import Foundation
 import TargetKit
 
-/// Performs exchanges in a background session of the system, which continues while the app is suspended or not running.
+/// Performs exchanges in a background `URLSession`, which continues while the app is suspended or not running.
 ///
 /// ```swift
 /// let transport = BackgroundTransport(identifier: "com.example.shop.media")
@@ -15,38 +15,36 @@ import TargetKit
 /// }
 /// ```
 ///
-/// The response of an exchange that ends while the app isn't running is stored until the same transfer is requested
-/// again, for example by a `TransferQueue` after a launch, and a transfer that is still running is joined. A transfer
-/// is identified by its option `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range
-/// and body. Set the option for requests that differ at each launch, for example multipart forms, whose boundary is
-/// random, and signed URLs.
+/// If an exchange ends while the app isn't running, its response is stored until the same transfer is requested again,
+/// for example by a `TransferQueue` after a launch. A request for a running transfer joins it. A transfer is identified
+/// by `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range and body. Set the option
+/// for requests that differ at each launch, for example signed URLs, or multipart forms with their random boundary.
 ///
-/// - Create the transport once for an identifier, at every launch, and keep a reference to it. Calls of a second one
-///   end with `.unsupportedURL`.
-/// - A body is sent from a file; bytes and streams are written to one first. A response can't be streamed.
-/// - The system follows redirects, and retries and continues exchanges by its own rules. A cancelled download is
-///   continued by the next call for the same transfer if the server supports it. The response of a continued download
-///   describes the whole file.
-/// - An exchange timeout limits the time in which no data arrives. The whole exchange is limited to the
-///   `timeoutIntervalForResource` of the configuration, 7 days by default.
-/// - The system launches only apps for the events of a session. A command-line tool on macOS doesn't receive them after
-///   it has ended.
+/// - At every launch, create one transport for each identifier, and keep a reference to it. Calls of a second transport
+///   with the same identifier fail with `.unsupportedURL`.
+/// - Bodies are sent from files: bytes and streams are first written to a file. Responses can't be streamed.
+/// - The system follows redirects, and retries and resumes exchanges by its own rules. The next call for a cancelled
+///   download resumes it if the server supports this. The response of a resumed download describes the whole file.
+/// - An exchange timeout limits the time in which no data arrives. The configuration's `timeoutIntervalForResource`, 7
+///   days by default, limits the whole exchange.
+/// - The system launches only apps to deliver events. A command-line tool on macOS doesn't receive them after it exits.
 public final class BackgroundTransport: Transport {
     private static let identifiers = Locked<Set<String>>([])
 
     private let identifier: String
     private let transfers: BackgroundTransfers
     private let events = BackgroundEvents()
-    /// `nil` if another transport has the identifier: two sessions with one identifier are undefined behavior.
+    /// `nil` if another transport has the identifier, because the behavior of two sessions with one identifier is
+    /// undefined.
     private let session: URLSession?
 
     /// Creates the transport of a background session.
     ///
     /// - Parameters:
-    ///   - identifier: Identifies the session; only one transport of the app and its extensions may have it.
+    ///   - identifier: Identifies the session. It must be unique among the transports of the app and its extensions.
     ///   - tls: The TLS policy; default: the system's.
     ///   - configure: Changes the configuration, for example `isDiscretionary` or `sharedContainerIdentifier`; default:
-    ///     leaves it.
+    ///     no change.
     public init(
         identifier: String,
         tls: TLSPolicy = .system,
@@ -74,7 +72,7 @@ public final class BackgroundTransport: Transport {
     }
 
     private static func folder(for identifier: String) -> URL {
-        // tvOS gives apps no other place to store files in.
+        // tvOS offers apps no other location for files.
         #if os(tvOS)
         let place = FileManager.SearchPathDirectory.cachesDirectory
         #else
@@ -91,8 +89,8 @@ public final class BackgroundTransport: Transport {
     /// been delivered.
     ///
     /// - Parameter identifier: The identifier that the system passes with the handler.
-    /// - Returns: Whether the session has the identifier. Otherwise the handler isn't called: pass it to the transport
-    ///   with that identifier.
+    /// - Returns: Whether the session has the identifier. If `false`, the handler isn't called; pass it to the
+    ///   transport with that identifier.
     @MainActor @discardableResult
     public func handleEvents(for identifier: String, completion: @escaping () -> Void) -> Bool {
         guard identifier == self.identifier else { return false }
@@ -103,14 +101,14 @@ public final class BackgroundTransport: Transport {
     /// `false`.
     public var streamsResponses: Bool { false }
 
-    /// Performs one exchange, or returns the response of one that ended while the app wasn't running.
+    /// Performs one exchange, or returns the stored response of an exchange that ended while the app wasn't running.
     ///
-    /// - Throws: A `URLError`; `.unsupportedURL` for a response that is to be streamed, for a second exchange of the
-    ///   same transfer at the same time, and if another transport has the identifier.
+    /// - Throws: A `URLError`; `.unsupportedURL` if the response is to be streamed, if an exchange for the same
+    ///   transfer is in progress, or if another transport has the identifier.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try URLSessionCall(request, idleTimeout: URLSessionCall.longestTimeout, streaming: .paced)
         if case .stream = request.destination {
-            let words = "a background session cannot stream a response"
+            let words = "a background session can't stream a response"
             let info: [String: Any] = [NSLocalizedDescriptionKey: words, FailureMark.cannotStream: true]
             throw URLError(.unsupportedURL, userInfo: info)
         }

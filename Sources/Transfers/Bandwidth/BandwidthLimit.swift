@@ -11,24 +11,25 @@ import TargetKit
 /// limit.bytesPerSecond = nil      // as fast as possible from now on
 /// ```
 ///
-/// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call.
-/// Calls that use it at the same time get equal shares. Bytes of request and response bodies count, those of a response
-/// after decoding. When the limit is reached, reading pauses, and TCP's flow control slows the server down. After a
-/// pause of all calls, up to a tenth of a second's bytes are transferred at once.
+/// All calls with the same limit share it. Set it on a provider, a transfer queue, or a single call. Concurrent calls
+/// get equal shares. The limit counts the bytes of request and response bodies, after decoding of the content coding.
+/// When the limit is reached, reading pauses, and TCP's flow control slows down the server. After all calls have
+/// paused, up to a tenth of a second's bytes are transferred at once.
 public final class BandwidthLimit: Sendable {
-    /// Bytes are transferred in the order in which they were reserved, at the rate of each moment.
+    /// Bytes are transferred in the order of their reservation, at the current rate.
     private struct State: Sendable {
-        /// How long the limit counts time in which no reserved byte could be transferred: timers are late, and bodies
-        /// take time to arrive.
+        /// The longest unused time, in seconds, that the limit credits to later bytes, because timers are late and
+        /// bodies take time to arrive.
         private static let credit = 0.1
 
         var bytesPerSecond: Int?
-        /// The number of bytes that were reserved since the limit was created.
+        /// The number of bytes reserved since the limit was created.
         var reserved = 0.0
-        /// How many bytes could be transferred by ``time``. It exceeds the reserved ones by the credit at most.
+        /// The number of bytes that could have been transferred by ``time``. It exceeds ``reserved`` by at most the
+        /// credit.
         var transferred = 0.0
         var time = Duration.zero
-        /// The number of times that the reservations were discarded.
+        /// The number of times that reservations were discarded.
         var epoch = 0
 
         mutating func advance(to now: Duration) {
@@ -41,7 +42,7 @@ public final class BandwidthLimit: Sendable {
             time = now
         }
 
-        /// The time until a reservation may be transferred, at the present rate.
+        /// The time until a reservation may be transferred, at the current rate.
         func remainingTime(until end: Double) -> Duration {
             guard let bytesPerSecond, end > transferred else { return .zero }
             return .seconds(min((end - transferred) / Double(bytesPerSecond), 3_600))
@@ -55,9 +56,9 @@ public final class BandwidthLimit: Sendable {
         var epoch = 0
     }
 
-    /// Shorter waits are left out and added to the next one, because timers aren't that exact.
+    /// Shorter waits are added to the next wait, because timers aren't that precise.
     private static let shortestWait = Duration.milliseconds(5)
-    /// After this time, a wait looks at the rate again.
+    /// The interval at which a wait checks the rate again.
     private static let longestWait = Duration.milliseconds(250)
 
     private let clock: any Clock<Duration>
@@ -67,7 +68,7 @@ public final class BandwidthLimit: Sendable {
     /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - bytesPerSecond: The rate, at least 1; `nil`: no limit.
+    ///   - bytesPerSecond: The rate, at least 1; `nil` for no limit.
     ///   - clock: Measures the time; default: the continuous clock.
     public init(bytesPerSecond: Int?, clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
@@ -75,7 +76,7 @@ public final class BandwidthLimit: Sendable {
         state = Locked(State(bytesPerSecond: bytesPerSecond.map { max(1, $0) }))
     }
 
-    /// The rate, at least 1; `nil`: no limit. A change applies at once, also to calls that wait.
+    /// The rate, at least 1; `nil` for no limit. A change takes effect immediately, including for waiting calls.
     public var bytesPerSecond: Int? {
         get { state.withLock(\.bytesPerSecond) }
         set {
@@ -83,7 +84,7 @@ public final class BandwidthLimit: Sendable {
             state.withLock { state in
                 state.advance(to: now)
                 let rate = newValue.map { max(1, $0) }
-                // What was reserved at a much higher rate would be in the way of others for long.
+                // Reservations made at a much higher rate would block other bodies for a long time.
                 if let rate, state.bytesPerSecond.map({ rate < $0 / 2 }) ?? true {
                     state.reserved = state.transferred
                     state.epoch += 1
@@ -93,7 +94,7 @@ public final class BandwidthLimit: Sendable {
         }
     }
 
-    /// The maximum number of bytes that are transferred at once: those of a twentieth of a second.
+    /// The maximum number of bytes that are transferred at once, which is a twentieth of a second's.
     var pieceSize: Int { bytesPerSecond.map { max(1, $0 / 20) } ?? .max }
 
     /// Waits for the next part of a wait.
@@ -111,8 +112,7 @@ public final class BandwidthLimit: Sendable {
         isOver.wait()
     }
 
-    /// Reserves the transfer of bytes after all others, at least those that are transferred at once, and returns their
-    /// positions.
+    /// Reserves bytes after all other reservations, at least ``pieceSize``, and returns their positions.
     func reserve(atLeast count: Double) -> Reservation {
         let now = elapsed.current
         return state.withLock { state in
@@ -123,10 +123,10 @@ public final class BandwidthLimit: Sendable {
         }
     }
 
-    /// Whether the reservation hasn't been discarded.
+    /// Whether the reservation is still valid.
     func keeps(_ reservation: Reservation) -> Bool { state.withLock { $0.epoch == reservation.epoch } }
 
-    /// Lets others have the time of bytes that aren't transferred.
+    /// Returns the reserved time of unused bytes to the limit.
     func release(_ unused: Reservation) {
         let now = elapsed.current
         state.withLock { state in
@@ -148,8 +148,8 @@ public final class BandwidthLimit: Sendable {
 }
 
 extension CallOptions {
-    /// The limit of the call's rate, which calls can share; default `nil`: that of the provider's
-    /// `BandwidthLimitPlugin`. It has no effect without that plugin, and on stubs.
+    /// The limit of the call's rate, which calls can share; default `nil`: the limit of the provider's
+    /// `BandwidthLimitPlugin`. It has no effect without that plugin, or on stubs.
     public var bandwidthLimit: BandwidthLimit? {
         get { self[BandwidthLimitKey.self] }
         set { self[BandwidthLimitKey.self] = newValue }

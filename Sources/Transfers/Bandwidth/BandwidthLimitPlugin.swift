@@ -13,29 +13,28 @@ import FoundationNetworking
 /// let provider = Provider<Backups>(plugins: [BandwidthLimitPlugin(limit)])
 /// ```
 ///
-/// The bodies of requests and responses are transferred within the limit of the call's options
-/// (`CallOptions.bandwidthLimit`), or else that of the plugin. Bodies that the transport can't stream arrive at full
-/// speed: the responses of `URLSessionTransport` on Linux, and all transfers of `BackgroundTransport`. The metrics of
-/// limited calls are `nil`.
+/// The limit applies to the bodies of requests and responses. `CallOptions.bandwidthLimit` overrides the plugin's
+/// limit. Bodies that the transport can't stream are transferred at full speed: the responses of `URLSessionTransport`
+/// on Linux, and all transfers of `BackgroundTransport`. The metrics of limited calls are `nil`.
 public struct BandwidthLimitPlugin: Plugin {
     private let limit: BandwidthLimit?
 
     /// Creates a plugin.
     ///
-    /// - Parameter limit: The limit of calls whose options have none; default `nil`: they aren't limited.
+    /// - Parameter limit: The limit of calls whose options have none; default `nil`: no limit.
     public init(_ limit: BandwidthLimit? = nil) {
         self.limit = limit
     }
 
-    /// Inside all other plugins that surround an exchange.
+    /// The innermost place among the plugins that surround an exchange.
     public var place: PluginPlace { .bandwidth }
 
-    /// The hook that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .waiting] }
 
     /// Transfers the bodies within the limit.
     ///
-    /// - Throws: The error of the exchange; `URLError(.timedOut)` if the exchange's timeout ends a wait.
+    /// - Throws: The error of the exchange, or `URLError(.timedOut)` if the exchange times out during a wait.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -90,7 +89,7 @@ public struct BandwidthLimitPlugin: Plugin {
     }
 }
 
-/// A body whose readers keep within a limit. Transports read it on a thread of its own.
+/// A body that is read within a limit. Transports read it on a separate thread.
 private struct LimitedSource: BodySource {
     let source: any BodySource
     let limit: BandwidthLimit
@@ -119,12 +118,12 @@ private struct LimitedSource: BodySource {
     }
 }
 
-/// The pieces of a response's body within a limit.
+/// The chunks of a response's body, read within a limit.
 private final class LimitedPieces: Sendable {
     private let body: ResponseBody
     private let reservation: BandwidthReservation
     private let check: @Sendable () throws -> Void
-    /// What has arrived and wasn't returned.
+    /// The bytes that have arrived but weren't returned.
     private let rest = Locked(Data())
 
     init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {

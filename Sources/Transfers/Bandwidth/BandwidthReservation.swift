@@ -4,8 +4,8 @@ import TargetKit
 
 /// The part of a ``BandwidthLimit`` that one body has reserved.
 ///
-/// Each body reserves the same number of bytes at a time, so that those that use a limit at the same time take turns,
-/// regardless of the size of their pieces and of whose timer is first.
+/// Each body reserves the same number of bytes at a time, so that concurrent bodies take turns, regardless of the size
+/// of their chunks and the order of their timers.
 final class BandwidthReservation: Sendable {
     private let limit: BandwidthLimit
     /// The reserved bytes that haven't been used.
@@ -23,7 +23,7 @@ final class BandwidthReservation: Sendable {
 
     /// Waits until the next bytes of the body may be transferred.
     ///
-    /// - Parameter check: Called now and then; an error that it throws ends the wait.
+    /// - Parameter check: Called periodically. An error that it throws ends the wait.
     func wait(for count: Int, check: () throws -> Void) async throws {
         var end = take(count)
         do {
@@ -40,7 +40,7 @@ final class BandwidthReservation: Sendable {
 
     /// Blocks the thread until the next bytes of the body may be transferred.
     ///
-    /// - Parameter check: Called now and then; an error that it throws ends the wait.
+    /// - Parameter check: Called periodically. An error that it throws ends the wait.
     func blockThread(for count: Int, check: () throws -> Void) throws {
         var end = take(count)
         do {
@@ -54,7 +54,7 @@ final class BandwidthReservation: Sendable {
         }
     }
 
-    /// Lets other bodies have what is left of the reservation, at the end of this one.
+    /// Returns the unused part of the reservation to the limit at the end of the body.
     func release() {
         let rest = unused.withLock { unused in
             defer { unused = BandwidthLimit.Reservation() }
@@ -63,7 +63,7 @@ final class BandwidthReservation: Sendable {
         if rest.end > rest.start { limit.release(rest) }
     }
 
-    /// Uses bytes of the reservation, after adding to it if necessary, and returns the position of the last one.
+    /// Uses bytes of the reservation, extending it if necessary, and returns the position of the last byte.
     private func take(_ count: Int) -> Double {
         unused.withLock { unused in
             let rest = limit.keeps(unused) ? unused.end - unused.start : 0
@@ -77,8 +77,8 @@ final class BandwidthReservation: Sendable {
         }
     }
 
-    /// The next part of the wait for bytes that were taken; `nil` when it is over. They are taken again if the limit
-    /// has discarded the reservation.
+    /// The next part of the wait for bytes that were taken; `nil` when it is over. If the limit has discarded the
+    /// reservation, the bytes are taken again.
     private func remainingTime(for count: Int, until end: inout Double) -> Duration? {
         if !unused.withLock({ limit.keeps($0) }) { end = take(count) }
         return limit.remainingTime(until: end)

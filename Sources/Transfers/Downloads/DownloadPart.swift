@@ -6,15 +6,15 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two
-/// calls or processes don't write to it.
+/// An incomplete file that outlives its call, and its record. The file is locked while it is open, so that two calls or
+/// processes can't write to it.
 final class DownloadPart: Sendable {
-    /// The greatest number of bytes of a record. With longer fields, a response isn't continued.
+    /// The maximum size of a record in bytes. A response with longer fields isn't continued.
     private static let recordLimit: Int64 = 64 << 10
 
     let url: URL
     private let recordURL: URL
-    /// The positions of the segments.
+    /// The file with the positions of the segments.
     let positionsURL: URL
     private let descriptor: Int32
 
@@ -29,12 +29,12 @@ final class DownloadPart: Sendable {
         FileLock.release(descriptor)
     }
 
-    /// Lets another call open the part. Nothing may be written any more.
+    /// Lets another call open the part. Don't write to it afterwards.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     /// Opens or creates a part; returns `nil` if another call or process uses it, or it can't be used safely.
     ///
-    /// - Parameter permissions: The permissions of the file that is to be replaced; `nil` if there is none.
+    /// - Parameter permissions: The permissions of the file to replace; `nil` if there is none.
     static func open(_ url: URL, permissions: mode_t?) -> DownloadPart? {
         for _ in 0..<3 {
             guard
@@ -47,7 +47,7 @@ final class DownloadPart: Sendable {
             let part = DownloadPart(url, descriptor: descriptor)
             guard status.isRegular, status.isOwn else { return nil }
             guard status.hasOneName else {
-                // The other name is that of a file which isn't to be changed.
+                // The file has another name, under which it must not change.
                 unlink(url.path)
                 continue
             }
@@ -60,14 +60,14 @@ final class DownloadPart: Sendable {
 
     var size: Int64 { FileStatus(of: descriptor)?.size ?? 0 }
 
-    /// The record; `nil` if there is none that this user has written.
+    /// The record; `nil` if this user hasn't written one.
     func record() -> PartRecord? {
         contents(of: recordURL).flatMap { PartRecord($0) }
     }
 
     /// The contents of a small file beside the part.
     func contents(of file: URL) -> Data? {
-        // Another user may have created a link or a pipe under the name.
+        // Another user may have created a link or a pipe with this name.
         let descriptor = Foundation.open(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -79,11 +79,11 @@ final class DownloadPart: Sendable {
         return count == data.count ? data : nil
     }
 
-    /// Replaces the record as a whole. Without a record the next call begins again, so a failure doesn't end the
-    /// download.
+    /// Replaces the whole record. A failure doesn't end the download, because the next call starts over without a
+    /// record.
     func write(_ record: PartRecord) {
         guard let data = try? record.data, data.count <= Self.recordLimit else { return }
-        // A record that a crash of the system damages isn't used. It is flushed only if bytes of the part were.
+        // A record damaged by a system crash is ignored. It is flushed only if bytes of the part were.
         let descriptor = data.withUnsafeBytes {
             PartialFile.replace(recordURL, by: $0, isDurable: record.hasFlushedBytes)
         }
@@ -98,7 +98,7 @@ final class DownloadPart: Sendable {
         return unlink(recordURL.path) == 0
     }
 
-    /// Whether the name still is that of this file, and not that of another or of none.
+    /// Whether the path still refers to this file.
     var isInPlace: Bool {
         guard let own = FileStatus(of: descriptor), let named = FileStatus(of: url, followsLinks: false) else {
             return false
@@ -121,8 +121,7 @@ final class DownloadPart: Sendable {
 
     /// Discards the record and all bytes.
     func restart() throws {
-        // An old record must not be there when the first byte of the new version is: not after a crash of the system,
-        // either.
+        // The old record must be gone before the first byte of the new version is written, even after a system crash.
         if removeRecord() { AtomicFile.synchronize(url.deletingLastPathComponent()) }
         try truncate(to: 0)
     }
@@ -131,7 +130,7 @@ final class DownloadPart: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url: url) }
     }
 
-    /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been
+    /// Writes bytes at a position, which is at most the file's size. If it throws, some of the bytes may have been
     /// written.
     func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws {
         guard PartialFile.write(bytes, to: descriptor, at: position) else {

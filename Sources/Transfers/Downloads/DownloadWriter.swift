@@ -6,12 +6,12 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Writes the pieces of a body to a segment of a part, on a queue, so that a slow disk blocks no thread of Swift's
+/// Writes the chunks of a body to a segment of a part, on a queue, so that a slow disk blocks no thread of Swift's
 /// pool.
 final class DownloadWriter: Sendable {
-    /// The number of bytes that may wait to be written. They are lost when the process is killed.
+    /// The maximum number of unwritten bytes. They are lost when the process is killed.
     private static let limit = 128 << 10
-    /// The number of bytes that are written in one turn.
+    /// The maximum number of bytes written in one turn of the queue.
     private static let turn = 1 << 20
 
     /// The body is longer than the response announced.
@@ -21,14 +21,14 @@ final class DownloadWriter: Sendable {
 
     private let segments: PartSegments
     private let index: Int
-    /// The size of the body; `nil` if the response doesn't say.
+    /// The size of the body; `nil` if the response doesn't announce it.
     private let announcedByteCount: Int64?
-    /// The number of bytes until the end of a segment before which the body doesn't end.
+    /// The number of bytes up to the end of the segment; `nil` if the body doesn't extend past it.
     private let neededByteCount: Int64?
     private let received = Locked<Int64>(0)
     private let buffer: WriteBuffer
 
-    /// - Parameter announcedByteCount: The size of the body; `nil` if the response doesn't say.
+    /// - Parameter announcedByteCount: The size of the body; `nil` if the response doesn't announce it.
     init(_ segments: PartSegments, index: Int, announcedByteCount: Int64?) {
         self.segments = segments
         self.index = index
@@ -43,7 +43,7 @@ final class DownloadWriter: Sendable {
         }
     }
 
-    /// Writes a body, and waits until it has ended.
+    /// Writes a body to its end.
     ///
     /// - Throws: The error of the body, a failure to write, ``Overlong`` or ``EndOfSegment``.
     func write(_ body: ResponseBody) async throws {
@@ -55,10 +55,10 @@ final class DownloadWriter: Sendable {
         }
     }
 
-    /// Waits until everything is written, and records what is there unless the file is complete.
+    /// Waits until everything is written, and records the stored bytes unless the file is complete.
     func finish(isAtEnd: Bool = false) async throws {
         await segments.perform { [self] in
-            // What waits for another turn, too.
+            // Includes the bytes that wait for another turn.
             buffer.flush()
             segments.finish(index, isAtEnd: isAtEnd && buffer.failure == nil)
         }

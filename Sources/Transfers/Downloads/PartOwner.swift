@@ -6,15 +6,15 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The fields of a download's request that determine whose file it is.
+/// The fields of a download's request that identify the owner of its file.
 struct DownloadRequester: Sendable {
-    /// The fields that are different for each request, whoever makes it.
+    /// The fields that differ in each request of the same user.
     private static let changingNames: Set<String> = [
         "range", "if-range", "user-agent", "date", "traceparent", "tracestate", "baggage", "b3",
     ]
     private static let changingEndings = ["request-id", "correlation-id", "trace-id", "span-id"]
 
-    /// The values by their names in lowercase: as the request was prepared, with the cookies that were sent.
+    /// The prepared request's values by lowercase name, and the cookies that were sent.
     private var fields: [String: String]
     /// The fields that a signing plugin has changed. Signatures differ for each request.
     private var signedNames: Set<String> = []
@@ -31,29 +31,29 @@ struct DownloadRequester: Sendable {
         owner = context.credentialOwner
     }
 
-    /// Notes what was sent: the first request, and the last one after redirects.
+    /// Notes the request that was sent.
     mutating func note(sent request: URLRequest) {
         let sent = request.lowercasedFields
         fields["cookie"] = sent["cookie"]
-        // A credential that was refreshed meanwhile belongs to the same owner.
+        // A credential that was refreshed during the call belongs to the same owner.
         signedNames = Set(
             sent.keys.filter { sent[$0] != fields[$0] && owner?.fields.contains(HTTPHeaderName(rawValue: $0)) != true }
         )
     }
 
-    /// Notes the last request after redirects. Its other fields follow from those of the first one.
+    /// Notes the last request after redirects. Only its cookies can't be derived from the first request.
     mutating func note(redirected request: URLRequest) {
         redirectedCookies = request.value(forHTTPHeaderField: "Cookie")
     }
 
-    /// Whether a signing plugin has changed a secret field, or one with the names.
+    /// Whether a signing plugin changed a secret field, or a field with one of the names.
     func isSigned(_ names: [String]) -> Bool {
         signedNames.contains { redaction.isSecret(HTTPHeaderName(rawValue: $0)) || names.contains($0) }
     }
 
-    /// The text of the secret fields, and of those with the names.
+    /// The text of the secret fields, and of the fields with the names.
     ///
-    /// - Parameter isPrivate: Whether all other fields that can identify a user count, too.
+    /// - Parameter isPrivate: Whether to include all other fields that can identify a user.
     func text(_ names: [String], isPrivate: Bool) -> [String] {
         fields.sorted { $0.key < $1.key }.flatMap { name, value -> [String] in
             let field = HTTPHeaderName(rawValue: name)
@@ -72,20 +72,20 @@ struct DownloadRequester: Sendable {
     }
 }
 
-/// Whose bytes a part has, without the secrets that say so.
+/// Identifies the owner of a part without storing secrets.
 struct PartOwner: Codable, Sendable, Hashable {
-    /// Random, against dictionary attacks, and so that equal secrets aren't recognized.
+    /// A random value that prevents dictionary attacks and hides that secrets are equal.
     private let salt: String
     /// The fields in the response's `Vary`, in lowercase.
     private let names: [String]
-    /// Whether the response is for one user (RFC 9111 §5.2.2.7), whom any field of the request can identify.
+    /// Whether the response is for one user (RFC 9111 §5.2.2.7). Any field of the request can identify the user.
     private let isPrivate: Bool
-    /// The digest of the request's secrets, of the fields with the names, and for a private response of all others.
+    /// The digest of the request's secrets and of the fields with the names; for a private response, of all fields.
     private let digest: String
     /// The digest of the cookies that were sent after redirects.
     private let redirectedDigest: String
-    /// Whether a signing plugin has changed one of these fields. Then only the call itself can continue the part,
-    /// because a signature doesn't say who has made it.
+    /// Whether a signing plugin changed one of these fields. If so, only the call itself can continue the part, because
+    /// a signature doesn't identify its user.
     private let isSigned: Bool
 
     /// The owner of a response's file; `nil` if another request can't be compared (RFC 9110 §12.5.5).
@@ -95,7 +95,7 @@ struct PartOwner: Codable, Sendable, Hashable {
         isPrivate = response.listElements(of: "Cache-Control").contains { element in
             element.prefix { $0 != "=" && $0 != " " }.lowercased() == "private"
         }
-        // They are those of the request for the rest.
+        // The request for the rest sets these fields.
         names = Set(varying).subtracting(["range", "if-range"]).sorted()
         salt = MessageDigest.hexadecimal((0..<32).map { _ in UInt8.random(in: .min ... .max) })
         digest = Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
@@ -103,35 +103,35 @@ struct PartOwner: Codable, Sendable, Hashable {
         isSigned = requester.isSigned(names)
     }
 
-    /// Identifies the part for the attempts of a call.
+    /// Identifies the part within a call.
     var identifier: String { salt }
 
-    /// Whether a request that is about to be prepared for sending may continue the part.
+    /// Whether a request that isn't prepared yet may continue the part.
     ///
-    /// - Parameter isSameCall: Whether the call has written the part.
+    /// - Parameter isSameCall: Whether the call wrote the part.
     func admits(_ requester: DownloadRequester, isSameCall: Bool) -> Bool {
         digest == Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
             && (isSameCall || !isSigned && !requester.isSigned(names))
     }
 
-    /// Whether the response to a request that was sent may continue the part.
+    /// Whether the response to a request may continue the part.
     func admitsResponse(to requester: DownloadRequester, isSameCall: Bool) -> Bool {
         admits(requester, isSameCall: isSameCall)
             && redirectedDigest == Self.digest(salt, texts: requester.redirectedText)
     }
 
     private static func digest(_ salt: String, texts: [String]) -> String {
-        // The limits of the texts are part of the JSON.
+        // JSON delimits the texts.
         let data = try? JSONEncoder.ofRecords.encode([salt] + texts)
         return MessageDigest.sha256.hexadecimal(of: data ?? Data(salt.utf8))
     }
 }
 
-/// Identifies the part that a call has written.
+/// Identifies the part that a call wrote.
 enum PartKey: RequestContextKey { typealias Value = String }
 
 extension URLRequest {
-    /// The fields by their names in lowercase.
+    /// The fields by lowercase name.
     fileprivate var lowercasedFields: [String: String] {
         let fields = allHTTPHeaderFields ?? [:]
         return Dictionary(fields.map { ($0.key.lowercased(), $0.value) }) { $0 + "," + $1 }
@@ -139,7 +139,8 @@ extension URLRequest {
 }
 
 extension HTTPHeaders {
-    /// The elements of a list field (RFC 9110 §5.6.1), without white space. A comma in a quoted string ends one, too.
+    /// The elements of a list field (RFC 9110 §5.6.1), without white space. A comma in a quoted string also separates
+    /// elements.
     fileprivate func listElements(of name: HTTPHeaderName) -> [String] {
         values(for: name).flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
     }

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The information about an incomplete file with which a later call can continue it.
+/// The information with which a later call can continue an incomplete file.
 struct PartRecord: Codable, Sendable, Hashable {
     /// Identifies the version of the server's file (RFC 9110 §8.8).
     enum Validator: Codable, Sendable, Hashable {
@@ -26,30 +26,31 @@ struct PartRecord: Codable, Sendable, Hashable {
         var syncedEnd: Int64
     }
 
-    /// The SHA-256 of the request's URL, which can contain secrets.
+    /// The SHA-256 digest of the request's URL, because the URL can contain secrets.
     var url: String
-    /// The SHA-256 of the URL that the response came from, without query and fragment: what signs it may change.
+    /// The SHA-256 digest of the URL that the response came from, without the query and fragment, because a signature
+    /// in them may change.
     var source: String
     var validator: Validator
-    /// Whose bytes they are.
+    /// The owner of the bytes.
     var owner: PartOwner
     /// The complete length in bytes; `nil` until it is known.
     var length: Int64?
     /// The number of bytes that have been flushed to permanent storage.
     var syncedByteCount: Int64 = 0
-    /// The segments in their order; `nil` if the file isn't divided.
+    /// The segments in order; `nil` if the file isn't divided.
     var segments: [Segment]?
-    /// Identifies the file of the segments' positions that belongs to the record.
+    /// Identifies the positions file that belongs to the record.
     var positions: UInt64?
-    /// The boot of the system in which the bytes were written; `nil` if the system doesn't identify it.
+    /// The boot during which the bytes were written; `nil` if the system doesn't identify it.
     var boot = Boot.current
-    /// `Content-Disposition` of the first response, which the response to a range need not have.
+    /// The `Content-Disposition` of the first response, because the response to a range may lack it.
     var disposition: String?
-    /// `Repr-Digest` of the first response.
+    /// The `Repr-Digest` of the first response.
     var digest: String?
 
-    /// Creates a record for a complete response; `nil` if it has no strong validator or a content coding, or it can't
-    /// be known which requests it is for.
+    /// Creates a record for a complete response; `nil` if the response has no strong validator, has a content coding,
+    /// or can't be attributed to an owner.
     init?(_ head: ResponseHead, of request: URL, by requester: DownloadRequester, from source: URL) {
         let headers = head.headers
         guard head.statusCode == 200, headers.isUncoded, let validator = Validator(headers),
@@ -101,7 +102,7 @@ extension PartRecord {
 }
 
 extension PartRecord {
-    /// Whether segments cover the file.
+    /// Whether the segments cover the file.
     private func isPlausible(_ segments: [Segment]) -> Bool {
         var end: Int64 = 0
         for segment in segments {
@@ -121,7 +122,7 @@ extension PartRecord.Validator {
     init?(_ headers: HTTPHeaders) {
         let tags = headers.values(for: .eTag)
         guard tags.isEmpty else {
-            // With any entity tag, a date must not be used (RFC 9110 §13.1.5).
+            // A date must not be used if the response has an entity tag (RFC 9110 §13.1.5).
             guard tags.count == 1, Self.isStrong(tags[0]) else { return nil }
             self = .entityTag(tags[0])
             return
@@ -130,19 +131,19 @@ extension PartRecord.Validator {
         let now = Date()
         guard dates.count == 1, let modified = HTTPDate.parse(dates[0], now: now),
             let sent = headers[.date].flatMap({ HTTPDate.parse($0, now: now) }),
-            // In the same second, the file may have been changed again (RFC 9110 §8.8.2.2).
+            // The file may have changed again in the same second (RFC 9110 §8.8.2.2).
             sent.timeIntervalSince(modified) >= 1
         else { return nil }
         self = .lastModified(dates[0])
     }
 
-    /// Whether a value is an entity tag (RFC 9110 §8.8.3) that isn't weak.
+    /// Whether a value is a strong entity tag (RFC 9110 §8.8.3).
     static func isStrong(_ tag: String) -> Bool {
         guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return false }
         return tag.utf8.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
     }
 
-    /// Whether the fields of a response to a range are of the same version.
+    /// Whether the response to a range has the same version.
     func matches(_ headers: HTTPHeaders) -> Bool {
         switch self {
         case .entityTag(let tag): headers.values(for: .eTag) == [tag]
@@ -153,7 +154,7 @@ extension PartRecord.Validator {
 }
 
 extension HTTPHeaders {
-    /// The size of the content in bytes; `nil` if it isn't given, or isn't one number.
+    /// The size of the content in bytes; `nil` if it is missing or isn't a single number.
     var contentLength: Int64? {
         guard !contains(.transferEncoding) else { return nil }
         let values = Set(values(for: .contentLength))
@@ -173,8 +174,8 @@ extension HTTPHeaderName {
     static let range = Self(rawValue: "Range")
 }
 
-/// A start of the operating system. What a process has written stays in memory when it is killed, and is lost when the
-/// system stops before flushing it.
+/// A boot of the operating system. Bytes that a process wrote survive its end, but are lost if the system stops before
+/// flushing them.
 enum Boot {
     /// Identifies the current boot; `nil` if the system doesn't.
     static let current: String? = {

@@ -4,13 +4,13 @@ import TargetKit
 
 /// The segments of a part and their positions. A part that isn't divided has one segment.
 ///
-/// Only used on its queue, on which writing to the part happens too.
+/// Used only on its queue, on which the part is also written.
 final class PartSegments: Sendable {
     struct Segment: Sendable {
         let start: Int64
         /// The position after its last byte; `nil` until that is known.
         var end: Int64?
-        /// The position after the last byte that is there.
+        /// The position after the last stored byte.
         var position: Int64
 
         var isComplete: Bool { position == end }
@@ -38,9 +38,9 @@ final class PartSegments: Sendable {
         }
     }
 
-    /// The number of bytes after which the record is written for the first time.
+    /// The number of bytes after which the record is first written.
     private static let recordThreshold: Int64 = 256 << 10
-    /// The time between two flushes to permanent storage, whose bytes survive a crash of the system.
+    /// The interval of flushes to permanent storage, after which bytes survive a system crash.
     private static let flushInterval = Duration.seconds(10)
     private static let progressInterval = Duration.milliseconds(50)
     /// The smallest size of a segment in bytes.
@@ -53,8 +53,8 @@ final class PartSegments: Sendable {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - record: What is known of the file; `nil` if it can't be continued later.
-    ///   - segments: What there is of the file.
+    ///   - record: The record of the file; `nil` if it can't be continued later.
+    ///   - segments: The stored segments of the file.
     ///   - length: The complete length, for the progress.
     init(
         _ part: DownloadPart,
@@ -69,7 +69,7 @@ final class PartSegments: Sendable {
         state = Locked(State(record: record, segments: segments))
     }
 
-    /// Divides a file of which nothing is there into at most `maxCount` segments.
+    /// Divides a file into at most `maxCount` empty segments.
     static func dividing(_ length: Int64, into maxCount: Int) -> [Segment] {
         let count = max(1, min(Int64(maxCount), length / minimumSize))
         let bounds = (0...count).map { length / count * $0 + min($0, length % count) }
@@ -84,15 +84,15 @@ final class PartSegments: Sendable {
     var segments: [Segment] { state.withLock(\.segments) }
     var record: PartRecord? { state.withLock(\.record) }
     var isComplete: Bool { segments.allSatisfy(\.isComplete) }
-    /// The number of bytes that were written in this attempt.
+    /// The number of bytes written in this attempt.
     var newByteCount: Int64 { state.withLock(\.newByteCount) }
 
-    /// The number of bytes that are there.
+    /// The number of stored bytes.
     var storedByteCount: Int64 {
         state.withLock { $0.segments.reduce(0) { $0 + $1.position - $1.start } }
     }
 
-    /// Whether the part is the file that was opened, with the bytes that were written to it.
+    /// Whether the part is still the opened file, with all written bytes.
     var isIntact: Bool {
         let (segments, size) = (segments, part.size)
         guard part.isInPlace else { return false }
@@ -104,7 +104,7 @@ final class PartSegments: Sendable {
 // MARK: - On the queue
 
 extension PartSegments {
-    /// Prepares a part: discards what is there from the first position of a file that isn't divided.
+    /// Prepares a part, and discards the bytes after the position of an undivided file.
     func begin() throws {
         let segments = segments
         let isNew = segments.allSatisfy { $0.position == $0.start }
@@ -131,7 +131,7 @@ extension PartSegments {
         if isNew { writeRecord() }
     }
 
-    /// Discards what was stored of a segment from a position on.
+    /// Discards the bytes of a segment after a position.
     func discard(_ index: Int, from position: Int64) {
         let isDivided = state.withLock { state in
             state.segments[index].position = position
@@ -153,9 +153,9 @@ extension PartSegments {
         report(isLast: false)
     }
 
-    /// Records what is there, unless the file is complete, and reports the progress.
+    /// Records the stored bytes, unless the file is complete, and reports the progress.
     ///
-    /// - Parameter isAtEnd: Whether the body has ended where its response announced.
+    /// - Parameter isAtEnd: Whether the body has its announced length.
     func finish(_ index: Int, isAtEnd: Bool) {
         let isComplete = state.withLock { state in
             if isAtEnd, state.segments[index].end == nil {
@@ -205,7 +205,7 @@ extension PartSegments {
         if isDue {
             progress(TransferProgress(completed: storedByteCount, total: length, direction: .download))
         }
-        // Nothing more need arrive.
+        // More bytes may never arrive, so the report is delayed, not dropped.
         if let delay {
             queue.asyncAfter(deadline: .now() + delay / .seconds(1)) { [weak self] in self?.reportDelayed() }
         }
@@ -217,6 +217,6 @@ extension PartSegments {
 }
 
 extension [PartSegments.Segment] {
-    /// The size that a part has at least when it has the bytes up to each position.
+    /// The minimum size of a part that has the bytes up to each position.
     var neededSize: Int64 { filter { $0.position > $0.start }.map(\.position).max() ?? 0 }
 }

@@ -2,14 +2,14 @@
 import Foundation
 import TargetKit
 
-/// The file in which the positions of a part's segments are overwritten whenever bytes have been stored, so that they
-/// survive the end of the process. It has an identifier and the positions, in the byte order of the device.
+/// The file with the positions of a part's segments. It is updated whenever bytes are stored, so that the positions
+/// survive the end of the process. It contains an identifier and the positions, in the byte order of the device.
 ///
-/// After a crash of the system, the positions in the record are used.
+/// After a system crash, the positions in the record are used.
 final class PositionsFile: Sendable {
     private let descriptor: Int32
 
-    /// Replaces the file; returns `nil` if that isn't possible. The positions of the last record are used then.
+    /// Replaces the file; returns `nil` on failure. The positions in the last record are then used.
     init?(_ url: URL, identifier: UInt64, positions: [Int64]) {
         let words = [identifier] + positions.map { UInt64(bitPattern: $0) }
         guard let descriptor = words.withUnsafeBytes({ PartialFile.replace(url, by: $0) }) else { return nil }
@@ -20,7 +20,7 @@ final class PositionsFile: Sendable {
         close(descriptor)
     }
 
-    /// A failure isn't reported: then fewer bytes are continued.
+    /// Writes a position. A failure isn't reported, because it only means that more bytes are requested again.
     func write(_ position: Int64, of index: Int) {
         withUnsafeBytes(of: position) { bytes in
             _ = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(8 * (index + 1)))

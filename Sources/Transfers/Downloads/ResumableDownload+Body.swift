@@ -7,10 +7,10 @@ import FoundationNetworking
 #endif
 
 extension ResumableDownload {
-    /// Stores a body in a segment, and meanwhile the other segments that aren't complete.
+    /// Stores a body in a segment, and concurrently requests the other incomplete segments.
     ///
     /// - Parameters:
-    ///   - announcedByteCount: The number of bytes that the response is to bring; `nil` if it doesn't say.
+    ///   - announcedByteCount: The size of the body; `nil` if the response doesn't announce it.
     ///   - others: Requests another segment.
     func receive(
         _ body: ResponseBody,
@@ -37,7 +37,7 @@ extension ResumableDownload {
                 for (_, task) in requests { await task.value }
                 throw error
             }
-            // A plugin may let a request wait until this one has ended.
+            // A plugin may delay a request until this one ends.
             for (request, task) in requests where !request.isSent { task.cancel() }
             for (_, task) in requests { await task.value }
         } onCancel: {
@@ -58,12 +58,12 @@ extension ResumableDownload {
             try await writer.write(body)
             try Task.checkCancellation()
         } catch is DownloadWriter.EndOfSegment {
-            // The transport ends the exchange, which has no reader any more.
+            // The exchange has no reader any more, so the transport ends it.
         } catch is DownloadWriter.Overlong {
-            // What the server has sent isn't what it announced.
+            // The server didn't send what it announced.
             try? await writer.finish()
             await segments.perform { segments.discard(index, from: start) }
-            throw URLError.unusable("the body is longer than the \(announcedByteCount ?? 0) bytes that were announced")
+            throw URLError.unusable("the body exceeds the announced length of \(announcedByteCount ?? 0) bytes")
         } catch {
             try await writer.finish(after: error)
         }
@@ -80,11 +80,12 @@ extension ResumableDownload {
         }
     }
 
-    /// Checks the file, and moves it to its place if it is complete.
+    /// Checks the file, and moves it to its destination if it is complete.
     ///
     /// - Parameters:
     ///   - headers: The fields of the response.
-    ///   - contentStart: The position of the response's first byte; `nil` if it hasn't brought the end of the file.
+    ///   - contentStart: The position of the response's first byte; `nil` if the response doesn't contain the end of
+    ///     the file.
     func complete(
         _ result: ExchangeResult,
         headers: HTTPHeaders,
@@ -118,7 +119,7 @@ extension ResumableDownload {
             part.remove()
             throw URLError.unusable(error.description)
         } catch {
-            // The file is complete, so the next call requests its last byte only.
+            // The file is complete, so the next call requests only its last byte.
             if let record { part.write(record) }
             throw error
         }

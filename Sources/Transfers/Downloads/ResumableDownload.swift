@@ -6,9 +6,9 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// One request of a download that continues what earlier attempts have stored.
+/// One request of a download that continues the bytes of earlier attempts.
 final class ResumableDownload: Sendable {
-    /// What is there of the file.
+    /// The stored part of the file.
     private struct Stored: Sendable {
         var record: PartRecord
         var segments: [PartSegments.Segment]
@@ -19,44 +19,43 @@ final class ResumableDownload: Sendable {
             self.record = record
             self.segments = segments
             index = segments.firstIndex { !$0.isComplete } ?? segments.count - 1
-            // Of a complete file the last byte is requested again, so that the response shows whether it is still the
-            // current version.
+            // The last byte of a complete file is requested again, to validate that the file is still current.
             if segments[index].isComplete { self.segments[index].position -= 1 }
         }
 
         /// The first byte to request.
         var first: Int64 { segments[index].position }
-        /// The last byte to request; `nil`: the rest of the file.
+        /// The last byte to request; `nil` for the rest of the file.
         var last: Int64? { index == segments.count - 1 ? nil : segments[index].end.map { $0 - 1 } }
     }
 
-    /// The positions of a coded representation aren't those of the file.
+    /// Requests no content coding, because byte positions in a coded representation differ from those in the file.
     static let acceptedEncoding = "identity"
 
     let destination: DownloadDestination
-    /// How many ranges are requested at the same time.
+    /// The number of ranges that are requested at the same time.
     let maxSegments: Int
     let url: URL
     let part: DownloadPart
     /// The handle of the call.
     let handle: RequestHandle
     private let stored: Stored?
-    /// Whose request it is, as far as that is known before it is signed.
+    /// The requester, as far as it is known before the request is signed.
     private let requester: DownloadRequester
-    /// Whether the call has written what is stored.
+    /// Whether the call wrote the stored bytes.
     private let isOwnPart: Bool
-    /// Whether the call has written what was stored, with other credentials.
+    /// Whether the call dropped bytes that it had stored with other credentials.
     let hasDroppedOwnPart: Bool
-    /// The segments to which the request belongs; `nil` for the first request of an attempt.
+    /// The segments of the file; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
-    /// Whose request was sent.
+    /// The requester of the request that was sent.
     private let sent = Locked<DownloadRequester?>(nil)
 
     var isFirst: Bool { segments == nil }
-    /// Whether plugins have let the request through.
+    /// Whether the plugins let the request through.
     var isSent: Bool { sent.withLock { $0 != nil } }
-    /// The number of bytes that are there after a response with bytes of the file.
+    /// The number of stored bytes after a response with bytes of the file.
     var storedByteCount: Int64? { received.withLock(\.self)?.storedByteCount }
 
     /// Identifies the part that the response was stored in; `nil` if it can't be continued.
@@ -85,7 +84,7 @@ final class ResumableDownload: Sendable {
         stored = isAdmitted ? record.flatMap { Self.stored($0, in: part, of: url) } : nil
     }
 
-    /// Another request of the same attempt, for a segment.
+    /// Creates another request of the same attempt, for a segment.
     init(_ first: ResumableDownload, index: Int, of segments: PartSegments) {
         destination = first.destination
         maxSegments = first.maxSegments
@@ -106,7 +105,7 @@ final class ResumableDownload: Sendable {
     private static func stored(_ record: PartRecord, in part: DownloadPart, of url: URL) -> Stored? {
         var record = record
         guard record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else { return nil }
-        // Otherwise what wasn't flushed can be lost, or be zeros.
+        // After another boot, bytes that weren't flushed can be lost or zero.
         let isSameBoot = record.boot != nil && record.boot == Boot.current
         record.boot = Boot.current
         let size = part.size
@@ -143,7 +142,7 @@ final class ResumableDownload: Sendable {
         sent.withLock { $0 = requester }
     }
 
-    /// Whose request a response is for.
+    /// The requester of a response.
     private func requester(of result: ExchangeResult) -> DownloadRequester {
         var requester = sent.withLock(\.self) ?? requester
         if !result.redirects.isEmpty {
@@ -152,21 +151,21 @@ final class ResumableDownload: Sendable {
         return requester
     }
 
-    /// Ends the attempt, sent or not: another call can continue what is there. Removes what can't be continued.
+    /// Ends the attempt, so that another call can continue the stored bytes. Removes bytes that can't be continued.
     func end() {
         guard isFirst else { return }
         part.removeUnlessRecorded()
         part.unlock()
     }
 
-    /// Ends the attempt, and removes what is there, because the transport can't continue it.
+    /// Ends the attempt, and removes the stored bytes, because the transport can't continue them.
     func abandon() {
         part.remove()
         end()
     }
 
     /// Stores the body of a response. Returns the response with the file, or with the first bytes of a body that isn't
-    /// the file's.
+    /// part of the file.
     ///
     /// - Parameters:
     ///   - isAccepted: Whether the target accepts the status of a complete response.
@@ -194,7 +193,7 @@ final class ResumableDownload: Sendable {
             )
             return try await complete(result, headers: head.headers, segments, contentStart: 0)
         case .whole, .other:
-            if head.statusCode < 300, !isFirst { throw DownloadFailure.mustRestart(reason: "the segment was not sent") }
+            if head.statusCode < 300, !isFirst { throw DownloadFailure.mustRestart(reason: "the segment wasn't sent") }
             var refused = result
             refused.response.body = .data(try await body.excerpt)
             return refused
@@ -217,7 +216,7 @@ final class ResumableDownload: Sendable {
         if case .range = response, let owner = stored?.record.owner,
             !owner.admitsResponse(to: requester, isSameCall: isOwnPart)
         {
-            return .unusable(reason: "what there is was requested with other credentials")
+            return .unusable(reason: "the stored bytes were requested with other credentials")
         }
         return response
     }
@@ -228,7 +227,7 @@ final class ResumableDownload: Sendable {
         progress: (@Sendable (TransferProgress) -> Void)?
     ) -> PartSegments {
         let length = head.headers.uncodedLength
-        // A server that has answered a request for a range with the whole file may do so again.
+        // A server that responds to a range request with the whole file may do so again.
         let isDivided = stored == nil && record != nil && head.headers.values(for: .acceptRanges) == ["bytes"]
         let segments =
             if isDivided, let length { PartSegments.dividing(length, into: maxSegments) } else {
@@ -274,8 +273,8 @@ final class ResumableDownload: Sendable {
 }
 
 extension ExchangeResult {
-    /// The result for a file whose last part this response has brought: the parts are processed as a complete response
-    /// (RFC 9110 §15.3.7.3).
+    /// The result for a file that this response completes. The parts are processed as a complete response (RFC 9110
+    /// §15.3.7.3).
     fileprivate func asWhole(_ length: Int64) -> ExchangeResult {
         let head = response.head
         var headers = head.headers
@@ -289,7 +288,7 @@ extension ExchangeResult {
 }
 
 extension HTTPHeaders {
-    /// The size of the content in bytes; `nil` if it has a coding or no size is given.
+    /// The size of the content in bytes; `nil` if the content has a coding or no stated size.
     fileprivate var uncodedLength: Int64? { isUncoded ? contentLength : nil }
 }
 
@@ -308,7 +307,7 @@ extension ResponseBody {
 }
 
 extension TransportRequest {
-    /// Whether the response can be continued by a request for the rest.
+    /// Whether a request for the rest can continue the response.
     fileprivate var isResumable: Bool {
         guard case .none = body, (urlRequest.httpMethod ?? "GET") == "GET" else { return false }
         return ["Range", "If-Range"].allSatisfy { urlRequest.value(forHTTPHeaderField: $0) == nil }

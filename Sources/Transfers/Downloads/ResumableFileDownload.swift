@@ -6,13 +6,13 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Downloads the response of a call to a file, and continues what earlier attempts and calls have stored.
+/// Downloads the response of a call to a file, continuing the bytes of earlier attempts and calls.
 struct ResumableFileDownload: TransferDriver {
     let destination: DownloadDestination
-    /// How many ranges are requested at the same time.
+    /// The number of ranges that are requested at the same time.
     let maxSegments: Int
 
-    /// The number of bytes that a transport may hold until they are written. They are lost when the process is killed.
+    /// The maximum number of bytes that a transport buffers before writing. They are lost when the process is killed.
     private static let buffer = 64 << 10
 
     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
@@ -43,7 +43,7 @@ struct ResumableFileDownload: TransferDriver {
         }
     }
 
-    /// Requests what isn't stored yet.
+    /// Requests the missing bytes.
     private func send(
         _ prepared: TransportRequest,
         for download: ResumableDownload,
@@ -52,9 +52,9 @@ struct ResumableFileDownload: TransferDriver {
     ) async throws -> Response {
         let context = exchanges.context
         if download.hasDroppedOwnPart { resumptions.noteDroppedPart() }
-        // A segment is a request of its own, with what plugins have stored for its preparation.
+        // A segment has its own exchange, with a copy of the values that plugins stored in `prepare`.
         let others = exchanges.concurrent()
-        // Noted before plugins receive the response, and also if there is none.
+        // Noted before plugins receive the response, and even without a response.
         let note = { @Sendable in
             if let count = download.storedByteCount { context.transfer = TransferState(continuedByteCount: count) }
             if let part = download.partIdentifier { context[PartKey.self] = part }
@@ -83,7 +83,7 @@ struct ResumableFileDownload: TransferDriver {
         download.addFields(to: &request.urlRequest)
         request.destination = .stream(buffer: buffer)
         request.onSend = { download.note(sent: $0) }
-        // What has arrived is reported when it is stored.
+        // Bytes are reported when they are stored.
         if let progress = prepared.progress {
             request.progress = { step in if step.direction == .upload { progress(step) } }
         }
@@ -116,20 +116,20 @@ extension CallExchanges {
     }
 }
 
-/// The requests that a resumable download makes by itself, without asking plugins. They are counted for the whole call.
+/// Counts the requests that a resumable download sends without consulting plugins, for the whole call.
 final class DownloadResumptions: Sendable {
-    /// The number of times that a call begins again.
+    /// The maximum number of times that a call starts over.
     private static let restartLimit = 2
-    /// A server that divides a range into shorter parts makes too little progress.
+    /// The size below which a part of a range counts as short.
     private static let shortRange: Int64 = 64 << 10
-    /// The number of such parts.
+    /// The maximum number of short parts.
     private static let shortRangeLimit = 100
 
     private struct Counts: Sendable {
         var restarts = 0
         var shortRanges = 0
         var pauses = 0
-        /// How often the call has dropped what it had stored, because its credentials have changed.
+        /// The number of times that the call dropped its stored bytes because its credentials had changed.
         var droppedParts = 0
     }
 
@@ -140,7 +140,7 @@ final class DownloadResumptions: Sendable {
     /// Notes the number of times that the call was paused before the request.
     func note(pauses: Int) { counts.withLock { $0.pauses = pauses } }
 
-    /// Whether the download needs another request, at once.
+    /// Whether the download needs another request immediately.
     func continues(after error: TargetKitError, in exchanges: CallExchanges) -> Bool {
         if exchanges.isInterrupted { return false }
         let pauseCount = exchanges.pauseCount
@@ -153,7 +153,7 @@ final class DownloadResumptions: Sendable {
                 return counts.restarts <= Self.restartLimit
             case .isIncomplete(let receivedByteCount):
                 if receivedByteCount < Self.shortRange { counts.shortRanges += 1 }
-                // What one request has stored must be of use to the next one.
+                // The next request must be able to use the stored bytes.
                 return counts.droppedParts <= Self.restartLimit && counts.shortRanges <= Self.shortRangeLimit
             case .fileExists, nil: return false
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The readers of changes of single objects, each of which is notified only of changes of its own object.
+/// The readers of changes to single objects. Each reader is notified only of changes to its object.
 final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     private struct State: Sendable {
         var readers: [Key: [Int: AsyncStream<Void>.Continuation]] = [:]
@@ -10,7 +10,7 @@ final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// One element at once, and one whenever the object has changed since the last one was taken.
+    /// A sequence with one element immediately, and one after each change. Changes between two reads are combined.
     func changes(of key: Key) -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -32,7 +32,7 @@ final class KeyedChanges<Key: Hashable & Sendable>: Sendable {
     }
 
     private func remove(_ number: Int, of key: Key) {
-        // Released outside the lock: its end may run other code.
+        // Released outside the lock, because its termination handler may run other code.
         _ = state.withLock { state -> AsyncStream<Void>.Continuation? in
             let reader = state.readers[key]?.removeValue(forKey: number)
             if state.readers[key]?.isEmpty == true { state.readers[key] = nil }

@@ -2,11 +2,10 @@
 import Foundation
 import TargetKit
 
-/// Identifiers in the order of their keys. Taking the first one, and adding one at the end, cost the same however many
-/// there are.
+/// Identifiers in the order of their keys. Removing the first and appending take constant time.
 struct OrderedIDs<Key: Comparable & Sendable>: Sendable {
     private var entries: [(key: Key, id: UUID)] = []
-    /// The index of the first entry; those before it were taken.
+    /// The index of the first entry. Earlier entries were taken.
     private var start = 0
 
     var first: (key: Key, id: UUID)? { start < entries.count ? entries[start] : nil }
@@ -29,7 +28,7 @@ struct OrderedIDs<Key: Comparable & Sendable>: Sendable {
         start = 0
     }
 
-    /// The index of the first entry whose key doesn't come before.
+    /// The index of the first entry whose key isn't ordered before the given one.
     private func index(of key: Key, comesBefore: (Key) -> Bool) -> Int {
         var (low, high) = (start, entries.count)
         if let last = entries.last, low < high, comesBefore(last.key) { return high }

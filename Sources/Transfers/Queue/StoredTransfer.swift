@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A transfer as it is kept in the file of a queue. A later record replaces an earlier one with the same identifier.
+/// The record of a transfer in the file of a queue. A later record replaces an earlier one with the same identifier.
 struct StoredTransfer: Codable, Sendable {
     enum State: String, Codable, Sendable {
         case waiting, paused, failed
@@ -13,8 +13,8 @@ struct StoredTransfer: Codable, Sendable {
     var id: UUID
     /// The transfers start in the order of their numbers.
     var number: Int
-    /// The JSON of the target: another version of the app may not be able to decode it. `nil` for a transfer that was
-    /// removed.
+    /// The JSON of the target, because another version of the app may be unable to decode it. `nil` for a removed
+    /// transfer.
     var target: String?
     var priority = TransferPriority.normal
     var state: State
@@ -26,7 +26,8 @@ extension StoredTransfer {
     /// The record of a transfer that is no longer in the queue.
     static func removed(_ id: UUID) -> Self { Self(id: id, number: 0, state: .removed) }
 
-    /// The record of a transfer; one that is running is stored as waiting, and one that has ended for good as removed.
+    /// Creates the record of a transfer. A running transfer is stored as waiting, and a finished or cancelled one as
+    /// removed.
     ///
     /// - Parameters:
     ///   - target: The JSON of its target.
@@ -37,7 +38,7 @@ extension StoredTransfer {
         case .waiting, .running: break
         case .paused: state = .paused
         case .failed(let error) where error.stage == .cancelled || error.stage == .shutDown:
-            // The app was about to end: the next launch goes on.
+            // The app was about to end. The next launch continues the transfer.
             break
         case .failed:
             state = .failed
@@ -46,7 +47,7 @@ extension StoredTransfer {
         }
     }
 
-    /// The transfer as it is after a launch; `nil` if this version of the app can't decode it.
+    /// The transfer after a launch; `nil` if this version of the app can't decode it.
     func transfer<Target: TargetType & Codable>() -> Transfer<Target>? {
         guard let target: Target = target.flatMap(StoredTarget.decoded) else { return nil }
         let state: Transfer<Target>.State

@@ -3,16 +3,16 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// A download or upload of a ``TransferQueue``, as it was at one moment.
+/// A snapshot of a download or upload in a ``TransferQueue``.
 public struct Transfer<Target: TargetType>: Identifiable, Sendable {
     /// The state of a transfer.
     public enum State: Sendable {
-        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, there is a network that it
-        /// may use, and the delay after a failure has ended.
+        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, a network that it may use
+        /// is available, and the delay after a failure has ended.
         case waiting
         /// Its call is in progress.
         case running
-        /// It was paused, and starts again after ``TransferQueue/resume(_:)``.
+        /// It was paused. ``TransferQueue/resume(_:)`` starts it again.
         case paused
         /// Its call succeeded.
         case finished(Response)
@@ -22,7 +22,7 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
         /// It was cancelled.
         case cancelled
 
-        /// Whether the transfer is finished, has failed, or was cancelled.
+        /// Whether the transfer finished, failed, or was cancelled.
         public var hasEnded: Bool {
             switch self {
             case .waiting, .running, .paused: false
@@ -39,29 +39,38 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
     public internal(set) var priority: TransferPriority
     /// The state of the transfer.
     public internal(set) var state: State
-    /// The progress of the file: of the request's body if it has one, else of the response's; `nil` before the
-    /// first bytes of this launch.
+    /// The progress of the request's body if there is one, or else of the response's; `nil` before the first bytes of
+    /// this launch.
     public internal(set) var progress: TransferProgress?
+    /// The error of the last call if that failed in this launch, for example to show why the transfer is waiting; `nil`
+    /// otherwise.
+    public internal(set) var lastError: TargetKitError?
 
-    /// Creates a transfer, for previews and tests of what shows it.
+    /// Creates a transfer for previews and tests.
     public init(
         id: UUID = UUID(),
         target: Target,
         priority: TransferPriority = .normal,
         state: State,
-        progress: TransferProgress? = nil
+        progress: TransferProgress? = nil,
+        lastError: TargetKitError? = nil
     ) {
         self.id = id
         self.target = target
         self.priority = priority
         self.state = state
         self.progress = progress
+        self.lastError = lastError
     }
 }
 
 extension Transfer: RedactedDescription {
-    /// The target and the state in one line, without the target's values.
-    package var redactedDescription: String { "\(target.name), \(state.redactedDescription)" }
+    /// The target and the state in one line, without the target's values; for a transfer that is waiting, with the error
+    /// of its last call.
+    package var redactedDescription: String {
+        let reason = if state.isWaiting, let lastError { " after a failure: \(lastError)" } else { "" }
+        return "\(target.name), \(state.redactedDescription)\(reason)"
+    }
 }
 
 extension Transfer.State: RedactedDescription {
@@ -78,8 +87,8 @@ extension Transfer.State: RedactedDescription {
     }
 }
 
-/// Which of the waiting transfers of a ``TransferQueue`` starts first. Those with the same priority start in the order
-/// in which they were added.
+/// The priority with which a ``TransferQueue`` starts waiting transfers. Transfers with the same priority start in the
+/// order in which they were added.
 public enum TransferPriority: Int, Sendable, Codable, Comparable {
     /// After all others.
     case low
@@ -92,7 +101,7 @@ public enum TransferPriority: Int, Sendable, Codable, Comparable {
     public static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
 }
 
-/// The failure of an operation of a ``TransferQueue``. Its description says what happened and what to do.
+/// An error of a ``TransferQueue``. Its description states what happened and how to resolve it.
 public enum TransferQueueError: Error, Sendable, Hashable {
     /// Another queue uses the same file, in this process or in another one.
     case fileInUse(path: String)
@@ -110,12 +119,12 @@ public enum TransferQueueError: Error, Sendable, Hashable {
 }
 
 extension TransferQueueError: DescribedError {
-    /// What happened, and what to do.
+    /// What happened, and how to resolve it.
     package var redactedDescription: String {
         switch self {
         case .fileInUse(let path):
             "The queue file \(path) is in use by another queue. Create one queue for each file, and keep a reference to it."
-        case .unusableFile(let path, let reason): "The queue's file cannot be used: \(path): \(reason)"
+        case .unusableFile(let path, let reason): "The queue file can't be used: \(path): \(reason)"
         case .unknownTransfer(let id): "The queue has no transfer \(id). It was removed, or belongs to another queue."
         }
     }

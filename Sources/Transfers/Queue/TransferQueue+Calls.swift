@@ -4,8 +4,8 @@ import TargetKit
 import TargetKitPlugins
 
 extension TransferQueue {
-    /// Changes transfers, stores the changes, and ends the calls of those that are no longer running. Returns the
-    /// targets of those that had not ended and had no call.
+    /// Changes transfers, stores the changes, and cancels the calls of transfers that are no longer running. Returns
+    /// the targets of transfers that hadn't ended and had no call.
     @discardableResult
     func change(_ ids: [UUID], change: (inout Transfer<Target>) -> Void) -> [Target] {
         let (calls, idle) = update { content in
@@ -31,7 +31,7 @@ extension TransferQueue {
         return idle
     }
 
-    /// Stores changes later. Called while the content is locked, so that they are stored in their order.
+    /// Stores changes later. Called while the content is locked, so that changes are stored in order.
     func save(_ records: [StoredTransfer]) {
         guard let store, !records.isEmpty else { return }
         let content = content
@@ -40,7 +40,7 @@ extension TransferQueue {
         }
     }
 
-    /// Starts waiting transfers while there is room.
+    /// Starts waiting transfers up to the limit.
     func startWaiting() {
         guard isNetworkUsable else { return }
         let time = elapsed.current
@@ -53,13 +53,13 @@ extension TransferQueue {
 
     /// Starts waiting transfers at the end of the shortest delay.
     private func startLater() {
-        // Under the lock: an older state must not replace the delay of a newer one.
+        // Under the lock, because an older state must not replace the delay of a newer one.
         delayTask.withLock { task in
             let delay = content.read { $0.wait(at: elapsed.current) }
             if task == nil, delay == nil { return }
             task?.cancel()
             task = delay.map { delay in
-                // A queue that is released goes on until its transfers have ended.
+                // A released queue continues until its transfers have ended.
                 Task { [self, clock] in
                     guard (try? await clock.wait(for: max(.milliseconds(10), delay))) != nil else { return }
                     startWaiting()
@@ -87,8 +87,8 @@ extension TransferQueue {
         if !isWanted { call.cancel(keepingUpload: true) }
     }
 
-    /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, which
-    /// came first.
+    /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, because
+    /// the call ended before it could be cancelled.
     private func end(_ transfer: Transfer<Target>, result: Result<Response, TargetKitError>) {
         let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
         let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
@@ -101,11 +101,14 @@ extension TransferQueue {
             item.call = nil
             var delay: TransferRetry?
             switch (result, item.transfer.state) {
-            case (.success(let response), _): item.transfer.state = .finished(response)
+            case (.success(let response), _):
+                item.transfer.state = .finished(response)
+                item.transfer.lastError = nil
             case (.failure(let error), .running):
                 let isRepeated = retry != nil && item.interruptions.callFailed(with: item.transfer.progress, at: time)
                 if isRepeated, !waits { delay = retry }
                 item.transfer.state = waits || isRepeated ? .waiting : .failed(error)
+                item.transfer.lastError = error
                 item.failure = failure
             case (.failure, _): break
             }
@@ -127,7 +130,7 @@ extension TransferQueue {
 // MARK: - The network
 
 extension TransferQueue {
-    /// Whether there is a network that transfers may use, as far as it is known.
+    /// Whether a network that transfers may use is known to be available.
     private var isNetworkUsable: Bool { reachability.serves(options) }
 
     /// Whether a transfer waits for the network after a failure.
@@ -184,8 +187,8 @@ struct StartedCall: Sendable {
 }
 
 extension CallOptions {
-    /// Whether an upload stays on the server when its call is cancelled, whatever
-    /// ``ResumableUpload/terminatedOnCancel`` says.
+    /// Whether an upload stays on the server when its call is cancelled, regardless of
+    /// ``ResumableUpload/terminatedOnCancel``.
     var keepsUpload: Locked<Bool>? {
         get { self[KeepsUploadKey.self] }
         set { self[KeepsUploadKey.self] = newValue }

@@ -9,12 +9,12 @@ extension TransferQueue {
         /// The JSON of the target; empty in a queue without a file.
         let json: String
         let number: Int
-        /// What is stored of the failure. Not asked of the error under the lock, because that can run code of the app.
+        /// The stored form of the failure. It isn't computed under the lock, because that can run the app's code.
         var failure: StoredFailure?
         /// The call, from its start to its completion.
         var call: Call?
         var interruptions = TransferInterruptions()
-        /// Where the transfer waits; `nil` if it doesn't.
+        /// The place where the transfer waits; `nil` if it doesn't wait.
         fileprivate var place: WaitingPlace?
 
         init(_ transfer: Transfer<Target>, json: String, number: Int, failure: StoredFailure? = nil) {
@@ -36,13 +36,13 @@ extension TransferQueue {
         private(set) var order: [UUID] = []
         /// The transfers that can start, by priority.
         private var ready: [TransferPriority: OrderedIDs<WaitingPlace.Rank>] = [:]
-        /// The transfers that wait after a failure, by the end of their delay.
+        /// The transfers that are delayed after a failure, ordered by the end of the delay.
         private var delayed = OrderedIDs<Duration>()
         private var delays = RetryDelays<UUID>()
         var nextNumber = 0
         var maxConcurrent: Int
         var storageError: TransferQueueError?
-        /// The number of calls that haven't ended, also of transfers that are paused or removed by now.
+        /// The number of calls in progress, including calls of paused and removed transfers.
         var callCount = 0
 
         init(maxConcurrent: Int) {
@@ -59,13 +59,13 @@ extension TransferQueue {
         /// Adds a transfer.
         mutating func insert(_ item: Item) {
             items[item.transfer.id] = item
-            // Another call can have stored a later number first.
+            // A concurrent call can store a later number first.
             let place = order.lastIndex { (items[$0]?.number ?? 0) < item.number }.map { $0 + 1 } ?? 0
             order.insert(item.transfer.id, at: place)
             updatePlace(of: item.transfer.id)
         }
 
-        /// Replaces a transfer that has changed.
+        /// Replaces a changed transfer.
         mutating func replace(_ item: Item) {
             items[item.transfer.id] = item
             updatePlace(of: item.transfer.id)
@@ -97,7 +97,7 @@ extension TransferQueue {
             items[id]?.interruptions.callAdvances()
         }
 
-        /// Records a call that has begun. Returns whether the call is still wanted.
+        /// Records a started call. Returns whether the call is still wanted.
         mutating func began(_ call: StartedCall, of id: UUID) -> Bool {
             // The call may have ended already.
             guard case .starting? = items[id]?.call else { return items[id] != nil }
@@ -110,7 +110,7 @@ extension TransferQueue {
 // MARK: - What starts next
 
 extension TransferQueue.Content {
-    /// Marks the waiting transfers for which there is room as running, and returns them.
+    /// Marks waiting transfers as running, up to the limit, and returns them.
     mutating func startNext(at time: Duration) -> [Transfer<Target>] {
         guard delays.wait(at: time) == .zero else { return [] }
         while let (end, id) = delayed.first, end <= time {
@@ -129,7 +129,7 @@ extension TransferQueue.Content {
         return starting
     }
 
-    /// The time until a transfer can start after a delay; `nil` if none waits for that.
+    /// The time until the next delayed transfer can start; `nil` if none is delayed.
     func wait(at time: Duration) -> Duration? {
         guard callCount < maxConcurrent else { return nil }
         let all = delays.wait(at: time)
@@ -173,32 +173,32 @@ extension TransferQueue.Content {
 // MARK: - Delays
 
 extension TransferQueue.Content {
-    /// Delays a transfer that has failed, or all of them if there was no response.
+    /// Delays a failed transfer, or all transfers if there was no response.
     mutating func delay(_ id: UUID, after failure: TransferRetry, at time: Duration) {
         switch failure {
         case .unavailable(let delay): delays.addUnavailable(id, retryAfter: delay, at: time)
-        // Calls that fail together delay the others once.
+        // Calls that fail together delay the other transfers once.
         case .noResponse where delays.wait(at: time) > .zero: delays.countFailure(of: id)
         case .noResponse: delays.addNoResponse(id, at: time)
         }
         updatePlace(of: id)
     }
 
-    /// Ends the delays of a transfer, and those of all that aren't the server's.
+    /// Ends the delay of a transfer, and all delays that the server didn't set.
     mutating func endDelays(of id: UUID) {
         delays.remove(id)
         updatePlace(of: id)
     }
 
-    /// Ends the delays that aren't the server's.
+    /// Ends the delays that the server didn't set.
     mutating func endNoResponse() {
         delays.endNoResponse()
     }
 }
 
-/// Where a transfer waits.
+/// The place where a transfer waits.
 enum WaitingPlace: Sendable, Hashable {
-    /// The order of the transfers with one priority: those with fewer failures first.
+    /// The order of transfers with the same priority: fewer failures first.
     struct Rank: Sendable, Hashable, Comparable {
         private let failureCount: Int
         private let number: Int

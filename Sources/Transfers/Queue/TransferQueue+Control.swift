@@ -16,7 +16,7 @@ extension TransferQueue {
         var json = ""
         if store != nil {
             do { json = try StoredTarget.json(of: target) } catch {
-                throw .unusableFile(path: "\(type(of: target))", reason: "the target cannot be encoded as JSON")
+                throw .unusableFile(path: "\(type(of: target))", reason: "the target can't be encoded as JSON")
             }
         }
         let number = content.update { content in
@@ -30,12 +30,12 @@ extension TransferQueue {
         return transfer.id
     }
 
-    /// Pauses a waiting or running transfer. A resumable transfer keeps what was transferred.
+    /// Pauses a waiting or running transfer. A resumable transfer later continues where it stopped.
     public func pause(_ id: UUID) {
         change([id], change: Self.pause)
     }
 
-    /// Returns a paused, failed or cancelled transfer to the waiting state, and ends the delay after a failure.
+    /// Returns a paused, failed or cancelled transfer to the waiting state, and ends its delay after a failure.
     public func resume(_ id: UUID) {
         content.update { $0.endDelays(of: id) }
         change([id], change: Self.resume)
@@ -75,13 +75,13 @@ extension TransferQueue {
         change([id]) { $0.priority = priority }
     }
 
-    /// Removes a transfer from the queue, after cancelling it if it hasn't ended. The file of a download that is
-    /// finished stays.
+    /// Removes a transfer from the queue, after cancelling it if it hasn't ended. Doesn't remove the file of a finished
+    /// download.
     public func remove(_ id: UUID) {
         remove([id])
     }
 
-    /// Removes the transfers that are finished, have failed, or were cancelled.
+    /// Removes the transfers that finished, failed, or were cancelled.
     public func removeEnded() {
         remove(content.value.transfers.filter(\.state.hasEnded).map(\.id))
     }

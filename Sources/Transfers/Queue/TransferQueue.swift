@@ -18,52 +18,53 @@ import Observation
 /// for await transfers in queue.updates { show(transfers) }
 /// ```
 ///
-/// Targets should use a task that can be continued, `HTTPTask.download(to:)` with `.resumable` or a resumable upload:
-/// other transfers begin again after a pause or a launch. A transfer that was running when the process ended, or when
-/// its call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again at
-/// the next launch.
+/// Targets should use a resumable task, which is `HTTPTask.download(to:)` with `.resumable` or a resumable upload.
+/// Other transfers start over after a pause or a launch. A transfer that was running when the process ended, or whose
+/// call was cancelled by other code (`Provider.cancelAll()`, shutting down a scope), starts again at the next launch.
 ///
-/// After a failure without a response, or status 408, 425, 429 or 500–599, a transfer waits, and starts again after a
-/// delay: up to 1 second, then up to 5 minutes, or the time in `Retry-After`. It fails after 7 days without progress,
-/// or if it is interrupted 5 times at the same place. A call that the server may have processed isn't repeated, unless
-/// it is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other failure is final.
+/// After a failure without a response, or status 408, 425, 429 or 500–599, the queue retries a transfer after a delay
+/// that grows from 1 second to at most 5 minutes, or after the time in `Retry-After`. A transfer fails after 7 days
+/// without progress, or if it is interrupted 5 times at the same position. A call that the server may have processed
+/// isn't retried, unless it is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other
+/// failure is final.
 ///
-/// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have
-/// ended: pause them to stop it. Transfers that haven't ended are restored; waiting ones start immediately.
+/// Create the queue with the same file at every launch. It restores unfinished transfers, and starts waiting ones
+/// immediately. A released queue continues until its transfers have ended. To stop it, pause them.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     let provider: Provider<Target>
     let options: CallOptions
     let reachability: Reachability?
     let content: ObservedValue<Content>
     let store: TransferStore?
-    /// The queue on which calls report.
+    /// The queue on which calls report their events.
     let callbacks = DispatchQueue(label: "TargetKit.transfers")
     let networkTask = Locked<Task<Void, Never>?>(nil)
     /// Starts transfers at the end of a delay.
     let delayTask = Locked<Task<Void, Never>?>(nil)
     let clock: any Clock<Duration>
-    /// The time since the creation, which delays are measured by.
+    /// The time since the creation of the queue, which measures delays.
     let elapsed: ElapsedTime
     /// The readers of single transfers.
     let ends = KeyedChanges<UUID>()
     private let changes = ObservedChanges()
 
     /// The number of entries in the file that this version of the app can't decode, for example because a case of the
-    /// target was renamed. They stay in the file.
+    /// target was renamed. The entries stay in the file.
     public let unreadableCount: Int
 
     /// Creates a queue, and starts the transfers that its file contains.
     ///
     /// - Parameters:
     ///   - provider: Makes the calls. Its clock measures the delays.
-    ///   - file: Where the transfers are kept, in a folder that isn't synchronized. Targets are written to it as JSON,
-    ///     with mode 0600: they should not contain secrets. Default `nil`: they are kept in memory.
-    ///   - maxConcurrent: How many transfers run at the same time; default: 3, at least 1.
+    ///   - file: The file that stores the transfers, in a folder that isn't synchronized. It contains the targets as
+    ///     JSON and has mode 0600, so targets should not contain secrets. Default `nil`: the transfers are stored in
+    ///     memory.
+    ///   - maxConcurrent: The maximum number of running transfers, at least 1; default: 3.
     ///   - options: Override the target's and the provider's options, for example
     ///     `.setting(\.allowsExpensive, false)`; default: none.
-    ///   - reachability: Transfers start only while it reports a network that they may use, and one that fails without
-    ///     a network waits for it. The queue starts it. Default `nil`: the network isn't considered, and transfers are
-    ///     tried again after delays.
+    ///   - reachability: Reports whether the transfers may use the network. Transfers start only while they may, and a
+    ///     transfer that fails without a network waits for it. The queue starts the object. Default `nil`: failed
+    ///     transfers are retried after delays, regardless of the network.
     /// - Throws: ``TransferQueueError`` if the file can't be used.
     public init(
         _ provider: Provider<Target>,
@@ -104,20 +105,20 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
 
     /// The transfers in the order in which they were added, including those that have ended.
     ///
-    /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14).
+    /// A SwiftUI view that reads this property is updated when the transfers change (iOS 17, macOS 14).
     public var transfers: [Transfer<Target>] {
         changes.access()
         return content.value.transfers
     }
 
-    /// A transfer; `nil` if the queue doesn't have it.
+    /// The transfer with an identifier; `nil` if the queue doesn't have it.
     public subscript(id: UUID) -> Transfer<Target>? {
         changes.access()
         return content.read { $0.items[id]?.transfer }
     }
 
-    /// The current transfers, followed by the transfers after each change. A slow reader receives only the latest
-    /// value. The sequence ends when the queue is released. Each sequence has one reader.
+    /// A sequence of the current transfers, and of the transfers after each change. A slow reader receives only the
+    /// latest value. The sequence ends when the queue is released. Each sequence supports one reader.
     public var updates: AsyncStream<[Transfer<Target>]> {
         let content = content
         let changes = content.changes()
@@ -127,7 +128,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// How many transfers run at the same time, at least 1. Lowering it doesn't stop running transfers.
+    /// The maximum number of running transfers, at least 1. Lowering it doesn't stop running transfers.
     public var maxConcurrent: Int {
         get { content.read(\.maxConcurrent) }
         set {
@@ -136,14 +137,14 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// The error of the last write to the file, or `nil` if it succeeded. Changes that couldn't be written are written
-    /// with the next one; until then a launch doesn't know them, and for example starts a paused transfer again.
+    /// The error of the last write to the file, or `nil` if it succeeded. Failed changes are written with the next
+    /// change. A launch before that doesn't have them, and starts a paused transfer again, for example.
     public var storageError: TransferQueueError? { content.read(\.storageError) }
 
     /// Waits until a transfer has ended, and returns its response.
     ///
-    /// - Throws: The `TargetKitError` of the transfer, `CancellationError` if it was cancelled or the waiting task is,
-    ///   or ``TransferQueueError/unknownTransfer(_:)``.
+    /// - Throws: The `TargetKitError` of the transfer, `CancellationError` if the transfer or the waiting task is
+    ///   cancelled, or ``TransferQueueError/unknownTransfer(_:)``.
     public func response(of id: UUID) async throws -> Response {
         for await _ in ends.changes(of: id) {
             guard let transfer = content.read({ $0.items[id]?.transfer }) else { break }

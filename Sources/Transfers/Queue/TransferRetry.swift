@@ -3,11 +3,11 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-/// How a transfer is tried again after a failure.
+/// The way in which a failed transfer is retried.
 enum TransferRetry: Sendable {
-    /// After the delay of all transfers.
+    /// After a delay that applies to all transfers.
     case noResponse
-    /// After a delay of its own, which the server can determine.
+    /// After a delay of this transfer, which the server can set.
     case unavailable(Duration?)
 
     /// `nil` if the failure is final.
@@ -24,36 +24,36 @@ enum TransferRetry: Sendable {
 }
 
 extension TargetKitError {
-    /// Whether there was no connection, or none that lasted until the response.
+    /// Whether there was no connection, or it was lost before the response.
     fileprivate var isOutage: Bool {
         guard stage == .transport || stage == .request else { return false }
         return switch kind {
         case .offline, .cannotConnect, .timedOut: true
-        // Not a response that is invalid or has another checksum, which would be received again and again.
+        // A response that is invalid or has another checksum isn't an outage. It would be received again.
         case .connectionLost: (underlying as? URLError)?.code == .networkConnectionLost
         default: false
         }
     }
 
-    /// Whether the server can't have processed the call, or another call is safe, or goes on with what it has.
+    /// Whether the server can't have processed the call, or another call is safe or continues it.
     fileprivate var isSafeToRepeat: Bool {
         isUnsent || isContinuable
             || request?.isRepeatable() ?? HTTPMethod.idempotent.contains(target?.method ?? .get)
     }
 }
 
-/// The failures of a transfer since it has last advanced.
+/// The failures of a transfer since its last progress.
 struct TransferInterruptions: Sendable {
-    /// How often a transfer can be interrupted at the same place, or before it.
+    /// The maximum number of interruptions at or before the same position.
     private static let limit = 5
-    /// How long a transfer can fail without advancing.
+    /// The longest time for which a transfer may fail without progress.
     private static let longest = Duration.seconds(7 * 86_400)
 
     private var count = 0
     private var start: Duration?
-    /// The number of bytes that the best call has transferred.
+    /// The largest number of bytes that a call transferred.
     private var best: Int64 = 0
-    /// Whether the call has transferred bytes.
+    /// Whether the call transferred bytes.
     private var hasMoved = false
 
     mutating func callBegins() {
@@ -64,7 +64,7 @@ struct TransferInterruptions: Sendable {
         hasMoved = true
     }
 
-    /// Records that a call was interrupted. Returns whether the transfer should be tried again.
+    /// Records that a call was interrupted. Returns whether to retry the transfer.
     mutating func callFailed(with progress: TransferProgress?, at time: Duration) -> Bool {
         let start = start ?? time
         self.start = start

@@ -16,7 +16,7 @@ final class TransferStore: Sendable {
     private struct Stored: Sendable {
         /// The latest record of each transfer in the file.
         var records: [UUID: StoredTransfer] = [:]
-        /// Whether the file lacks them, because something else has removed, emptied or replaced it.
+        /// Whether the file lacks the records, because another process removed, emptied or replaced it.
         var isLost = false
 
         var inOrder: [StoredTransfer] { records.values.sorted { $0.number < $1.number } }
@@ -31,7 +31,7 @@ final class TransferStore: Sendable {
     /// The number of lines that aren't records.
     let unreadableCount: Int
     private let log: Log
-    /// Refuses the file to other queues.
+    /// Prevents other queues from using the file.
     private let owner: FileLock
     private let queue = DispatchQueue(label: "TargetKit.transfers.file")
     private let pending = Locked(Pending())
@@ -40,7 +40,7 @@ final class TransferStore: Sendable {
     init(_ file: URL) throws(TransferQueueError) {
         do throws(RecordLogFailure) {
             log = try Log(file)
-            // A process that is just being started has the descriptors of this one for a moment.
+            // A child process briefly inherits the descriptors of this process.
             guard let owner = try log.lock(named: "owner", waiting: .milliseconds(200)) else {
                 throw .inUse(path: file.path)
             }
@@ -57,7 +57,7 @@ final class TransferStore: Sendable {
         }
     }
 
-    /// Writes records later. A record that can't be written is written with the next ones.
+    /// Writes records later. If that fails, they are written with the next records.
     ///
     /// - Parameter completion: Called when the records are on permanent storage, or couldn't be written.
     func write(
@@ -73,7 +73,7 @@ final class TransferStore: Sendable {
         if begins { queue.async { self.writePending() } }
     }
 
-    /// Writes a new record, and returns when it is on permanent storage. After a failure, it isn't written later.
+    /// Writes a new record, and returns when it is on permanent storage. If that fails, the record isn't written later.
     func add(_ record: StoredTransfer) async throws(TransferQueueError) {
         let error = await withUnsafeContinuation { continuation in
             write([record]) { error in

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A record with its version and checksum, as it is stored in a file of its own.
+/// A record with its version and checksum, stored in a separate file.
 struct ChecksummedRecord<Record: Codable>: Codable {
     private var version = 1
     private var checksum: String

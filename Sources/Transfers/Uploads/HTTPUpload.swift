@@ -5,7 +5,7 @@ import TargetKit
 /// The fields of the requests of HTTP's resumable uploads (draft-ietf-httpbis-resumable-upload-12), and the meaning of
 /// its responses.
 enum HTTPUpload {
-    /// The version of the draft's breaking changes. A server ignores requests with another one.
+    /// The draft's interop version. A server ignores requests with another version.
     static let interopVersion = "8"
     static let contentType = "application/partial-upload"
     private static let problems = "https://iana.org/assignments/http-problem-types#"
@@ -34,7 +34,7 @@ enum HTTPUpload {
         return .supported(UploadSupport(limits: limits))
     }
 
-    /// Why content of a length isn't accepted; `nil` if it is.
+    /// The reason why the server doesn't accept content of a length; `nil` if it does.
     static func failure(of limits: UploadLimits, length: Int64) -> UploadFailure? {
         if let limit = limits.maxSize, limit < length { return .tooLarge(length: length, limit: limit) }
         return nil
@@ -44,7 +44,7 @@ enum HTTPUpload {
         let limits = UploadLimits(response.headers)
         if response.status == 413 {
             if let failure = failure(of: limits, length: length) { return .failed(failure) }
-            // The server knows the protocol: the content is sent in parts.
+            // The server supports the protocol, so the content is sent in parts.
             if step.isCompleting, let size = limits.maxAppendSize, size > 0, size < length {
                 return .unknownOffset(limits: limits)
             }
@@ -55,7 +55,7 @@ enum HTTPUpload {
         }
         guard response.isSuccess else { return .refused }
         guard let location = response.headers[.location], !location.isEmpty else {
-            return .failed(.invalidResponse("it has no Location, which is the URL of the upload"))
+            return .failed(.invalidResponse("it has no Location with the URL of the upload"))
         }
         return .created(location: location, offset: 0, limits: limits, expiry: nil)
     }
@@ -67,11 +67,11 @@ enum HTTPUpload {
         default: return response.isFinal ? .gone : .refused
         }
         if case .value(let other) = headers.number(.uploadLength, allowsParameters: true), other != length {
-            return .failed(.invalidResponse("its Upload-Length is \(other), and that of the content \(length)"))
+            return .failed(.invalidResponse("its Upload-Length is \(other), but the content has \(length) bytes"))
         }
         if headers.uploadComplete == true { return .complete }
         guard case .value(let offset) = headers.number(.uploadOffset, allowsParameters: true) else {
-            return .failed(.invalidResponse("its Upload-Offset is missing or is not a number"))
+            return .failed(.invalidResponse("its Upload-Offset is missing or isn't a number"))
         }
         guard offset <= length else {
             return .failed(.invalidResponse("its Upload-Offset \(offset) is beyond the length \(length)"))
@@ -94,7 +94,7 @@ enum HTTPUpload {
         case 200...299: break
         default: return .refused
         }
-        // The server hasn't completed the upload, or doesn't say so.
+        // The server hasn't completed the upload, or doesn't report it.
         if step.isCompleting { return .unknownOffset(limits: limits) }
         let range = step.range
         switch headers.number(.uploadOffset, allowsParameters: true) {
@@ -109,7 +109,7 @@ enum HTTPUpload {
 }
 
 extension UploadResponse {
-    /// Whether the body is a problem (RFC 9457) of a type.
+    /// Whether the body is a problem document (RFC 9457) of a type.
     fileprivate func hasProblem(_ type: String) -> Bool {
         struct Problem: Decodable { var type: String? }
         guard headers[.contentType]?.lowercased().hasPrefix("application/problem+json") == true else { return false }

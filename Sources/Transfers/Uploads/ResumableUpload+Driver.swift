@@ -10,11 +10,11 @@ extension ResumableUpload {
     /// The time limit of the request that deletes a cancelled upload.
     private static let deletionTimeout = Duration.seconds(10)
 
-    /// Creates or continues the upload, and sends its content in as many requests as that takes.
+    /// Creates or continues the upload, and sends its content in as many requests as necessary.
     ///
-    /// - Throws: `TargetKitError` of the request that has failed.
+    /// - Throws: The `TargetKitError` of the failed request.
     public func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
-        // A sample answers the target's request.
+        // A stub responds to the target's request.
         if exchanges.isStubbed { return try await exchanges.send(request) }
         let session = try await session(of: request, exchanges: exchanges)
         while true {
@@ -33,13 +33,13 @@ extension ResumableUpload {
         }
     }
 
-    /// Closes the state of the upload, and deletes a cancelled upload from the server if the app wants that.
+    /// Closes the state of the upload, and deletes a cancelled upload from the server if the options request it.
     public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {
         guard let session = exchanges.context[UploadSessionKey.self] else { return }
         let isKept = exchanges.context.options.keepsUpload?.withLock(\.self) == true
-        // The session refers to the exchanges.
+        // Breaks the reference cycle: the session has a reference to the exchanges.
         exchanges.context[UploadSessionKey.self] = nil
-        // Not an exchange that the transport has cancelled.
+        // Excludes an exchange that the transport cancelled.
         let isCancelled = exchanges.isInterrupted && result.isCancelled
         guard let request = await session.end(isCancelled: isCancelled && !isKept) else { return }
         var step = UploadStep(kind: .delete, request: request, session: session)
@@ -51,11 +51,11 @@ extension ResumableUpload {
         exchanges.sendInBackground(deletion)
     }
 
-    /// The upload of the call, which is opened by the first attempt.
+    /// The session of the call's upload. The first attempt opens it.
     private func session(of original: URLRequest, exchanges: CallExchanges) async throws -> UploadSession {
         if let session = exchanges.context[UploadSessionKey.self] { return session }
         if exchanges.isStreamed {
-            throw InvalidRequest.notResumable("its response is streamed: make a request of it")
+            throw InvalidRequest.notResumable("its response is streamed; use request instead of stream")
         }
         let session = try await exchanges.context.cancellable {
             try await UploadSession(self, of: original, over: exchanges)
@@ -71,7 +71,7 @@ extension Result<Response, TargetKitError> {
     }
 }
 
-/// The upload of a call.
+/// The session of a call's upload.
 private enum UploadSessionKey: RequestContextKey { typealias Value = UploadSession }
 
 extension CallExchanges {
@@ -88,7 +88,7 @@ extension CallExchanges {
         request.progress = step.progress(progress)
         if step.isCrossOrigin { request.isCrossOrigin = true }
         let session = step.session
-        // An interim response can make it possible.
+        // An interim response can make the call pausable.
         setPausable(session.isRepeatable)
         let failure = Locked<UploadFailure?>(nil)
         session.note(&request, of: step, failure)
@@ -115,7 +115,7 @@ extension CallExchanges {
 }
 
 extension UploadSession {
-    /// Has the session note when a request and its content are sent, and the interim responses to it.
+    /// Notifies the session when the request and its content are sent, and of interim responses.
     fileprivate func note(
         _ request: inout TransportRequest,
         of step: UploadStep,
@@ -125,7 +125,7 @@ extension UploadSession {
         let isCompleting = step.isCompleting && step.kind != .plain && !step.range.isEmpty
         var isReadLater = false
         if isCompleting {
-            // A signature may read the body before it is sent.
+            // A signing plugin may read the body before it is sent.
             isReadLater = request.body.reportsReading { if isSent.withLock(\.self) { self.noteSentCompletely() } }
         }
         request.onSend = { [isReadLater] sent in
@@ -144,7 +144,7 @@ extension UploadSession {
 }
 
 extension UploadSession {
-    /// Keeps the last request before redirects, whose fields a deletion needs.
+    /// Stores the last request before redirects, because a deletion needs its fields.
     fileprivate func note(_ request: URLRequest, of step: UploadStep) {
         guard step.kind == .create || step.kind == .query || step.kind == .append else { return }
         state.withLock { $0.lastRequest = request }
@@ -152,8 +152,8 @@ extension UploadSession {
 }
 
 extension TransportRequest.Body {
-    /// Reports when all of the body of a request that completes an upload was read: the server can then have it without
-    /// a response. Returns `false` if that isn't known, because the body is in memory.
+    /// Reports when the whole body of a request that completes an upload was read, because the upload can then be
+    /// complete without a response. Returns `false` for a body in memory, whose reading can't be observed.
     fileprivate mutating func reportsReading(_ report: @escaping @Sendable () -> Void) -> Bool {
         guard case .stream(let source) = self, var part = source as? FilePartSource else { return false }
         part.didReadAll = report

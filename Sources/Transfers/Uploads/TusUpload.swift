@@ -6,7 +6,7 @@ import TargetKit
 enum TusUpload {
     static let version = "1.0.0"
     static let contentType = "application/offset+octet-stream"
-    /// The size up to which the content is sent with the request that creates the upload.
+    /// The maximum size of content that is sent in the request that creates the upload.
     static let creationSize: Int64 = 1 << 20
     /// The size of requests that have a checksum.
     static let checkedChunkSize: Int64 = 8 << 20
@@ -35,7 +35,7 @@ enum TusUpload {
         if response.isTransient { return .refused }
         let extensions = headers.list(.tusExtension)
         guard !headers.contains(.tusExtension) || extensions.contains("creation") else {
-            return .failed(.unsupported("the server's tus has no extension \"creation\""))
+            return .failed(.unsupported("the server doesn't support the tus extension \"creation\""))
         }
         if case .value(let limit) = headers.number(.tusMaxSize), limit > 0, limit < length {
             return .failed(.tooLarge(length: length, limit: limit))
@@ -64,7 +64,7 @@ enum TusUpload {
             return .failed(.tooLarge(length: length, limit: limit))
         case 200...299:
             guard let location = response.headers[.location], !location.isEmpty else {
-                return .failed(.invalidResponse("it has no Location, which is the URL of the upload"))
+                return .failed(.invalidResponse("it has no Location with the URL of the upload"))
             }
             let offset: Int64? =
                 if case .value(let offset) = response.headers.number(.uploadOffset) { offset } else { nil }
@@ -83,13 +83,13 @@ enum TusUpload {
         default: return response.isFinal ? .gone : .refused
         }
         guard case .value(let offset) = offset else {
-            return .failed(.invalidResponse("its Upload-Offset is missing or is not a number"))
+            return .failed(.invalidResponse("its Upload-Offset is missing or isn't a number"))
         }
         switch headers.number(.uploadLength) {
         case .absent, .value(length): break
         case .value(let other):
-            return .failed(.invalidResponse("its Upload-Length is \(other), and that of the content \(length)"))
-        case .malformed: return .failed(.invalidResponse("its Upload-Length is not a number"))
+            return .failed(.invalidResponse("its Upload-Length is \(other), but the content has \(length) bytes"))
+        case .malformed: return .failed(.invalidResponse("its Upload-Length isn't a number"))
         }
         guard offset <= length else {
             return .failed(.invalidResponse("its Upload-Offset \(offset) is beyond the length \(length)"))

@@ -2,19 +2,19 @@
 import Foundation
 import TargetKit
 
-/// The algorithm of the checksums of tus, with which a server checks each request.
+/// The algorithm of the tus checksums, with which a server verifies each request.
 enum UploadChecksum: String, Sendable, Codable {
     case sha256
     case sha1
 
-    /// The best algorithm of a `Tus-Checksum-Algorithm` field; `nil` if it names none of them.
+    /// The best supported algorithm of a `Tus-Checksum-Algorithm` field; `nil` if none is supported.
     init?(listedIn field: String) {
         let names = field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         guard let best = [Self.sha256, .sha1].first(where: { names.contains($0.rawValue) }) else { return nil }
         self = best
     }
 
-    /// The value of `Upload-Checksum` for a body. Reads the body.
+    /// Reads a body, and returns its `Upload-Checksum` value.
     func field(of body: TransportRequest.Body) throws -> String {
         var (sha256, sha1) = (SHA256Hasher(), SHA1Hasher())
         try body.source()?.readAll { bytes in

@@ -2,20 +2,20 @@
 import Foundation
 import TargetKit
 
-/// The content of a resumable upload, of which parts can be sent.
+/// The content of a resumable upload, which can be sent in parts.
 enum UploadContent: Sendable {
     case file(URL, FileVersion)
     case data(Data)
 
-    /// - Throws: A reason for content that can't be resumed, or a file that can't be read.
+    /// - Throws: The reason if the content can't be resumed or the file can't be read.
     init(_ content: RequestContent, data: Data?) throws {
         switch content {
         case .file, .data: break
-        case .none: throw InvalidRequest.notResumable("it has no body: give it a file or data")
-        case .multipart: throw InvalidRequest.notResumable("a form is not resumable: upload each file by itself")
+        case .none: throw InvalidRequest.notResumable("it has no body; use a file or data")
+        case .multipart: throw InvalidRequest.notResumable("forms can't be resumed; upload each file separately")
         case .json, .form, .formPairs:
             throw InvalidRequest.notResumable(
-                "a body that is encoded from values is not resumable: give it a file or data"
+                "a body encoded from values can't be resumed; use a file or data"
             )
         }
         if let data {
@@ -62,7 +62,7 @@ enum UploadContent: Sendable {
     }
 }
 
-/// The properties by which a changed file is noticed.
+/// The properties that identify a version of a file.
 struct FileVersion: Sendable, Hashable {
     let size: Int64
     private let seconds: Int64
@@ -70,7 +70,7 @@ struct FileVersion: Sendable, Hashable {
     private let inode: UInt64
     private let device: Int64
 
-    /// `nil` if there is no regular file that can be read.
+    /// `nil` if the URL isn't that of a readable regular file.
     init?(of url: URL) {
         var status = stat()
         guard url.isFileURL, stat(url.path, &status) == 0, access(url.path, R_OK) == 0 else { return nil }
@@ -145,7 +145,7 @@ struct FilePartSource: BodySource {
                 let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
                 if count < 0, errno == EINTR { continue }
                 guard count >= 0 else { throw PartialFile.failure(.cannotOpenFile, url: source.file) }
-                // A file that has become shorter.
+                // The file has become shorter.
                 guard count > 0 else { throw UploadFailure.fileChanged(path: source.file.path) }
                 position += Int64(count)
                 // Before the last bytes are sent, because the request is then complete.

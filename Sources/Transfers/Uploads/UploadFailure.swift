@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The reason why a resumable upload doesn't succeed, apart from failed exchanges.
+/// The reason why a resumable upload fails, other than a failed exchange.
 package enum UploadFailure: Error, Sendable, Hashable {
-    /// Another call or process has the upload.
+    /// Another call or process is performing the upload.
     case inProgress
     /// The state can't be stored.
     case noStateFolder(path: String, reason: String)
     /// The file was changed while it was uploaded.
     case fileChanged(path: String)
-    /// The server doesn't accept as many bytes; `limit` is `nil` if it doesn't say how many.
+    /// The content exceeds the server's limit; `limit` is `nil` if the server doesn't state it.
     case tooLarge(length: Int64, limit: Int64?)
-    /// The server doesn't support what is needed.
+    /// The server doesn't support a required feature.
     case unsupported(String)
-    /// The server's response contradicts the protocol.
+    /// The server's response violates the protocol.
     case invalidResponse(String)
     /// The server no longer has the upload.
     case lost(String)
@@ -38,17 +38,17 @@ extension UploadFailure: ErrorWithKind, ReflectsDescription {
     package var description: String {
         switch self {
         case .inProgress:
-            "another call or process is uploading the same content to the same URL: wait until it ends, or cancel it"
+            "another call or process is uploading the same content to the same URL; wait until it ends, or cancel it"
         case .noStateFolder(let path, let reason):
-            "the state of the upload cannot be stored in \(path.inOneLine): \(reason.inOneLine)"
+            "the state of the upload can't be stored in \(path.inOneLine): \(reason.inOneLine)"
         case .fileChanged(let path):
-            "the file \(path.inOneLine) was changed while it was uploaded: upload it again, or a copy that does not change"
+            "the file \(path.inOneLine) changed during the upload; upload it again, or upload a copy"
         case .tooLarge(let length, let limit?):
-            "the server accepts uploads of up to \(limit) bytes, and this one has \(length)"
+            "the upload has \(length) bytes, which exceeds the server's limit of \(limit) bytes"
         case .tooLarge(let length, nil):
-            "the server does not accept an upload of \(length) bytes"
-        case .unsupported(let reason): "the upload cannot be created: \(reason.inOneLine)"
-        case .invalidResponse(let reason): "the server's response is not valid for an upload: \(reason.inOneLine)"
+            "the server doesn't accept uploads of \(length) bytes"
+        case .unsupported(let reason): "the upload can't be created: \(reason.inOneLine)"
+        case .invalidResponse(let reason): "the server's response to the upload is invalid: \(reason.inOneLine)"
         case .lost(let reason): "the server no longer has the upload: \(reason.inOneLine)"
         }
     }

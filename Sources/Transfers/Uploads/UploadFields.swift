@@ -12,13 +12,13 @@ enum UploadNumber: Sendable, Hashable {
 extension HTTPHeaders {
     /// A number that isn't negative, as in `Upload-Offset`.
     ///
-    /// - Parameter allowsParameters: Whether parameters may follow, which have no meaning (RFC 9651 §3.3).
+    /// - Parameter allowsParameters: Whether the value may have parameters, which are ignored (RFC 9651 §3.3).
     func number(_ name: HTTPHeaderName, allowsParameters: Bool = false) -> UploadNumber {
         let values = Set(values(for: name))
         guard let field = values.first else { return .absent }
         guard values.count == 1 else { return .malformed }
         let text = allowsParameters ? field.withoutParameters : field[...]
-        // 15 digits are the limit of RFC 9651 §3.3.1.
+        // RFC 9651 §3.3.1 allows up to 15 digits.
         guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = Int64(text)
         else { return .malformed }
@@ -31,7 +31,7 @@ extension HTTPHeaders {
         return values == ["?1"] ? true : values == ["?0"] ? false : nil
     }
 
-    /// The elements of a list, without the spaces around them and in lower case.
+    /// The elements of a list in lowercase, without surrounding spaces.
     func list(_ name: HTTPHeaderName) -> [String] {
         values(for: name).flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }

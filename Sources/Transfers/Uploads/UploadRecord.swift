@@ -2,25 +2,25 @@
 import Foundation
 import TargetKit
 
-/// What has to be known of an upload so that a later call can continue it.
+/// The information with which a later call can continue an upload.
 struct UploadRecord: Codable, Sendable, Hashable {
     /// The URL of the upload.
     var url: URL
-    /// The origin that the upload was created at, which has the credentials of the call.
+    /// The origin at which the upload was created, to which the call's credentials belong.
     var origin: [String]
-    /// The SHA-256 of the version of the content.
+    /// The SHA-256 digest of the content's version.
     var content: String
     var length: Int64
-    /// The algorithm with which the server checks each request.
+    /// The algorithm with which the server verifies each request.
     var checksum: UploadChecksum?
     var maxAppendSize: Int64?
     var minAppendSize: Int64?
-    /// When the server removes the upload, in seconds since 1970.
+    /// The time when the server removes the upload, in seconds since 1970.
     var expiry: Int64?
-    /// `true` if the server has responded with an error to the request that completes the upload. The upload can be
-    /// complete, but hasn't succeeded.
+    /// `true` if the server responded with an error to the request that completes the upload. The upload can be
+    /// complete, but it failed.
     var isRejected: Bool?
-    /// The number of times in succession that the server of the upload hasn't responded in time.
+    /// The number of consecutive timeouts of the upload's server.
     var timeouts: Int?
 }
 

@@ -9,7 +9,7 @@ import FoundationNetworking
 extension UploadSession {
     /// Receives an interim response (104) to the request that creates or continues an upload.
     ///
-    /// - Returns: Why the exchange has to end, if it has to.
+    /// - Returns: The reason to end the exchange, or `nil` to continue it.
     func receiveInterim(_ head: ResponseHead, to step: UploadStep, from url: URL) -> UploadFailure? {
         guard !isTus, head.statusCode == 104 else { return nil }
         let headers = head.headers
@@ -25,7 +25,7 @@ extension UploadSession {
         let (failure, isNew) = state.withLock { state -> (UploadFailure?, Bool) in
             if let known = state.record {
                 let isSame = known.url == upload
-                return (isSame ? nil : .invalidResponse("its interim responses name two URLs for the upload"), false)
+                return (isSame ? nil : .invalidResponse("its interim responses have different upload URLs"), false)
             }
             state.record = record
             state.limits = limits
@@ -47,7 +47,7 @@ extension UploadSession {
         step: UploadStep
     ) async throws {
         guard let from = result.request.url, let url = url(location, from: from) else {
-            throw UploadFailure.invalidResponse("its Location is not an http URL, or leads from https to http")
+            throw UploadFailure.invalidResponse("its Location isn't an http URL, or leads from https to http")
         }
         if let offset, offset > step.range.upperBound {
             let words = "its Upload-Offset is \(offset) after \(step.range.upperBound) bytes"
@@ -56,13 +56,13 @@ extension UploadSession {
         if !isTus, let failure = HTTPUpload.failure(of: limits, length: length) { throw failure }
         let isComplete = isTus && (length == 0 || offset == length)
         if isComplete { return await complete() }
-        // A limit that is known from an earlier response stays.
+        // A limit from an earlier response stays in effect.
         let known = state.withLock { state in
             merge(limits, into: &state)
             return state.limits
         }
         let record = record(of: url, limits: known, maxAge: limits.maxAge, expiry: expiry)
-        // Before any byte is sent, so that nothing is sent twice.
+        // Stored before any byte is sent, so that nothing is sent twice.
         await store.write(record)
         state.withLock { state in
             state.record = record
@@ -72,7 +72,7 @@ extension UploadSession {
     }
 
     private func record(of url: URL, limits: UploadLimits, maxAge: Int64?, expiry: Date?) -> UploadRecord {
-        // The first server, which has received the credentials, also if it has redirected the request.
+        // The first server, because it received the credentials, even if it redirected the request.
         let (checksum, lastURL) = state.withLock { ($0.support.checksum, $0.lastRequest?.url) }
         let age = maxAge.map { Date(timeIntervalSinceNow: TimeInterval($0)) }
         return UploadRecord(

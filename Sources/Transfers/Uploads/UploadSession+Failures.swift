@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 extension UploadSession {
-    /// Records that the exchange of a step has failed.
+    /// Records that the exchange of a step failed.
     ///
     /// - Parameter error: The reason, if there is no response.
     func noteFailure(of step: UploadStep, error: (any Error)? = nil) {
@@ -23,8 +23,8 @@ extension UploadSession {
         if let record { store.writeSoon(record) }
     }
 
-    /// Begins again if the server of the upload can't be reached, and isn't the target's. The old record stays until
-    /// the target's server has created a new upload, because the device can be offline.
+    /// Starts over if the upload's server can't be reached and isn't the target's. The old record stays until the
+    /// target's server has created a new upload, because the device may be offline.
     ///
     /// - Returns: The record, if it has changed.
     private func noteUnreachable(_ error: URLError?, in state: inout State) -> UploadRecord? {
@@ -34,7 +34,7 @@ extension UploadSession {
         switch TargetKitError.Kind(error.code) {
         case .cannotConnect, .insecureConnection: break
         case .timedOut where error.userInfo[FailureMark.wholeCall] == nil:
-            // The first time, it can be busy.
+            // After a single timeout, the server may just be busy.
             guard (record.timeouts ?? 0) > 0 else {
                 state.record?.timeouts = 1
                 return state.record
@@ -48,13 +48,12 @@ extension UploadSession {
         return nil
     }
 
-    /// The server has answered with an error.
+    /// Records that the server responded with an error.
     func refuse(_ step: UploadStep, response: UploadResponse, result: ExchangeResult) async {
         noteFailure(of: step)
         let isRejected = !isTus && step.isCompleting
         if response.isFinal, response.status != 403, step.kind == .append || isRejected {
-            // An upload that was processed and rejected must not be found complete later, and one that the server
-            // doesn't continue is of no use.
+            // A rejected upload must not count as complete later, and the server doesn't continue the upload.
             await forget()
             if isRejected { noteProcessing(of: result, by: step) }
         } else if isRejected {
@@ -68,8 +67,8 @@ extension UploadSession {
         }
     }
 
-    /// The error that the server has responded with to the request that completed the upload, if another response says
-    /// that there is nothing to continue. A later call begins again.
+    /// Takes the error response to the request that completed the upload, if a later response reports that the upload
+    /// can't be continued. A later call starts over.
     func takeRejection(after outcome: UploadOutcome) async -> ExchangeResult? {
         let (rejection, mayBeComplete) = state.withLock { ($0.rejection, $0.mayBeComplete) }
         guard let rejection, outcome == .complete || outcome == .gone && mayBeComplete else { return nil }
@@ -78,13 +77,13 @@ extension UploadSession {
         return rejection
     }
 
-    /// Records that the server has processed the whole content, and has rejected it. The next attempt is the target's
-    /// request again.
+    /// Records that the server processed and rejected the whole content. The next attempt sends the target's request
+    /// again.
     ///
     /// - Parameter step: The step that was rejected; `nil` for an earlier one.
     func noteProcessing(of result: ExchangeResult, by step: UploadStep?) {
         let request = result.request
-        // The request that a part belongs to had no content, and so no key by which the server knows it.
+        // The request that created the upload had no content, and so no idempotency key.
         let isWhole = step.map(isOneRequest) ?? (request.httpMethod == original.httpMethod)
         var target = isWhole ? request : original
         if !isWhole { target.setValue(nil, forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) }

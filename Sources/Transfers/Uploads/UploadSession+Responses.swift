@@ -7,19 +7,19 @@ import FoundationNetworking
 #endif
 
 extension UploadSession {
-    /// The number of times that an upload is created again after the server has lost it.
+    /// The maximum number of times that a lost upload is created again.
     static let restartLimit = 2
-    /// The number of requests in succession after which the server has no more than before.
+    /// The maximum number of consecutive requests without progress.
     private static let stallLimit = 3
-    /// The number of times in succession that bytes are sent again because of their checksum.
+    /// The maximum number of consecutive times that the same bytes are sent again after a checksum mismatch.
     private static let damageLimit = 3
-    /// The change of an expiry that is stored, in seconds.
+    /// The smallest change of the expiry that is stored, in seconds.
     private static let expiryStep: Int64 = 600
 
-    /// Records what the response to a step means.
+    /// Processes the response to a step.
     ///
-    /// - Returns: The response, for the caller if the upload is complete.
-    /// - Throws: ``UploadFailure``, with which the exchange fails.
+    /// - Returns: The response, which is the caller's if the upload is complete.
+    /// - Throws: The ``UploadFailure`` of the exchange.
     func receive(_ result: ExchangeResult, to step: UploadStep) async throws -> ExchangeResult {
         let response = UploadResponse(result.response)
         let url = state.withLock(\.record?.url)
@@ -34,7 +34,7 @@ extension UploadSession {
         if step.kind == .query {
             if let rejection = await takeRejection(after: outcome) { return rejection }
             if outcome == .complete, state.withLock(\.record?.isRejected) == true {
-                // By an earlier call: this one has sent nothing yet.
+                // An earlier call completed the upload. This one hasn't sent anything.
                 try await restart()
                 return result
             }
@@ -52,7 +52,7 @@ extension UploadSession {
         return complete
     }
 
-    /// Whether the response to a step is that of the target's request, which the target validates.
+    /// Whether a step is the target's request, whose response the target validates.
     func isTargetResponse(_ step: UploadStep) -> Bool {
         switch step.kind {
         case .plain: true
@@ -94,12 +94,12 @@ extension UploadSession {
         case .damaged:
             let count = state.withLock { state in
                 state.damages += 1
-                // The server has discarded what was sent.
+                // The server discarded the sent bytes.
                 advance(&state, to: .append)
                 return state.damages
             }
             if count > Self.damageLimit {
-                throw UploadFailure.invalidResponse("it rejects the checksum of the same bytes again and again")
+                throw UploadFailure.invalidResponse("it repeatedly rejected the checksum of the same bytes")
             }
         case .complete:
             await complete()
@@ -145,7 +145,7 @@ extension UploadSession {
             return (previous, state.record == record ? nil : state.record)
         }
         guard offset >= previous else {
-            throw UploadFailure.invalidResponse("its Upload-Offset is \(offset), and was \(previous) before")
+            throw UploadFailure.invalidResponse("its Upload-Offset decreased from \(previous) to \(offset)")
         }
         try await checkProgress()
         if let changed { await store.write(changed) }
@@ -167,7 +167,7 @@ extension UploadSession {
             if state.record != nil {
                 advance(&state, to: .query)
             } else {
-                // The server wants parts.
+                // The server requires parts.
                 state.isCareful = true
                 advance(&state, to: .create)
             }
@@ -177,12 +177,12 @@ extension UploadSession {
 
     private func checkProgress() async throws {
         guard state.withLock(\.stalls) > Self.stallLimit else { return }
-        throw UploadFailure.invalidResponse("the server has stored nothing of the last \(Self.stallLimit) requests")
+        throw UploadFailure.invalidResponse("the server stored no bytes of the last \(Self.stallLimit) requests")
     }
 
     func restart() async throws {
         let (count, mayBeComplete) = state.withLock { ($0.restarts + 1, $0.mayBeComplete) }
-        if mayBeComplete { throw UploadFailure.lost("it may be complete, because all of its bytes had been sent") }
+        if mayBeComplete { throw UploadFailure.lost("it may be complete, because all bytes were sent") }
         if count > Self.restartLimit { throw UploadFailure.lost("it was created \(count) times") }
         await forget()
         state.withLock { state in
@@ -200,7 +200,7 @@ extension UploadSession {
         report(length)
     }
 
-    /// Lets a later attempt or call begin again after a failure that makes the upload useless.
+    /// Removes the record after a failure that makes the upload useless, so that a later attempt or call starts over.
     func forget(after failure: UploadFailure) async {
         state.withLock { $0.decision = .end }
         // The next call deletes the upload of the old version.
@@ -208,7 +208,7 @@ extension UploadSession {
         await forget()
     }
 
-    /// A later attempt or call begins again.
+    /// Removes the record, so that a later attempt or call starts over.
     func forget() async {
         await store.remove()
         state.withLock { state in
@@ -220,7 +220,7 @@ extension UploadSession {
         }
     }
 
-    /// Reports what the server has.
+    /// Reports the server's offset as progress.
     private func report(_ offset: Int64) {
         exchanges.progress?(TransferProgress(completed: offset, total: length, direction: .upload))
     }

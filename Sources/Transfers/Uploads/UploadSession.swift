@@ -6,13 +6,13 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The resumable upload of one call: decides which request is next, and what each response means.
+/// The resumable upload of one call. It determines the next request, and processes each response.
 final class UploadSession: Sendable {
-    /// What follows the response to a step.
+    /// The action after the response to a step.
     enum Decision: Sendable {
-        /// Another step, without asking plugins.
+        /// Send another step without consulting plugins.
         case next
-        /// The result is that of the call, unless a plugin requests another attempt.
+        /// End the attempt with the result, unless a plugin requests another attempt.
         case end
     }
 
@@ -30,7 +30,7 @@ final class UploadSession: Sendable {
         var restarts = 0
         var stalls = 0
         var damages = 0
-        /// Whether all bytes have been sent, so that the upload can be complete although there is no response.
+        /// Whether all bytes have been sent, so that the upload can be complete without a response.
         var mayBeComplete = false
         /// Whether the first request has no content, because a response is needed before the content is sent.
         var isCareful: Bool
@@ -38,11 +38,11 @@ final class UploadSession: Sendable {
         var pauses = 0
         /// The last request that created or continued the upload.
         var lastRequest: URLRequest?
-        /// Whether the server has everything, and the last response is the caller's.
+        /// Whether the server has the whole content, and the last response is the caller's.
         var isComplete = false
-        /// The error that the server has responded with to the request that completes the upload.
+        /// The server's error response to the request that completes the upload.
         var rejection: ExchangeResult?
-        /// The request that the server has processed and rejected: another attempt sends the content again.
+        /// The request that the server processed and rejected. Another attempt sends the content again.
         var processedRequest: URLRequest?
     }
 
@@ -52,14 +52,14 @@ final class UploadSession: Sendable {
     /// The exchanges of the first attempt.
     let exchanges: CallExchanges
     let store: UploadStore
-    /// The SHA-256 of the version of the content.
+    /// The SHA-256 digest of the content's version.
     let version: String
     let state: Locked<State>
 
     var length: Int64 { content.length }
     var isTus: Bool { upload.uploadProtocol == .tus }
 
-    /// Opens the state of the upload. The session has to be ended.
+    /// Opens the state of the upload. The caller must end the session.
     init(
         _ upload: ResumableUpload,
         of original: URLRequest,
@@ -95,10 +95,10 @@ final class UploadSession: Sendable {
         self.state = Locked(state)
     }
 
-    /// Whether the next request is safe to send, whatever the server has done with the last one.
+    /// Whether the next request is safe to send, even if the server processed the last one.
     var isRepeatable: Bool { transferState.isRepeatable == true }
 
-    /// What the session says to plugins that retry.
+    /// The state that the session reports to plugins that retry.
     var transferState: TransferState {
         state.withLock { state in
             let isRepeatable: Bool? =
@@ -116,7 +116,7 @@ final class UploadSession: Sendable {
     /// Whether a step is the target's request itself.
     func isOneRequest(_ step: UploadStep) -> Bool { step.kind == .create && !isTus && step.isCompleting }
 
-    /// Whether the upload needs another request, at once.
+    /// Whether the upload needs another request immediately.
     func continues(afterFailure hasFailed: Bool) -> Bool {
         if exchanges.isInterrupted { return false }
         let (decision, pauses) = state.withLock { ($0.decision, $0.pauses) }
@@ -128,7 +128,7 @@ final class UploadSession: Sendable {
 
     /// Ends the session.
     ///
-    /// - Returns: The request that deletes the upload, if that is to be sent.
+    /// - Returns: The request that deletes the upload; `nil` if none is to be sent.
     func end(isCancelled: Bool) async -> URLRequest? {
         var deletion: URLRequest?
         if isCancelled, upload.isTerminatedOnCancel {
@@ -233,7 +233,7 @@ extension UploadSession {
         if upload.chunkSize == nil, state.support.checksum != nil { size = TusUpload.checkedChunkSize }
         if let limit = state.limits.minAppendSize { size = max(size, limit) }
         if let limit = state.limits.maxAppendSize, limit > 0 { size = min(size, limit) }
-        // Without overflow when it is added to an offset.
+        // Prevents overflow when it is added to an offset.
         return min(size, length)
     }
 

@@ -3,15 +3,15 @@ import Foundation
 import TargetKit
 
 /// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes
-/// don't continue the same upload.
+/// can't continue the same upload.
 ///
 /// Its methods access the disk, so they run on a queue.
 final class UploadStore: Sendable {
     /// The age at which a state is removed, in seconds.
     private static let lifetime: TimeInterval = 30 * 86_400
-    /// How long a state that has expired is kept, in seconds, since clocks differ.
+    /// How long an expired state is stored, in seconds, because clocks differ.
     private static let expiryGrace: TimeInterval = 86_400
-    /// The number of attempts to take the lock of a call that has just ended.
+    /// The maximum number of attempts to take the lock after another call ends.
     private static let lockAttempts = 40
     private static let lockInterval = Duration.milliseconds(25)
 
@@ -53,7 +53,7 @@ final class UploadStore: Sendable {
         return try locked(digest, in: folder)
     }
 
-    /// Takes the lock; returns `nil` if another call or process has it.
+    /// Takes the lock, and returns `nil` if another call or process holds it.
     private static func locked(_ digest: String, in folder: URL) throws -> UploadStore? {
         let record = folder.appendingPathComponent(digest + recordSuffix)
         let lock = folder.appendingPathComponent(digest + lockSuffix)
@@ -65,7 +65,7 @@ final class UploadStore: Sendable {
             // Closes the descriptor when it is released.
             let store = UploadStore(record, lock: lock, descriptor: descriptor)
             guard status.isRegular, status.isOwn, status.hasOneName else {
-                throw UploadFailure.noStateFolder(path: folder.path, reason: "the lock is a file of another user")
+                throw UploadFailure.noStateFolder(path: folder.path, reason: "the lock file belongs to another user")
             }
             FileProtection.allowAccessWhileLocked(lock)
             return store
@@ -78,18 +78,18 @@ final class UploadStore: Sendable {
             guard let status = FileStatus(of: record, followsLinks: false), status.isRegular, status.isOwn else {
                 return nil
             }
-            // Its age counts from the last use.
+            // The age of the state is measured from its last use.
             utimes(record.path, nil)
             return ((try? AtomicFile(record).read()) ?? nil).flatMap(UploadRecord.init)
         }
     }
 
-    /// Stores a record durably. Without one the next call begins again, so a failure doesn't end the upload.
+    /// Stores a record durably. A failure doesn't end the upload, because the next call starts over without a record.
     func write(_ new: UploadRecord) async {
         await queue.run { self.store(new) }
     }
 
-    /// Stores a record without waiting for it. Later operations wait.
+    /// Stores a record without waiting for the write. Later operations wait for it.
     func writeSoon(_ new: UploadRecord) {
         queue.async { self.store(new) }
     }
@@ -105,10 +105,10 @@ final class UploadStore: Sendable {
         await queue.run { [record] in _ = unlink(record.path) }
     }
 
-    /// Lets another call continue the upload.
+    /// Releases the lock, so that another call can continue the upload.
     func end() async {
         await queue.run { [self] in
-            // Only while it is locked: another call couldn't be sure of the file otherwise.
+            // Only under the lock, so that another call can rely on the file.
             if FileStatus(of: record, followsLinks: false) == nil { unlink(lock.path) }
             _ = flock(descriptor, LOCK_UN)
         }
@@ -121,7 +121,7 @@ extension UploadStore {
     private static let recordSuffix = ".upload.json"
     private static let lockSuffix = ".upload.lock"
 
-    /// A folder of this user: others must not read the states in a shared one.
+    /// A folder of this user, because other users must not read the states.
     private static var standardFolder: URL {
         PrivateFolder.standard(named: "TargetKit.uploads")
             ?? FileManager.default.temporaryDirectory
@@ -133,7 +133,7 @@ extension UploadStore {
             guard let suffix = [recordSuffix, lockSuffix].first(where: { name.hasSuffix($0) }) else { continue }
             let file = folder.appendingPathComponent(name)
             guard isOld(file) else { continue }
-            // Not if a call has it.
+            // Skipped if a call holds the lock.
             guard let store = try? locked(String(name.dropLast(suffix.count)), in: folder) else { continue }
             unlink(store.record.path)
             unlink(store.lock.path)

@@ -5,7 +5,7 @@ import TargetKit
 final class FrameConnection: MessageConnection {
     private let session: FrameSession
 
-    /// Creates a connection, which begins to read.
+    /// Creates a connection that starts reading.
     init(_ session: FrameSession) {
         self.session = session
         Task { await session.run() }
@@ -19,10 +19,13 @@ final class FrameConnection: MessageConnection {
 
     var closing: WebSocketClosing? { session.closing }
 
-    /// Whether the connection isn't read because messages aren't taken.
+    /// Whether reading is suspended because messages aren't consumed.
     var isFull: Bool { session.inbox.isFull }
 
-    /// Sets what is called at the end of the connection.
+    /// Changes when bytes arrive, or when the system accepts a part of a large message.
+    var activityCount: UInt64 { session.activityCount }
+
+    /// Sets the closure to call when the connection ends.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         session.onEnd(action)
     }

@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Reads the connection of a WebSocket until its end, answers pings and the closing handshake, and passes on messages.
+/// Reads the connection of a WebSocket to its end, responds to pings and the closing handshake, and delivers messages.
 final class FrameSession: Sendable {
     private struct State: Sendable {
         /// The close frame of the server.
         var received: WebSocketClosing?
-        /// Whether this side has begun to close the connection, or has cancelled it.
+        /// Whether this side started to close the connection, or cancelled it.
         var isClosing = false
         /// The pings that wait for their pongs, by number.
         var pings: [UInt64: SendCompletion] = [:]
         var lastPing: UInt64 = 0
-        /// Those who wait for the end of the connection.
+        /// The calls that wait for the end of the connection.
         var waiters: [SendCompletion] = []
         var hasTimeout = false
         var timeout: Task<Void, Never>?
         var isEnded = false
-        /// Called at the end.
+        /// Called when the connection ends.
         var onEnd: (@Sendable () -> Void)?
     }
+
+    /// The maximum number of bytes that are decompressed, to up to 1,030 times as many, before messages wait to be
+    /// consumed.
+    private static let compressedSize = 16 << 10
 
     let agreement: WebSocketHandshake.Agreement
     let inbox = MessageInbox()
@@ -26,8 +30,10 @@ final class FrameSession: Sendable {
     private let connection: any ByteConnection
     private let limits: WebSocketLimits
     private let clock: any Clock<Duration>
-    /// How long the server may take to answer a close frame, and then to end the connection.
+    /// The time that the server has to respond to a close frame, and then to end the connection.
     private let closeTimeout: Duration
+    /// Counts the pieces that were received, and those of messages that were sent.
+    private let activity = Locked(0 as UInt64)
     private let state = Locked(State())
 
     init(
@@ -42,8 +48,11 @@ final class FrameSession: Sendable {
         self.clock = clock
         self.limits = limits
         self.closeTimeout = closeTimeout
-        writer = FrameWriter(connection, deflate: agreement.deflate)
+        writer = FrameWriter(connection, deflate: agreement.deflate, activity: activity)
     }
+
+    /// Changes when bytes arrive, or when the system accepts a part of a large message.
+    var activityCount: UInt64 { activity.withLock(\.self) }
 
     var closing: WebSocketClosing? { state.withLock(\.received) }
 
@@ -52,23 +61,32 @@ final class FrameSession: Sendable {
         var reader = WebSocketReader(role: .client, limits: limits, deflate: agreement.deflate)
         do {
             while let bytes = try await connection.read() {
-                var events: [WebSocketEvent] = []
-                let error = bytes.withUnsafeBytes { bytes -> WebSocketError? in
-                    do throws(WebSocketError) {
-                        try reader.read(bytes) { events.append($0) }
-                        return nil
-                    } catch {
-                        return error
-                    }
+                activity.withLock { $0 += 1 }
+                let size = agreement.deflate == nil ? bytes.count : Self.compressedSize
+                for start in stride(from: 0, to: bytes.count, by: max(1, size)) {
+                    try await read(bytes[start...].prefix(size), by: &reader)
                 }
-                await handle(events)
-                if let error, error.reason != .dataAfterClose { throw error }
             }
             if !state.withLock(\.isClosing) { try reader.finish() }
             await end(nil)
         } catch {
             await end(error)
         }
+    }
+
+    /// Reads bytes, and waits until there is room for their messages.
+    private func read(_ bytes: ArraySlice<UInt8>, by reader: inout WebSocketReader) async throws(WebSocketError) {
+        var events: [WebSocketEvent] = []
+        let error = bytes.withUnsafeBytes { bytes -> WebSocketError? in
+            do throws(WebSocketError) {
+                try reader.read(bytes) { events.append($0) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        await handle(events)
+        if let error, error.reason != .dataAfterClose { throw error }
     }
 
     private func handle(_ events: [WebSocketEvent]) async {
@@ -89,16 +107,16 @@ final class FrameSession: Sendable {
         await inbox.add(messages)
     }
 
-    /// Answers the close frame of the server, and waits a while until it ends the connection (RFC 6455 §7.1.1).
+    /// Responds to the server's close frame, and waits for the server to end the connection (RFC 6455 §7.1.1).
     private func noteClose(_ closing: WebSocketClosing) async {
         state.withLock { $0.received = closing }
-        // Before the end of the messages, after which the WebSocket can be released and cancelled.
+        // Sent before the messages end, because the WebSocket can be released and cancelled afterwards.
         await writer.close(WebSocketClosing(code: closing.code))
         inbox.finish(.success(()))
         startTimeout()
     }
 
-    /// Closes the connection when the server takes too long.
+    /// Closes the connection if the server doesn't respond in time.
     private func startTimeout() {
         let isNeeded = state.withLock { state in
             defer { state.hasTimeout = true }
@@ -133,11 +151,12 @@ final class FrameSession: Sendable {
             return (state.pings.values, state.waiters, state.onEnd)
         }
         for ping in pings { ping.finish(error ?? WebSocketError.alreadyClosed) }
-        for waiter in waiters { waiter.finish(nil) }
+        // Before the waiters, because the scope and the heartbeat have ended when `close()` returns.
         onEnd?()
+        for waiter in waiters { waiter.finish(nil) }
     }
 
-    /// Sets what is called at the end of the connection, at once if it has ended.
+    /// Sets the closure to call when the connection ends, or calls it immediately if it has ended.
     func onEnd(_ action: @escaping @Sendable () -> Void) {
         let isEnded = state.withLock { state in
             if !state.isEnded { state.onEnd = action }
@@ -150,7 +169,7 @@ final class FrameSession: Sendable {
 // MARK: - Pings and the closing handshake
 
 extension FrameSession {
-    /// Sends a ping, and returns when a pong answers it or a later one.
+    /// Sends a ping, and returns when a pong for it or a later ping arrives.
     func ping() async throws {
         let pong = SendCompletion()
         let number = state.withLock { state -> UInt64? in
@@ -172,7 +191,7 @@ extension FrameSession {
         for pong in pongs.values { pong.finish(nil) }
     }
 
-    /// Closes the connection by the closing handshake, and returns at its end.
+    /// Performs the closing handshake, and returns when the connection ends.
     func close(_ closing: WebSocketClosing) async {
         let end = SendCompletion()
         let isEnded = state.withLock { state in
@@ -181,14 +200,14 @@ extension FrameSession {
             return state.isEnded
         }
         if isEnded { return }
-        // What arrives from now on isn't wanted, and must not wait for room.
+        // Later messages are discarded, and must not wait for room.
         inbox.finish(.success(()))
         await writer.close(closing)
         startTimeout()
         try? await end.wait()
     }
 
-    /// Closes the connection at once, with a close frame if none was sent and no other frame is incomplete.
+    /// Closes the connection immediately, with a close frame unless one was sent or another frame is incomplete.
     func cancel(_ closing: WebSocketClosing) {
         state.withLock { $0.isClosing = true }
         inbox.finish(.failure(CancellationError()))

@@ -3,12 +3,15 @@ import TargetKit
 
 /// Sends the frames of a WebSocket in order.
 actor FrameWriter {
-    /// The most bytes of a large message that wait to be sent at a time.
+    /// The maximum number of bytes of a large message that are queued at a time.
     private static let sliceSize = 256 << 10
-    /// The largest payload of a frame. Pings are answered between the frames of a larger message.
+    /// The maximum payload of a frame. Pongs are sent between the frames of a larger message.
     private static let fragmentSize = 1 << 20
 
-    /// A message that is sent in slices, or waits for one.
+    /// The maximum number of bytes that are sent on the sender's thread.
+    private static let nowSize = 16 << 10
+
+    /// A message that is being sent in slices, or waits to be sent.
     private struct Item {
         var message: WebSocketOutgoingMessage
         let completion: SendCompletion
@@ -17,41 +20,56 @@ actor FrameWriter {
     /// Whether a close frame can be sent now.
     private enum CloseState: Sendable {
         case possible
-        /// A frame is being passed to the connection, or is incomplete.
+        /// A frame is being written, or is incomplete.
         case inFrame
-        /// It was sent, or the connection was closed without it.
+        /// The close frame was sent, or the connection was closed without it.
         case over
     }
 
+    /// Whether a pong is being sent. Only one is, because a server can send pings without reading.
+    private enum PongState: Sendable {
+        case idle
+        case sending
+        /// Another pong waits.
+        case waiting
+    }
+
     private let connection: any ByteConnection
+    /// Counts the slices that the system has accepted.
+    private let activity: Locked<UInt64>
     private var writer: WebSocketWriter
-    /// The message that is being sent in slices, then those that wait for its end.
+    /// The message that is being sent in slices, followed by the waiting messages.
     private var queue: [Item] = []
-    /// The pong to send at the end of the current frame.
+    /// The pong to send at the end of the current frame, and after the pong that is being sent.
     private var pong: Data?
-    /// Why nothing can be sent any more.
+    /// The pings to send at the end of the current frame.
+    private var pings: [(payload: Data, completion: SendCompletion)] = []
+    /// The reason why nothing more can be sent.
     private var failure: (any Error)?
     /// The close frame to send at the end of the current frame.
     private var closing: WebSocketClosing?
-    /// Whether a close frame can be sent, also by those who don't wait for the actor.
+    /// Whether a close frame can be sent, also by code outside the actor.
     private nonisolated let closeState = Locked(CloseState.possible)
+    private nonisolated let pongState = Locked(PongState.idle)
+    /// The number of tasks that send a message.
+    private nonisolated let senderCount = Locked(0)
 
-    init(_ connection: any ByteConnection, deflate: PerMessageDeflate?) {
+    init(_ connection: any ByteConnection, deflate: PerMessageDeflate?, activity: Locked<UInt64>) {
         self.connection = connection
+        self.activity = activity
         writer = WebSocketWriter(role: .client, deflate: deflate, fragmentSize: Self.fragmentSize)
     }
 
-    /// Sends a message, and returns when the system has taken it.
+    /// Sends a message, and returns when the system has accepted it.
     ///
     /// - Throws: A `URLError`; a ``WebSocketError`` after the close frame; `CancellationError` if the task is
-    ///   cancelled. A message of which a part was sent is then sent nevertheless.
-    func send(_ message: WebSocketMessage) async throws {
+    ///   cancelled. A partly sent message is still sent to its end.
+    nonisolated func send(_ message: WebSocketMessage) async throws {
         try Task.checkCancellation()
-        if let failure { throw failure }
-        if closing != nil { throw WebSocketError.alreadyClosed }
-        // Begins before it waits, because a closure that waits isn't isolated to this actor.
+        senderCount.withLock { $0 += 1 }
+        defer { senderCount.withLock { $0 -= 1 } }
         let completion = SendCompletion()
-        begin(message, completion)
+        try await begin(message, completion)
         try await completion.wait()
     }
 
@@ -61,25 +79,28 @@ actor FrameWriter {
         if isAtBoundary { writePong() }
     }
 
-    /// Sends a ping, and returns when the system has taken it.
+    /// Sends a ping, and returns when the system has accepted it.
     func send(ping payload: Data) async throws {
         try Task.checkCancellation()
         if let failure { throw failure }
-        guard isAtBoundary else { return }
         let completion = SendCompletion()
-        write(completion) { writer, bytes in try? writer.write(ping: payload, to: &bytes) }
+        pings.append((payload, completion))
+        if isAtBoundary { writePings() }
         try await completion.wait()
     }
 
-    /// Sends a close frame at the end of the current frame. Messages that aren't sent by then aren't sent.
+    /// Whether a ping waits for the end of a frame.
+    var hasWaitingPings: Bool { !pings.isEmpty }
+
+    /// Sends a close frame after the current frame. Remaining messages aren't sent.
     func close(_ closing: WebSocketClosing) {
         guard failure == nil, self.closing == nil else { return }
         self.closing = closing
         if isAtBoundary { writeClose() }
     }
 
-    /// Ends the sending of frames by those who close the connection; returns whether they can send a close frame
-    /// before.
+    /// Ends the sending of frames before the connection is closed, and returns whether the caller can send a close
+    /// frame.
     nonisolated func endFrames() -> Bool {
         closeState.withLock { state in
             defer { state = .over }
@@ -87,11 +108,12 @@ actor FrameWriter {
         }
     }
 
-    /// Ends the messages that wait.
+    /// Ends the waiting messages.
     func end(with error: any Error) {
         if failure == nil { failure = error }
         for item in queue { item.completion.finish(error) }
-        queue = []
+        for ping in pings { ping.completion.finish(error) }
+        (queue, pings) = ([], [])
     }
 }
 
@@ -100,7 +122,9 @@ actor FrameWriter {
 extension FrameWriter {
     private var isAtBoundary: Bool { queue.first?.message.isAtFrameBoundary ?? true }
 
-    private func begin(_ message: WebSocketMessage, _ completion: SendCompletion) {
+    private func begin(_ message: WebSocketMessage, _ completion: SendCompletion) throws {
+        if let failure { throw failure }
+        if closing != nil { throw WebSocketError.alreadyClosed }
         if queue.isEmpty, message.byteCount <= Self.sliceSize {
             write(completion) { writer, bytes in
                 switch message {
@@ -109,23 +133,18 @@ extension FrameWriter {
                 }
             }
         } else {
-            let outgoing =
-                switch message {
-                case .text(let text): WebSocketOutgoingMessage(text: text)
-                case .data(let data): WebSocketOutgoingMessage(data: data)
-                }
-            queue.append(Item(message: outgoing, completion: completion))
+            queue.append(Item(message: WebSocketOutgoingMessage(message), completion: completion))
             if queue.count == 1 { writeSlice() }
         }
     }
 
-    private func write(_ completion: SendCompletion?, _ frame: (inout WebSocketWriter, inout [UInt8]) -> Void) {
+    private func write(_ completion: SendCompletion, _ frame: (inout WebSocketWriter, inout [UInt8]) -> Void) {
         var bytes: [UInt8] = []
         frame(&writer, &bytes)
-        pass(bytes) { completion?.finish($0) }
+        pass(bytes) { completion.finish($0) }
     }
 
-    /// Passes frames, or a part of one, to the connection. No close frame comes between.
+    /// Writes frames, or a part of a frame, to the connection, without a close frame in between.
     private func pass(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
         let isOpen = closeState.withLock { state in
             guard state != .over else { return false }
@@ -133,14 +152,21 @@ extension FrameWriter {
             return true
         }
         guard isOpen else { return completion(WebSocketError.alreadyClosed) }
-        connection.write(bytes, completion: completion)
+        // Several senders share the connection's writes, and of many bytes the rest would have to be copied.
+        let isSentNow = bytes.count <= Self.nowSize && senderCount.withLock(\.self) <= 1
+        let sent = isSentNow ? connection.writeNow(bytes) : 0
+        if sent == bytes.count {
+            completion(nil)
+        } else {
+            connection.write(sent > 0 ? Array(bytes[sent...]) : bytes, completion: completion)
+        }
         guard isAtBoundary else { return }
         closeState.withLock { if $0 == .inFrame { $0 = .possible } }
     }
 
-    /// Writes the next slice of the first message; when the system has taken it, the next one follows.
+    /// Writes the next slice of the first message, and continues when the system has accepted it.
     private func writeSlice() {
-        // What is no longer wanted and hasn't begun isn't sent.
+        // Cancelled messages that haven't started aren't sent.
         while let first = queue.first, first.completion.isDone, !first.message.hasBegun { queue.removeFirst() }
         guard var item = queue.first else { return }
         var bytes: [UInt8] = []
@@ -155,17 +181,45 @@ extension FrameWriter {
 
     private func didWrite(_ error: (any Error)?) {
         if let error { return end(with: error) }
+        activity.withLock { $0 += 1 }
         if let first = queue.first, first.message.isWritten { queue.removeFirst() }
         if isAtBoundary {
             writePong()
+            writePings()
             if closing != nil { return writeClose() }
         }
         writeSlice()
     }
 
     private func writePong() {
-        guard failure == nil, let payload = pong.take() else { return }
-        write(nil) { writer, bytes in try? writer.write(pong: payload, to: &bytes) }
+        guard failure == nil, let payload = pong else { return }
+        let isFree = pongState.withLock { state in
+            defer { state = state == .idle ? .sending : .waiting }
+            return state == .idle
+        }
+        guard isFree else { return }
+        pong = nil
+        var bytes: [UInt8] = []
+        try? writer.write(pong: payload, to: &bytes)
+        pass(bytes) { [pongState] _ in
+            let isWaiting = pongState.withLock { state in
+                defer { state = .idle }
+                return state == .waiting
+            }
+            if isWaiting { Task { await self.writeNextPong() } }
+        }
+    }
+
+    private func writeNextPong() {
+        if isAtBoundary { writePong() }
+    }
+
+    private func writePings() {
+        guard failure == nil else { return }
+        for ping in pings {
+            write(ping.completion) { writer, bytes in try? writer.write(ping: ping.payload, to: &bytes) }
+        }
+        pings = []
     }
 
     private func writeClose() {
@@ -194,7 +248,7 @@ extension WebSocketMessage {
 }
 
 extension WebSocketClosing {
-    /// The frame of a client. A code that may not be sent becomes an empty frame, and a long reason is cut.
+    /// The frame of a client. The frame is empty if the code may not be sent, and a long reason is truncated.
     var frame: [UInt8] {
         var writer = WebSocketWriter(role: .client)
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Resumes the task that waits for a message to be sent, once.
+/// Resumes once the task that waits for a message to be sent.
 struct SendCompletion: Sendable {
     private enum State: Sendable {
         case new
@@ -16,6 +16,9 @@ struct SendCompletion: Sendable {
 
     /// Waits until ``finish(_:)`` is called. Cancelling the task finishes it with a `CancellationError`.
     func wait() async throws {
+        if let result = state.withLock({ if case .done(let result) = $0 { result } else { nil } }) {
+            return try result.get()
+        }
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 let result = state.withLock { state -> Result<Void, any Error>? in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Sends the handshake of a WebSocket, and keeps the connection that it opens.
+/// Sends the handshake of a WebSocket, and stores the connection that it opens.
 struct WebSocketDriver: TransferDriver {
     /// The WebSocket of the last attempt.
     let session = Locked<WebSocketSession?>(nil)
@@ -35,27 +35,27 @@ struct WebSocketDriver: TransferDriver {
         guard !exchanges.isStubbed else {
             throw WebSocketError(
                 .invalidRequest,
-                "a sample can't answer a WebSocket: give the provider a StubWebSocket as its transport"
+                "a sample can't respond to a WebSocket; use a StubWebSocket as the provider's transport"
             )
         }
         guard request.httpMethod ?? "GET" == "GET", request.httpBody == nil else {
-            throw WebSocketError(.invalidRequest, "the request of a WebSocket is a GET without a body")
+            throw WebSocketError(.invalidRequest, "the request of a WebSocket must be a GET without a body")
         }
         guard exchanges.transport.upgradesConnections else {
             throw WebSocketError(
                 .invalidRequest,
-                "the transport \(type(of: exchanges.transport)) can't open WebSockets: use the default transport, or one "
+                "the transport \(type(of: exchanges.transport)) can't open WebSockets; use the default transport, or one "
                     + "whose upgradesConnections is true"
             )
         }
         let subprotocols = exchanges.context.options.webSocketSubprotocols
         guard Set(subprotocols).count == subprotocols.count else {
-            throw WebSocketError(.invalidRequest, "a subprotocol is requested twice (RFC 6455 §4.1): remove one")
+            throw WebSocketError(.invalidRequest, "a subprotocol is requested twice (RFC 6455 §4.1); remove one")
         }
         for name in subprotocols where !name.isToken {
             throw WebSocketError(
                 .invalidRequest,
-                "the subprotocol \(name.debugDescription) is not a token (RFC 6455 §4.1): letters, digits and some "
+                "the subprotocol \(name.debugDescription) isn't a token (RFC 6455 §4.1); use letters, digits and some "
                     + "punctuation, without spaces and commas"
             )
         }

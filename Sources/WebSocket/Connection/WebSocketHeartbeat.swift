@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// How a WebSocket finds out that its connection is lost although nothing says so.
+/// The pings with which a WebSocket detects a lost connection.
 public struct WebSocketHeartbeat: Sendable, Hashable {
-    /// The time between the pong of a ping and the next ping.
+    /// The time between a pong and the next ping.
     public var interval: Duration
-    /// How long the server may take to send the pong.
+    /// The time that the server has to send the pong. It starts again while other bytes arrive, while a large message is
+    /// being sent, and while messages aren't consumed.
     public var timeout: Duration
 
     /// Creates a heartbeat.

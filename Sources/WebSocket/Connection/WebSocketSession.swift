@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// An open WebSocket, as part of its scope and with its heartbeat.
+/// An open WebSocket with its heartbeat, as part of its scope.
 final class WebSocketSession: Sendable {
     private struct State: Sendable {
-        /// Why the WebSocket was ended by this side.
+        /// The reason why this side ended the WebSocket.
         var failure: (any Error)?
-        /// Whether this side has begun the closing handshake.
+        /// Whether this side started the closing handshake.
         var isClosing = false
         var scoped: ScopedConnection?
         var heartbeat: Task<Void, Never>?
@@ -33,10 +33,10 @@ final class WebSocketSession: Sendable {
         target = context.target
     }
 
-    /// The connection if its frames are TargetKit's. It reports its end, and says whether its messages are taken.
+    /// The connection, if TargetKit implements its frames. It reports its end, and whether reading is suspended.
     private var frames: FrameConnection? { connection as? FrameConnection }
 
-    /// Begins the heartbeat, and notes the entry in the scope.
+    /// Starts the heartbeat, and stores the entry in the scope.
     func begin(in scoped: ScopedConnection, heartbeat: WebSocketHeartbeat?) {
         let task = heartbeat.map { heartbeat in Task { await self.beat(heartbeat) } }
         let isEnded = state.withLock { state in
@@ -61,7 +61,7 @@ final class WebSocketSession: Sendable {
         scoped?.end()
     }
 
-    /// Ends the WebSocket for its scope.
+    /// Ends the WebSocket when its scope ends.
     func end(_ reason: ConnectionEnd) {
         switch reason {
         case .shutDown: Task { await close(.goingAway) }
@@ -71,7 +71,7 @@ final class WebSocketSession: Sendable {
 
     /// Closes the WebSocket without waiting.
     ///
-    /// - Parameter error: What those who wait get.
+    /// - Parameter error: The error for waiting calls.
     func cancel(with error: any Error) {
         state.withLock { state in
             if !state.isEnded, state.failure == nil { state.failure = error }
@@ -81,7 +81,7 @@ final class WebSocketSession: Sendable {
     }
 
     func close(_ closing: WebSocketClosing) async {
-        // The server may have been the first.
+        // The server may have started to close it first.
         if connection.closing == nil { state.withLock { $0.isClosing = true } }
         await connection.close(closing)
         if frames == nil { noteEnd() }
@@ -100,7 +100,7 @@ final class WebSocketSession: Sendable {
         } catch let error as WebSocketError where error.reason == .alreadyRead {
             throw failure(error)
         } catch {
-            // Whoever cancels the reading task no longer wants the WebSocket.
+            // Cancelling the reading task closes the WebSocket.
             if Task.isCancelled { cancel(with: error) }
             if frames == nil { noteEnd() }
             throw failure(error)
@@ -119,12 +119,12 @@ final class WebSocketSession: Sendable {
         return elapsed.current - start
     }
 
-    /// Nothing is sent after this side has ended the WebSocket, also while its connection is still being closed.
+    /// Throws if this side has ended the WebSocket, even if its connection is still being closed.
     private func checkIsOpen() throws(TargetKitError) {
         if let error = state.withLock(\.failure) { throw failure(error) }
     }
 
-    /// The error for the caller: why this side has ended the WebSocket, or else what went wrong.
+    /// The error for the caller, which is the reason why this side ended the WebSocket, or else the given error.
     func failure(_ error: any Error, at stage: TargetKitError.Stage = .transport) -> TargetKitError {
         let error = state.withLock(\.failure) ?? error
         if let error = error as? TargetKitError { return error }
@@ -144,28 +144,32 @@ final class WebSocketSession: Sendable {
 extension WebSocketSession {
     private func beat(_ heartbeat: WebSocketHeartbeat) async {
         while (try? await clock.wait(for: heartbeat.interval)) != nil {
-            // The pong would wait behind the messages.
+            // The pong would arrive behind the messages.
             if frames?.isFull == true { continue }
             do {
                 try await pong(within: heartbeat.timeout)
             } catch {
                 if Task.isCancelled || isBeingClosed { return }
-                guard frames?.isFull != true else { continue }
                 cancel(with: error)
                 return
             }
         }
     }
 
-    /// Whether one of the ends has sent a close frame, after which no pong has to come.
+    /// Whether either side has sent a close frame, after which no pong is required.
     private var isBeingClosed: Bool { connection.closing != nil || state.withLock(\.isClosing) }
 
     private func pong(within timeout: Duration) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.connection.ping() }
             group.addTask {
-                try await self.clock.wait(for: timeout)
-                throw WebSocketError(.noPong, "no pong has arrived within \(timeout)")
+                var count: UInt64?
+                repeat {
+                    count = self.frames?.activityCount
+                    try await self.clock.wait(for: timeout)
+                    // The ping or the pong can be behind bytes that are on their way, or that aren't consumed.
+                } while self.frames?.activityCount != count || self.frames?.isFull == true
+                throw WebSocketError(.noPong, "no pong arrived within \(timeout)")
             }
             defer { group.cancelAll() }
             try await group.next()
@@ -174,7 +178,7 @@ extension WebSocketSession {
 }
 
 extension WebSocketClosing {
-    /// Whether nothing is wrong: 1000, 1001, or no code.
+    /// Whether the code indicates a regular close: 1000, 1001, or no code.
     var isRegular: Bool {
         [.normal, .goingAway, .noStatus].contains(WebSocketCloseCode(rawValue: code))
     }
@@ -183,7 +187,7 @@ extension WebSocketClosing {
 extension WebSocketError {
     static func closedByServer(_ closing: WebSocketClosing) -> Self {
         let code = WebSocketCloseCode(rawValue: closing.code)
-        var error = Self(.closedByServer, "the server has closed the WebSocket with the code \(code)")
+        var error = Self(.closedByServer, "the server closed the WebSocket with the code \(code)")
         error.serverCode = code
         return error
     }

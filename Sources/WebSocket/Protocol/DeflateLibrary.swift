@@ -3,12 +3,12 @@
 import CTargetKitCurl
 import TargetKit
 
-/// The functions of zlib that compress messages. libcurl has loaded the library.
+/// The functions of zlib that compress messages. libcurl loads the library.
 struct DeflateLibrary: Sendable {
     let startInflate: ccurl_inflate_init
     let inflate: ccurl_inflate
     let resetInflate: ccurl_inflate_change
-    /// Resets without clearing the window; `nil` in variants of zlib that lack it.
+    /// Resets the stream without clearing the window; `nil` in variants of zlib that lack it.
     let continueInflate: ccurl_inflate_change?
     let endInflate: ccurl_inflate_change
     let startDeflate: ccurl_deflate_init
@@ -44,13 +44,13 @@ struct DeflateLibrary: Sendable {
     enum Code {
         static let ok: Int32 = 0
         static let streamEnd: Int32 = 1
-        /// Neither input nor output could be used.
+        /// No progress was possible.
         static let noProgress: Int32 = -5
         static let syncFlush: Int32 = 2
     }
 
     static let streamSize = Int32(MemoryLayout<ccurl_z_stream>.size)
-    /// What a sync flush ends with, and messages leave out (RFC 7692 §7.2.1).
+    /// The bytes at the end of a sync flush, which messages omit (RFC 7692 §7.2.1).
     static let tail: [UInt8] = [0, 0, 0xFF, 0xFF]
 }
 #endif

@@ -6,7 +6,7 @@ import CTargetKitCurl
 final class MessageDeflater {
     private let library: DeflateLibrary
     private let isContextKept: Bool
-    /// Not in this object, because zlib keeps its address.
+    /// Allocated outside this object, because zlib stores its address.
     private let stream: UnsafeMutablePointer<ccurl_z_stream>
 
     /// `Z_DEFLATED`, and zlib's defaults.
@@ -15,7 +15,7 @@ final class MessageDeflater {
         static let level: Int32 = -1
         static let memoryLevel: Int32 = 8
         static let defaultStrategy: Int32 = 0
-        /// Writes no references to the window, so that its size doesn't matter.
+        /// Disables references to the window, so that its size doesn't matter.
         static let huffmanOnly: Int32 = 2
     }
 
@@ -49,12 +49,12 @@ final class MessageDeflater {
         stream.deallocate()
     }
 
-    /// The most input that zlib is given at a time. Its counts have 32 bits.
+    /// The maximum input in one step, because zlib's counts have 32 bits.
     private static let maximumStep = 1 << 30
 
-    /// Appends a part of a message, compressed.
+    /// Compresses a part of a message, and appends it.
     ///
-    /// - Parameter isLast: Whether it ends the message, whose tail is left out.
+    /// - Parameter isLast: Whether the part ends the message. The tail is then omitted.
     func deflate(_ part: UnsafeRawBufferPointer, isLast: Bool, into output: inout [UInt8]) {
         var rest = part[...]
         while !rest.isEmpty {

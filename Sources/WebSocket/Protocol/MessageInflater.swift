@@ -6,11 +6,11 @@ import CTargetKitCurl
 final class MessageInflater {
     private let library: DeflateLibrary
     private let isContextKept: Bool
-    /// Not in this object, because zlib keeps its address.
+    /// Allocated outside this object, because zlib stores its address.
     private let stream: UnsafeMutablePointer<ccurl_z_stream>
     /// Whether the message has any input.
     private var hasInput = false
-    /// Whether the last bytes have ended a final block, after which the tail isn't part of the message.
+    /// Whether the last bytes ended a final block, after which the tail isn't part of the message.
     private var isAtFinalBlock = false
 
     /// - Returns: `nil` when zlib isn't loaded, or has no memory.
@@ -20,8 +20,8 @@ final class MessageInflater {
         self.isContextKept = isContextKept
         stream = .allocate(capacity: 1)
         stream.initialize(to: ccurl_z_stream())
-        // Negative: without zlib's header. A larger window reads what a smaller one has written, and 8 isn't supported
-        // by all variants.
+        // A negative value omits zlib's header. A larger window can read the output of a smaller one, and not all
+        // variants support 8.
         let bits = Int32(max(9, windowBits))
         guard library.startInflate(stream, -bits, "1", DeflateLibrary.streamSize) == DeflateLibrary.Code.ok else {
             stream.deallocate()
@@ -34,7 +34,7 @@ final class MessageInflater {
         stream.deallocate()
     }
 
-    /// Decompresses a piece of a message.
+    /// Decompresses a chunk of a message.
     ///
     /// - Parameter check: Checks the bytes that were appended.
     func inflate(
@@ -79,7 +79,7 @@ final class MessageInflater {
         var isFull = false
         repeat {
             let start = output.count
-            // One byte more than the limit, to tell a message at the limit from a larger one.
+            // One byte more than the limit, to distinguish a message at the limit from a larger one.
             let room = min(max(1024, start, 2 * Int(stream.pointee.avail_in)), limit - start + 1, Self.maximumStep)
             try output.append(room, limit: limit + 1) { (memory) throws(WebSocketError) in try step(into: memory) }
             guard output.count <= limit else { throw .messageTooLarge(limit: limit) }
@@ -88,10 +88,10 @@ final class MessageInflater {
         } while isFull || stream.pointee.avail_in > 0
     }
 
-    /// The largest piece of output, in bytes.
+    /// The maximum output of one step, in bytes.
     private static let maximumStep = 1 << 20
 
-    /// Fills memory as far as possible, and returns how far.
+    /// Fills memory as far as possible, and returns the number of bytes.
     private func step(into memory: UnsafeMutableRawBufferPointer) throws(WebSocketError) -> Int {
         if isAtFinalBlock {
             // The next block refers to the window of the last one (RFC 7692 §7.2.3.4).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The compression of messages, as client and server agree on it in the handshake (RFC 7692).
+/// The compression of messages that client and server negotiate in the handshake (RFC 7692).
 package struct PerMessageDeflate: Sendable, Hashable {
     /// Whether the client starts each message with an empty window (RFC 7692 §7.1.1.2).
     package var clientNoContextTakeover = false
@@ -11,7 +11,7 @@ package struct PerMessageDeflate: Sendable, Hashable {
     package var clientWindowBits = 15
     /// The size of the server's window as a power of two, 8–15 (RFC 7692 §7.1.2.1).
     package var serverWindowBits = 15
-    /// The smallest message in bytes that is compressed. Default: 64.
+    /// The size in bytes from which messages are compressed. Default: 64.
     package var minimumSize = 64
 
     package init(
@@ -30,7 +30,7 @@ package struct PerMessageDeflate: Sendable, Hashable {
 
     static let name = "permessage-deflate"
 
-    /// Whether messages can be compressed here.
+    /// Whether this system can compress messages.
     package static var isAvailable: Bool {
         #if canImport(CTargetKitCurl)
         DeflateLibrary.loaded != nil
@@ -39,7 +39,8 @@ package struct PerMessageDeflate: Sendable, Hashable {
         #endif
     }
 
-    /// What a client offers, as the value of `Sec-WebSocket-Extensions`. It always accepts a limit of its own window.
+    /// The client's offer, as the value of `Sec-WebSocket-Extensions`. It always accepts a limit of the client's
+    /// window.
     var offer: String {
         var parameters = [Self.name]
         if clientNoContextTakeover { parameters.append(Parameter.clientNoContextTakeover.rawValue) }
@@ -50,7 +51,7 @@ package struct PerMessageDeflate: Sendable, Hashable {
         return parameters.joined(separator: "; ")
     }
 
-    /// What a server chose, as the value of `Sec-WebSocket-Extensions`.
+    /// The server's choice, as the value of `Sec-WebSocket-Extensions`.
     package var response: String {
         var parameters = [Self.name]
         if clientNoContextTakeover { parameters.append(Parameter.clientNoContextTakeover.rawValue) }
@@ -71,14 +72,14 @@ package struct PerMessageDeflate: Sendable, Hashable {
 // MARK: - Negotiation
 
 extension PerMessageDeflate {
-    /// What the server chose of this offer (RFC 7692 §7.1).
+    /// The server's choice for this offer (RFC 7692 §7.1).
     ///
     /// - Throws: ``WebSocketError/Reason/unrequestedExtension`` if the response isn't a valid choice.
     func accepted(_ response: WebSocketExtension) throws(WebSocketError) -> PerMessageDeflate {
         guard response.name == Self.name else {
             throw WebSocketError(
                 .unrequestedExtension,
-                "the server chose the extension \(response.name.inOneLine), which was not offered"
+                "the server chose the extension \(response.name.inOneLine), which wasn't offered"
             )
         }
         var choice = self
@@ -86,10 +87,10 @@ extension PerMessageDeflate {
         (choice.clientWindowBits, choice.serverWindowBits) = (15, 15)
         try choice.read(response.parameters) { bits in bits.flatMap(Self.windowBits) }
         if serverNoContextTakeover, !choice.serverNoContextTakeover {
-            throw Self.invalid("the server did not accept \(Parameter.serverNoContextTakeover.rawValue)")
+            throw Self.invalid("the server didn't accept \(Parameter.serverNoContextTakeover.rawValue)")
         }
         guard choice.serverWindowBits <= serverWindowBits else {
-            throw Self.invalid("the server did not accept \(Parameter.serverWindowBits.rawValue)=\(serverWindowBits)")
+            throw Self.invalid("the server didn't accept \(Parameter.serverWindowBits.rawValue)=\(serverWindowBits)")
         }
         // A client may always use less than the server allows.
         choice.clientNoContextTakeover = choice.clientNoContextTakeover || clientNoContextTakeover
@@ -97,12 +98,12 @@ extension PerMessageDeflate {
         return choice
     }
 
-    /// What a server with this configuration chooses of a client's offers, in their order; `nil` if it can't accept one
-    /// (RFC 7692 §5.1).
+    /// The choice of a server with this configuration from a client's offers, in order of preference; `nil` if it can't
+    /// accept any (RFC 7692 §5.1).
     package func chosen(from offers: [WebSocketExtension]) -> PerMessageDeflate? {
         for offer in offers where offer.name == Self.name {
             var choice = PerMessageDeflate(minimumSize: minimumSize)
-            // A client that doesn't offer a window can't be told to use a smaller one (RFC 7692 §7.1.2.2).
+            // A server can't limit the window of a client that doesn't offer it (RFC 7692 §7.1.2.2).
             let isClientWindowOffered = offer.parameters.contains {
                 $0.name == Parameter.clientWindowBits.rawValue
             }
@@ -161,6 +162,6 @@ extension PerMessageDeflate {
 
 extension WebSocketError {
     static func unrequested(_ choice: WebSocketExtension) -> Self {
-        Self(.unrequestedExtension, "the server chose the extension \(choice.name.inOneLine), which was not offered")
+        Self(.unrequestedExtension, "the server chose the extension \(choice.name.inOneLine), which wasn't offered")
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The code of a close frame, which says why a WebSocket was closed (RFC 6455 §7.4).
+/// The code in a close frame, which indicates why a WebSocket was closed (RFC 6455 §7.4).
 ///
 /// ```swift
 /// if socket.closeCode == .policyViolation { showSignIn() }
@@ -17,7 +17,7 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
         self.rawValue = rawValue
     }
 
-    /// 1000: the connection has done what it was opened for.
+    /// 1000: the connection has fulfilled its purpose.
     public static let normal = Self(rawValue: 1000)
     /// 1001: the endpoint is going away, for example an app that ends or a server that shuts down.
     public static let goingAway = Self(rawValue: 1001)
@@ -43,7 +43,8 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable, CustomSt
     public static let serviceRestart = Self(rawValue: 1012)
     /// 1013: the server is overloaded (IANA's registry of WebSocket close codes).
     public static let tryAgainLater = Self(rawValue: 1013)
-    /// 1014: a gateway got an invalid response from its upstream (IANA's registry of WebSocket close codes).
+    /// 1014: a gateway received an invalid response from its upstream server (IANA's registry of WebSocket close
+    /// codes).
     public static let badGateway = Self(rawValue: 1014)
     /// 1015: the TLS handshake failed. It is never sent.
     public static let tlsHandshake = Self(rawValue: 1015)

@@ -2,14 +2,14 @@
 import Foundation
 import TargetKit
 
-/// What was wrong with the peer's handshake or frames, or with what the app wanted to send.
+/// A protocol violation of the peer, or an invalid request or message of the app.
 ///
 /// ```swift
 /// if error.reason == .messageTooLarge { print(error) }
 /// // "a message of 20000000 bytes exceeds the limit of 16777216 bytes"
 /// ```
 public struct WebSocketError: LocalizedError, Sendable, Hashable {
-    /// What was wrong.
+    /// The reason for the error.
     public enum Reason: Sendable, Hashable, CaseIterable {
         /// The server switched protocols with HTTP/1.0 (RFC 6455 §4.1).
         case handshakeRefused
@@ -57,21 +57,21 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         case dataAfterClose
         /// The connection ended without a close frame (RFC 6455 §7.1.5).
         case closedWithoutCloseFrame
-        /// The server has closed the WebSocket with a code that says that something is wrong.
+        /// The server closed the WebSocket with a code that indicates an error.
         case closedByServer
-        /// Nothing can be sent, because a close frame was sent or has arrived.
+        /// Nothing can be sent, because a close frame was sent or received.
         case alreadyClosed
         /// Another task waits for the next message.
         case alreadyRead
-        /// No pong has arrived in time.
+        /// No pong arrived in time.
         case noPong
     }
 
-    /// What was wrong.
+    /// The reason for the error.
     public var reason: Reason
     /// One sentence in lowercase, without a period. It contains no payload.
     public var message: String
-    /// The code with which the server has closed the WebSocket, for ``Reason/closedByServer``; else `nil`.
+    /// The code with which the server closed the WebSocket, for ``Reason/closedByServer``; otherwise `nil`.
     public internal(set) var serverCode: WebSocketCloseCode?
 
     /// Creates an error.
@@ -80,7 +80,7 @@ public struct WebSocketError: LocalizedError, Sendable, Hashable {
         self.message = message
     }
 
-    /// The code of the close frame that answers this error; `nil` if there is no open WebSocket to close (RFC 6455
+    /// The code of the close frame to send for this error; `nil` if there is no open WebSocket to close (RFC 6455
     /// §7.4.1). After ``Reason/closedWithoutCloseFrame`` it is ``WebSocketCloseCode/abnormal``, which is never sent.
     public var closeCode: WebSocketCloseCode? {
         switch reason {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What arrives over a WebSocket: a whole message, or a control frame.
+/// A complete message or a control frame that a WebSocket received.
 package enum WebSocketEvent: Sendable, Hashable {
     case text(String)
     case data(Data)
@@ -11,10 +11,10 @@ package enum WebSocketEvent: Sendable, Hashable {
     case close(WebSocketCloseCode?, String)
 }
 
-/// The end of a WebSocket that reads or writes.
+/// The side of a WebSocket that reads or writes.
 package enum WebSocketRole: Sendable, Hashable {
     /// Masks its own frames, and expects unmasked ones (RFC 6455 §5.1).
     case client
-    /// The reverse.
+    /// Sends unmasked frames, and expects masked ones (RFC 6455 §5.1).
     case server
 }

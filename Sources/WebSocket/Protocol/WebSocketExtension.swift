@@ -18,7 +18,7 @@ package struct WebSocketExtension: Sendable, Hashable {
 
     /// Parses the values of the fields.
     ///
-    /// - Returns: `nil` if one isn't valid.
+    /// - Returns: `nil` if a value is invalid.
     package static func list(_ values: [String]) -> [Self]? {
         var scanner = ExtensionScanner(values.joined(separator: ","))
         var list: [Self] = []
@@ -69,7 +69,7 @@ private struct ExtensionScanner {
         return result
     }
 
-    /// Skips space and a character; returns whether the character was there.
+    /// Skips white space and a character, and returns whether the character was present.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         skipSpace()
         guard let byte = rest.first, UInt32(byte) == character.value else { return false }

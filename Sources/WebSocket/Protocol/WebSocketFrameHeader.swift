@@ -9,13 +9,12 @@ struct WebSocketFrameHeader: Sendable {
     /// The size of the payload in bytes.
     var length = 0
 
-    /// The largest size of a header in bytes.
+    /// The maximum size of a header in bytes.
     static let maximumSize = 14
-    /// The largest payload of a control frame in bytes (RFC 6455 §5.5).
+    /// The maximum payload of a control frame in bytes (RFC 6455 §5.5).
     static let maximumControlLength = 125
 
-    /// Parses a header as far as its bytes have arrived. What is wrong in its first bytes is refused before the others
-    /// arrive.
+    /// Parses a header as far as its bytes have arrived. Errors in the first bytes are thrown before the rest arrives.
     ///
     /// - Returns: The header and its size; `nil` if bytes are missing.
     static func parse(
@@ -60,13 +59,13 @@ struct WebSocketFrameHeader: Sendable {
         var length: UInt64 = 0
         for index in 2..<(2 + size) { length = length << 8 | UInt64(bytes[index]) }
         guard length > (size == 2 ? 125 : UInt64(UInt16.max)), length <= UInt64(Int.max) else {
-            let message = length > UInt64(Int.max) ? "exceeds 63 bits" : "is not encoded in the fewest bytes"
+            let message = length > UInt64(Int.max) ? "exceeds 63 bits" : "isn't encoded in the fewest bytes"
             throw WebSocketError(.invalidLength, "the length of a frame \(message)")
         }
         return (Int(length), 2 + size)
     }
 
-    /// Appends the header. It has the mask's key if there is one.
+    /// Appends the header, with the masking key if there is one.
     func write(maskingKey: UInt32?, to output: inout [UInt8]) {
         var first = opcode.rawValue
         if isFinal { first |= WebSocketFrameBit.final }

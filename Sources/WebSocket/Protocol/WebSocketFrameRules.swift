@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// What a frame may be, given the frames before it (RFC 6455 §5).
+/// The rules for a frame, given the previous frames (RFC 6455 §5).
 struct WebSocketFrameRules: Sendable {
     var role: WebSocketRole
     var limits: WebSocketLimits
     /// Whether messages may be compressed.
     var allowsCompression: Bool
-    /// Whether a message has begun whose last frame hasn't arrived, and its size so far.
+    /// Whether a message has started whose last frame hasn't arrived, and its size so far.
     var isInMessage = false
     var messageSize = 0
     /// Whether the size of that message is unknown until it is decompressed.
@@ -23,7 +23,7 @@ struct WebSocketFrameRules: Sendable {
         guard startsMessage == isInMessage else { return }
         throw WebSocketError(
             .wrongFragmentation,
-            startsMessage ? "a message begins before the last one has ended" : "a continuation has no message"
+            startsMessage ? "a message begins before the previous one ends" : "a continuation frame has no message"
         )
     }
 
@@ -31,7 +31,7 @@ struct WebSocketFrameRules: Sendable {
         switch role {
         case .client where isMasked: throw WebSocketError(.maskedFrame, "the server sent a masked frame")
         case .server where !isMasked:
-            throw WebSocketError(.unmaskedFrame, "the client sent a frame that is not masked")
+            throw WebSocketError(.unmaskedFrame, "the client sent an unmasked frame")
         default: break
         }
     }

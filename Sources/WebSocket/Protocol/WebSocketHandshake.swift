@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// The opening handshake of a client (RFC 6455 §4.1).
 package struct WebSocketHandshake: Sendable {
-    /// What client and server agreed on.
+    /// The result of the negotiation.
     struct Agreement: Sendable, Hashable {
         /// The subprotocol that the server chose; `nil` if none.
         var subprotocol: String?
@@ -36,7 +36,7 @@ package struct WebSocketHandshake: Sendable {
         self.deflate = deflate
     }
 
-    /// The header fields that the handshake adds to a request, in place of fields with the same names.
+    /// The header fields that the handshake sets in a request.
     var headers: HTTPHeaders {
         var headers: HTTPHeaders = [
             "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key,
@@ -48,12 +48,12 @@ package struct WebSocketHandshake: Sendable {
 
     /// Checks the response.
     ///
-    /// - Throws: What is wrong. The connection must then be closed without a close frame.
+    /// - Throws: The protocol violation. The connection must then be closed without a close frame.
     func check(_ head: ResponseHead) throws(WebSocketError) -> Agreement {
         guard head.statusCode == 101, head.httpVersion != "HTTP/1.0" else {
             throw WebSocketError(
                 .handshakeRefused,
-                "the server refused the WebSocket with \(head.httpVersion) \(head.statusCode)"
+                "the server rejected the WebSocket with \(head.httpVersion) \(head.statusCode)"
             )
         }
         let headers = head.headers
@@ -64,7 +64,7 @@ package struct WebSocketHandshake: Sendable {
             throw WebSocketError(.wrongConnection, "the response has no field Connection: Upgrade")
         }
         guard headers.values(for: .webSocketAccept) == [Self.accept(for: key)] else {
-            throw WebSocketError(.wrongAccept, "Sec-WebSocket-Accept does not match the key of the request")
+            throw WebSocketError(.wrongAccept, "Sec-WebSocket-Accept doesn't match the key of the request")
         }
         return Agreement(subprotocol: try subprotocol(in: headers), deflate: try deflate(in: headers))
     }
@@ -75,7 +75,7 @@ package struct WebSocketHandshake: Sendable {
         guard values.count == 1, subprotocols.contains(value) else {
             throw WebSocketError(
                 .unrequestedSubprotocol,
-                "the server chose the subprotocol \(value.inOneLine), which was not requested"
+                "the server chose the subprotocol \(value.inOneLine), which wasn't requested"
             )
         }
         return value
@@ -110,7 +110,7 @@ extension HTTPHeaderName {
 }
 
 extension HTTPHeaders {
-    /// The elements of the lists in all fields with a name (RFC 9110 §5.6.1).
+    /// The list elements of all fields with a name (RFC 9110 §5.6.1).
     func elements(of name: HTTPHeaderName) -> [String] {
         values(for: name).flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces) }

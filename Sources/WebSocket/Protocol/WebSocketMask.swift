@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// The masking key of a frame, and the position in it (RFC 6455 §5.3).
+/// The masking key of a frame and the position in the key (RFC 6455 §5.3).
 struct WebSocketMask: Sendable {
-    /// The key's bytes in the order of memory, rotated so that the first one belongs to the next byte.
+    /// The key's bytes in memory order, rotated so that the first one applies to the next byte.
     private var key: UInt32
 
-    /// Creates a mask from the four bytes of the key as they lie in memory.
+    /// Creates a mask from the four bytes of the key in memory order.
     init(key: UInt32) {
         self.key = key
     }
 
-    /// Masks or unmasks bytes into other memory of at least that size, which may be the same.
+    /// Masks or unmasks bytes into a destination of at least the same size. Both may be the same memory.
     mutating func apply(to source: UnsafeRawBufferPointer, into destination: UnsafeMutableRawPointer) {
         guard let base = source.baseAddress else { return }
         let count = source.count

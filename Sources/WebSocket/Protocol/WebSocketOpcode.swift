@@ -9,7 +9,7 @@ enum WebSocketOpcode: UInt8, Sendable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Whether it may come between the fragments of a message, and may not be fragmented itself (RFC 6455 §5.5).
+    /// Whether a frame may occur between the fragments of a message and must not be fragmented (RFC 6455 §5.5).
     var isControl: Bool { rawValue >= 0x8 }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
-/// A message that is written in slices, so that a large one isn't copied at once.
+/// A message that is written in slices, so that a large message isn't copied as a whole.
 ///
 /// ```swift
-/// var message = WebSocketOutgoingMessage(data: file)
+/// var message = WebSocketOutgoingMessage(.data(file))
 /// while !message.isWritten {
 ///     writer.write(&message, upTo: 256 << 10, to: &output)
 ///     try await flush(&output)
@@ -12,37 +13,39 @@ import Foundation
 /// ```
 struct WebSocketOutgoingMessage: Sendable {
     fileprivate let opcode: WebSocketOpcode
-    fileprivate let bytes: Data
+    fileprivate var content: WebSocketMessage
+    fileprivate let byteCount: Int
     fileprivate var position = 0
-    /// The rest of the current frame's payload in bytes, and its mask.
+    /// The remaining bytes of the current frame's payload, and its mask.
     fileprivate var frameRest = 0
     fileprivate var mask: WebSocketMask?
     fileprivate(set) var hasBegun = false
     fileprivate var isCompressed = false
 
-    init(text: String) {
-        opcode = .text
-        bytes = Data(text.utf8)
+    init(_ message: WebSocketMessage) {
+        switch message {
+        case .text(var text):
+            text.makeContiguousUTF8()
+            (opcode, content) = (.text, .text(text))
+        case .data:
+            (opcode, content) = (.binary, message)
+        }
+        byteCount = message.byteCount
     }
 
-    init(data: Data) {
-        opcode = .binary
-        bytes = data
-    }
-
-    /// The number of bytes of the message, before compression, that aren't written.
-    var remaining: Int { bytes.count - position }
+    /// The number of unwritten bytes of the message, before compression.
+    var remaining: Int { byteCount - position }
     /// Whether the whole message is written.
     var isWritten: Bool { hasBegun && remaining == 0 }
-    /// Whether a control frame may be written now. No other message may be, until this one is written.
+    /// Whether a control frame may be written now. Other messages must wait until this one is written.
     var isAtFrameBoundary: Bool { frameRest == 0 }
 }
 
 extension WebSocketWriter {
     /// Appends the next slice of a message.
     ///
-    /// - Parameter byteCount: The most bytes of the message to write; at least 1. A compressed message becomes a frame
-    ///   for each slice.
+    /// - Parameter byteCount: The maximum number of bytes of the message to write, at least 1. Each slice of a
+    ///   compressed message is a frame.
     mutating func write(_ message: inout WebSocketOutgoingMessage, upTo byteCount: Int, to output: inout [UInt8]) {
         guard !message.isWritten else { return }
         let limit = max(1, byteCount)
@@ -59,7 +62,7 @@ extension WebSocketWriter {
         }
     }
 
-    /// Writes a part of one frame, with its header if that is new.
+    /// Writes a part of one frame, with the header of a new frame.
     private mutating func writeSlice(
         _ message: inout WebSocketOutgoingMessage,
         upTo byteCount: Int,
@@ -101,6 +104,13 @@ extension WebSocketWriter {
 extension WebSocketOutgoingMessage {
     /// Passes the next bytes to a closure.
     fileprivate func slice(_ count: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
-        bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[position..<(position + count)])) }
+        let range = position..<(position + count)
+        switch content {
+        case .text(var text):
+            // Without a copy, because the text is contiguous.
+            text.withUTF8 { body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[range])) }
+        case .data(let data):
+            data.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        }
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Reads frames from bytes that arrive in pieces, cut anywhere, and joins them to messages (RFC 6455 §5).
+/// Reads frames from bytes that arrive in arbitrary chunks, and joins them to messages (RFC 6455 §5).
 ///
-/// It holds at most one message, whose memory grows with what has arrived. What exceeds a limit is refused when its
-/// header arrives. After an error, it reads nothing more.
+/// It stores at most one message, whose memory grows with the received bytes. A frame or message above a limit is
+/// rejected when its header arrives. After an error, the reader stops.
 package struct WebSocketReader {
-    /// A message whose frames have begun to arrive.
+    /// A partly received message.
     private struct Message {
         var isText: Bool
         var isCompressed: Bool
@@ -14,9 +14,9 @@ package struct WebSocketReader {
 
     private let deflate: PerMessageDeflate?
     private let rules: WebSocketFrameRules
-    /// The header of a frame that isn't complete.
+    /// The incomplete header of a frame.
     private var partialHeader: [UInt8] = []
-    /// The frame whose payload is arriving, and the size of the payload's rest.
+    /// The frame whose payload is arriving, and the remaining size of the payload.
     private var frame: WebSocketFrameHeader?
     private var remaining = 0
     private var message: Message?
@@ -33,8 +33,8 @@ package struct WebSocketReader {
     /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - role: The end that reads: a client expects unmasked frames, a server expects masked ones.
-    ///   - deflate: The compression that the handshake has agreed on; default: none.
+    ///   - role: The side that reads. A client expects unmasked frames, and a server masked ones.
+    ///   - deflate: The negotiated compression; default: none.
     package init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(), deflate: PerMessageDeflate? = nil) {
         self.deflate = deflate
         rules = WebSocketFrameRules(role: role, limits: limits.clamped, allowsCompression: deflate != nil)
@@ -42,8 +42,8 @@ package struct WebSocketReader {
 
     /// Reads bytes, and passes each message and each control frame to the closure as soon as it is complete.
     ///
-    /// - Throws: What was wrong, after the events before it; and again at each further call. Bytes after a close frame
-    ///   are ``WebSocketError/Reason/dataAfterClose``; the close frame is valid nevertheless.
+    /// - Throws: The first protocol violation, after the preceding events, and again on each further call. Bytes after
+    ///   a valid close frame are ``WebSocketError/Reason/dataAfterClose``.
     package mutating func read(
         _ bytes: UnsafeRawBufferPointer,
         _ event: (WebSocketEvent) throws(WebSocketError) -> Void
@@ -102,7 +102,7 @@ extension WebSocketReader {
             guard let parsed else { continue }
             partialHeader.removeAll(keepingCapacity: true)
             begin(parsed.header)
-            // A frame without a payload is complete here, even if no bytes follow.
+            // A frame without a payload is already complete.
             return true
         }
         return false
@@ -120,7 +120,8 @@ extension WebSocketReader {
 // MARK: - Payloads
 
 extension WebSocketReader {
-    /// Reads a message of one frame that has arrived whole, without a copy; returns whether there was one.
+    /// Reads a message that arrived as one complete frame, without an intermediate copy, and returns whether there was
+    /// one.
     private mutating func readWholeMessage(
         _ input: inout UnsafeRawBufferPointer,
         _ event: (WebSocketEvent) throws(WebSocketError) -> Void
@@ -144,7 +145,7 @@ extension WebSocketReader {
         return true
     }
 
-    /// Reads what has arrived of the frame's payload.
+    /// Reads the available part of the frame's payload.
     private mutating func readPayload(_ input: inout UnsafeRawBufferPointer) throws(WebSocketError) {
         guard let frame else { return }
         let piece = UnsafeRawBufferPointer(rebasing: input[..<min(remaining, input.count)])
@@ -179,11 +180,11 @@ extension WebSocketReader {
         }
     }
 
-    /// Checks text, which the message's bytes end with.
+    /// Validates the text at the end of the message's bytes.
     private mutating func checkText(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
         guard let index = utf8.firstInvalid(in: bytes) else { return }
         let offset = max(0, messageBytes.count - bytes.count) + index
-        throw WebSocketError(.invalidUTF8, "a text message is not UTF-8 at byte \(offset)")
+        throw WebSocketError(.invalidUTF8, "a text message isn't UTF-8 at byte \(offset)")
     }
 
     private mutating func checkTextEnd() throws(WebSocketError) {
@@ -211,8 +212,9 @@ extension WebSocketReader {
         if message.isCompressed { try finishInflating() }
         self.message = nil
         guard message.isText else { return try event(.data(messageBytes.takeData())) }
+        let isASCII = utf8.isASCII
         try checkTextEnd()
-        let text = String(decoding: messageBytes.bytes, as: UTF8.self)
+        let text = messageBytes.text(isASCII: isASCII)
         messageBytes.removeAll()
         try event(.text(text))
     }
@@ -243,7 +245,7 @@ extension WebSocketReader {
             throw WebSocketError(.invalidCloseCode, "a close frame has the code \(code), which may not be sent")
         }
         guard let reason = payload.withUnsafeBytes({ String(exactly: UnsafeRawBufferPointer(rebasing: $0[2...])) })
-        else { throw WebSocketError(.invalidUTF8, "the reason of a close frame is not UTF-8") }
+        else { throw WebSocketError(.invalidUTF8, "the reason of a close frame isn't UTF-8") }
         return .close(code, reason)
     }
 }
@@ -251,7 +253,7 @@ extension WebSocketReader {
 // MARK: - Compressed messages
 
 extension WebSocketReader {
-    /// The memory for unmasked bytes that aren't decompressed yet.
+    /// The size of the buffer for unmasked bytes before decompression.
     private static let scratchSize = 16 << 10
 
     private mutating func inflate(_ piece: UnsafeRawBufferPointer) throws(WebSocketError) {
@@ -290,7 +292,7 @@ extension WebSocketReader {
         let bits = rules.role == .client ? deflate?.serverWindowBits : deflate?.clientWindowBits
         let isReset = rules.role == .client ? deflate?.serverNoContextTakeover : deflate?.clientNoContextTakeover
         guard let created = MessageInflater(windowBits: bits ?? 15, isContextKept: isReset == false) else {
-            throw WebSocketError(.invalidCompressedData, "a message is compressed, but zlib is not available")
+            throw WebSocketError(.invalidCompressedData, "a message is compressed, but zlib isn't available")
         }
         inflater = created
         return created
@@ -301,7 +303,7 @@ extension WebSocketReader {
     }
 
     private mutating func finishInflating() throws(WebSocketError) {
-        throw WebSocketError(.invalidCompressedData, "a message is compressed, but zlib is not available")
+        throw WebSocketError(.invalidCompressedData, "a message is compressed, but zlib isn't available")
     }
     #endif
 }
@@ -316,7 +318,7 @@ extension UnsafeRawBufferPointer {
 extension String {
     /// Decodes UTF-8; `nil` if the bytes aren't valid.
     init?(exactly bytes: UnsafeRawBufferPointer) {
-        // Repairs what is invalid, so the text then differs from the bytes.
+        // Decoding repairs invalid bytes, so the text then differs from the bytes.
         var text = String(decoding: bytes, as: UTF8.self)
         let isExact = text.withUTF8 { decoded in
             guard decoded.count == bytes.count, let left = decoded.baseAddress, let right = bytes.baseAddress else {

@@ -13,16 +13,17 @@ package struct WebSocketWriter {
     private var deflater: MessageDeflater?
     #endif
 
-    /// The memory that stays for the next compressed message.
+    /// The capacity that is retained for the next compressed message.
     private static let keptCapacity = 4 << 10
 
     /// Creates a writer.
     ///
     /// - Parameters:
-    ///   - role: The end that writes. A client masks its frames.
-    ///   - deflate: The compression that the handshake has agreed on; default: none.
-    ///   - fragmentSize: The largest payload of a frame in bytes; larger messages are fragmented. Default: no limit.
-    ///   - random: Generates the masking keys, which nobody may predict (RFC 6455 §10.3). Default: the system's.
+    ///   - role: The side that writes. A client masks its frames.
+    ///   - deflate: The negotiated compression; default: none.
+    ///   - fragmentSize: The maximum payload of a frame in bytes; larger messages are fragmented. Default: no limit.
+    ///   - random: Generates the masking keys, which must be unpredictable (RFC 6455 §10.3). Default: the system's
+    ///     generator.
     package init(
         role: WebSocketRole,
         deflate: PerMessageDeflate? = nil,
@@ -125,7 +126,7 @@ extension WebSocketWriter {
         #endif
     }
 
-    /// Writes a compressed message, or a part of it. The header says whether it is the last part.
+    /// Writes a compressed message or a part of it. The header indicates whether the part is the last one.
     mutating func writeCompressed(
         _ header: WebSocketFrameHeader,
         _ payload: UnsafeRawBufferPointer,
@@ -141,7 +142,7 @@ extension WebSocketWriter {
         #endif
     }
 
-    /// Writes a message, or a part of it, in several frames if it exceeds the size of a fragment.
+    /// Writes a message or a part of it, in several frames if it exceeds the fragment size.
     private mutating func writeFrames(
         _ header: WebSocketFrameHeader,
         _ payload: UnsafeRawBufferPointer,

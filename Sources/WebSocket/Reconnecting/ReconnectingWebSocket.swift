@@ -2,7 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
-/// A WebSocket that is opened again when its connection is lost.
+/// A WebSocket that reconnects when its connection is lost.
 ///
 /// ```swift
 /// let feed = provider.webSocket(.feed, reconnecting: .backoff()) { socket in
@@ -11,9 +11,8 @@ import TargetKitPlugins
 /// for try await quote in feed.messages(of: Quote.self) { show(quote) }
 /// ```
 ///
-/// What the server sends while there is no connection is lost; what was to be sent isn't: ``send(_:)-(String)`` waits
-/// for a connection. Releasing the object, with the sequences of its messages, closes it, as do cancelling or shutting
-/// down its scope.
+/// Messages that the server sends while there is no connection are lost. ``send(_:)-(String)`` waits for a connection.
+/// Releasing the object and the sequences of its messages closes it, as does cancelling or shutting down its scope.
 public final class ReconnectingWebSocket: Sendable {
     let loop: ReconnectionLoop
     private let task: Task<Void, Never>
@@ -21,18 +20,18 @@ public final class ReconnectingWebSocket: Sendable {
     init(_ loop: ReconnectionLoop) {
         self.loop = loop
         task = Task { await loop.run() }
-        loop.end.withLock { $0 = { [task] in task.cancel() } }
+        loop.onEnd { [task] in task.cancel() }
     }
 
     deinit {
         task.cancel()
     }
 
-    /// What it does at present.
+    /// The current state.
     public var state: WebSocketState { loop.status.value.state }
 
-    /// The present state, then every change, in order. Each reader needs a sequence of its own. It ends after
-    /// ``WebSocketState/closed(_:)``.
+    /// A sequence of the current state and all later states, in order. It ends after ``WebSocketState/closed(_:)``.
+    /// Each reader needs its own sequence.
     public var states: AsyncStream<WebSocketState> { loop.states() }
 
     /// The open WebSocket; `nil` while there is none.
@@ -40,10 +39,10 @@ public final class ReconnectingWebSocket: Sendable {
 
     /// Sends a text message, after waiting for a connection.
     ///
-    /// If the connection is lost before the system has taken the message, it fails. Whether the server has received a
-    /// part of it, or all, isn't known then.
+    /// The call fails if the connection is lost before the system accepts the message. The server may have received
+    /// none, part, or all of it.
     ///
-    /// - Throws: `TargetKitError`: that of the connection, or that for which the WebSocket was closed.
+    /// - Throws: The `TargetKitError` of the connection, or the one that closed the WebSocket.
     public func send(_ text: String) async throws(TargetKitError) {
         try await loop.openSocket().send(text)
     }
@@ -74,10 +73,10 @@ public final class ReconnectingWebSocket: Sendable {
 }
 
 extension ReconnectingWebSocket {
-    /// The messages of all connections, in order. One loop reads at a time.
+    /// The messages of all connections, in order. One loop can read at a time.
     ///
-    /// The sequence ends when the WebSocket is closed and not opened again, with the failure if there is one.
-    /// Cancelling the task that reads ends the loop, and the WebSocket remains open.
+    /// The sequence ends when the WebSocket is closed permanently, with the failure if there is one. Cancelling the
+    /// reading task ends the loop, but the WebSocket remains open.
     public var messages: ReconnectingMessages { ReconnectingMessages(socket: self) }
 
     /// The messages of all connections, decoded from JSON.
@@ -107,7 +106,7 @@ public struct ReconnectingMessages: AsyncSequence, Sendable {
 
         /// Returns the next message; `nil` at the end.
         ///
-        /// - Throws: `TargetKitError`: why the WebSocket isn't opened again; `.cancelled`.
+        /// - Throws: The `TargetKitError` that closed the WebSocket permanently, or `.cancelled`.
         public mutating func next() async throws(TargetKitError) -> WebSocketMessage? {
             try await socket.loop.receive()
         }
@@ -115,20 +114,20 @@ public struct ReconnectingMessages: AsyncSequence, Sendable {
 
     fileprivate let socket: ReconnectingWebSocket
 
-    /// Creates an iterator that continues where the last one has stopped.
+    /// Creates an iterator that continues where the last one stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: socket) }
 }
 
 extension Provider {
-    /// Returns a WebSocket that is opened now, and again whenever its connection is lost.
+    /// Returns a WebSocket that opens immediately, and reconnects whenever its connection is lost.
     ///
     /// - Parameters:
-    ///   - target: The call of each handshake.
-    ///   - reconnection: When it is opened again, for example `.backoff()`.
+    ///   - target: The target of each handshake.
+    ///   - reconnection: When and how often to reconnect, for example `.backoff()`.
     ///   - options: Override the target's and the provider's options; default: none. Without a heartbeat, a lost
-    ///     connection can remain unnoticed.
-    ///   - onOpen: Called with each open WebSocket before others use it, to send subscriptions, for example; default:
-    ///     nothing. An error that it throws closes that connection, and counts as its failure.
+    ///     connection can remain undetected.
+    ///   - onOpen: Called with each open WebSocket before other code can use it, for example to send subscriptions;
+    ///     default: does nothing. An error that it throws closes the connection, and counts as its failure.
     public func webSocket(
         _ target: Target,
         reconnecting reconnection: WebSocketReconnection,

@@ -2,7 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
-/// Opens a WebSocket again and again, and collects the messages.
+/// Reconnects a WebSocket, and collects its messages.
 final class ReconnectionLoop: Sendable {
     struct Status: Sendable {
         var state = WebSocketState.connecting
@@ -12,16 +12,22 @@ final class ReconnectionLoop: Sendable {
         fileprivate var lastReader = 0
     }
 
+    /// The end of the loop by its scope, which can come before the loop's task.
+    private struct Ending: Sendable {
+        var isEnded = false
+        var action: (@Sendable () -> Void)?
+    }
+
     let status = ObservedValue(Status())
     /// Counts the changes of the network.
     private let networkChanges = ObservedValue(0)
     /// The entry in the provider's scope; `nil` if the scope is shut down.
     let scoped = Locked<ScopedConnection?>(nil)
-    /// Ends the loop.
-    let end = Locked<(@Sendable () -> Void)?>(nil)
+    private let ending = Locked(Ending())
     private let reconnection: WebSocketReconnection
     private let target: any TargetType
     private let clock: any Clock<Duration>
+    private let elapsed: ElapsedTime
     private let onOpen: @Sendable (WebSocket) async throws -> Void
     private let open: @Sendable () async throws(TargetKitError) -> WebSocket
     private let inbox = MessageInbox()
@@ -36,11 +42,12 @@ final class ReconnectionLoop: Sendable {
         self.reconnection = reconnection
         self.target = target
         self.clock = clock
+        elapsed = ElapsedTime(clock)
         self.onOpen = onOpen
         self.open = open
     }
 
-    /// Runs until the WebSocket is closed for good.
+    /// Runs until the WebSocket is closed permanently.
     func run() async {
         let observer = reconnection.reachability.observe { [networkChanges] isChange in
             if isChange { networkChanges.update { $0 += 1 } }
@@ -51,8 +58,10 @@ final class ReconnectionLoop: Sendable {
         while true {
             await waitForNetwork()
             let changes = networkChanges.value
-            let (end, hasOpened) = await connect()
-            failures = hasOpened ? 1 : failures + 1
+            let (end, openTime) = await connect()
+            // A connection ends a row of failures if it was open for at least the longest next delay.
+            let isStable = openTime.map { $0 >= reconnection.policy.longestDelay(before: failures) } ?? false
+            failures = isStable ? 1 : failures + 1
             guard !status.value.isClosing, !Task.isCancelled,
                 let delay = reconnection.delay(after: end, failures: failures)
             else { return finish(end) }
@@ -61,24 +70,24 @@ final class ReconnectionLoop: Sendable {
         }
     }
 
-    /// Opens the WebSocket, and returns how it has ended, and whether it was open before.
-    private func connect() async -> (end: Result<WebSocketCloseCode?, TargetKitError>, hasOpened: Bool) {
+    /// Opens the WebSocket, and returns its end and how long it was open; `nil`: it wasn't.
+    private func connect() async -> (end: Result<WebSocketCloseCode?, TargetKitError>, openTime: Duration?) {
         if case .connecting = status.value.state {} else { set(.connecting) }
-        var hasOpened = false
+        var opening: Duration?
         do throws(TargetKitError) {
             let socket = try await open()
             do { try await onOpen(socket) } catch {
                 await socket.close(.goingAway)
                 throw TargetKitError(failure: error, target: target)
             }
-            hasOpened = true
+            opening = elapsed.current
             set(.open, socket)
             defer { status.update { $0.socket = nil } }
             var messages = socket.messages.makeAsyncIterator()
             while let message = try await messages.next() { await inbox.add([message]) }
-            return (.success(socket.closeCode), hasOpened)
+            return (.success(socket.closeCode), opening.map { elapsed.current - $0 })
         } catch {
-            return (.failure(error), hasOpened)
+            return (.failure(error), opening.map { elapsed.current - $0 })
         }
     }
 
@@ -104,7 +113,7 @@ extension ReconnectionLoop {
         for await status in reachability.statuses where status.isReachable { return }
     }
 
-    /// Waits for a time, or until the network changes to one that can be used.
+    /// Waits for a time, or until the network changes to a usable one.
     private func wait(_ delay: Duration, unlessNetworkChangesFrom changes: Int) async {
         guard delay > .zero else { return }
         let (seconds, attoseconds) = delay.components
@@ -123,17 +132,34 @@ extension ReconnectionLoop {
     }
 }
 
-// MARK: - The users
+// MARK: - Use
 
 extension ReconnectionLoop {
-    /// Ends the loop for its scope.
+    /// Ends the loop when its scope ends.
     func end(_ reason: ConnectionEnd) {
-        switch reason {
-        // The WebSocket itself belongs to the scope, too.
-        case .shutDown: status.update { $0.isClosing = true }
-        case .cancelled: break
+        if reason == .shutDown {
+            let socket = status.update { status in
+                status.isClosing = true
+                return status.socket
+            }
+            // The open WebSocket itself also belongs to the scope, which waits for its closing handshake.
+            inbox.finish(.success(()))
+            if socket != nil { return }
         }
-        end.withLock(\.self)?()
+        let action = ending.withLock { ending in
+            ending.isEnded = true
+            return ending.action
+        }
+        action?()
+    }
+
+    /// Sets the closure that ends the loop, or calls it immediately if the scope has ended.
+    func onEnd(_ action: @escaping @Sendable () -> Void) {
+        let isEnded = ending.withLock { ending in
+            ending.action = action
+            return ending.isEnded
+        }
+        if isEnded { action() }
     }
 
     func close(_ code: WebSocketCloseCode, reason: String) async {
@@ -166,7 +192,7 @@ extension ReconnectionLoop {
         }
     }
 
-    /// The present state, then every change.
+    /// A sequence of the current state and all later states.
     func states() -> AsyncStream<WebSocketState> {
         let (stream, reader) = AsyncStream.makeStream(of: WebSocketState.self)
         let id = status.update { status in
@@ -181,7 +207,7 @@ extension ReconnectionLoop {
     }
 
     private func set(_ state: WebSocketState, _ socket: WebSocket? = nil) {
-        // Under the lock, so that the readers get the states in order; `yield` calls nothing back.
+        // Under the lock, so that readers receive the states in order. `yield` makes no callbacks.
         let ended = status.update { status -> [AsyncStream<WebSocketState>.Continuation] in
             status.state = state
             status.socket = socket

@@ -104,7 +104,7 @@ struct HARFileTests {
         await file.flush()
         #expect(try String(contentsOf: url, encoding: .utf8) == content)
         #expect(problems.count == 1)
-        #expect(problems.elements[0].contains("isn't an archive that HARFile has written; move it or use another file"))
+        #expect(problems.elements[0].contains("isn't an archive written by HARFile; move it, or use another file"))
     }
 
     @Test("A file that another process has is not written to, until it is released")
@@ -119,7 +119,7 @@ struct HARFileTests {
         for _ in 0..<2 { await call(file) }
         await file.flush()
         #expect(problems.elements.count == 1)
-        #expect(problems.elements.first?.contains("another process records into it") == true)
+        #expect(problems.elements.first?.contains("another process is recording into it") == true)
         flock(descriptor, LOCK_UN)
         close(descriptor)
         await call(file)

@@ -6,7 +6,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-struct Member: Decodable {
+struct Member: Decodable, Sendable {
     var name: String
 }
 
@@ -32,9 +32,11 @@ struct PageTests {
             plugins: [Moya.NetworkLoggerPlugin()],
             targetKitPlugins: [RetryPlugin()]
         )
-        let api = Provider<TeaAPI>(plugins: [LegacyPlugin(Moya.NetworkLoggerPlugin()), RetryPlugin()])
+        let api = Provider<TeaAPI>(
+            plugins: [DefaultHeadersPlugin(), CookiePlugin(), LegacyPlugin(Moya.NetworkLoggerPlugin()), RetryPlugin()]
+        )
         let ann = try await api.request(.member(name: "ann"), as: Member.self)
-        let tea = Provider<TeaAPI>(plugins: [RetryPlugin()])
+        let tea = Provider<TeaAPI>(plugins: [DefaultHeadersPlugin(), CookiePlugin(), RetryPlugin()])
         let bob = try await tea.request(.member(name: "bob"), as: Member.self)
         provider.request(.today) { result in
             print((try? result.get().mapString()) ?? "")

@@ -256,7 +256,7 @@ struct NetworkTests {
             isDownload
             ? Task.downloadDestination { _, _ in (folder.url.appendingPathComponent("a"), []) } : .requestPlain
         let slow = Call(baseURL: server.baseURL, path: "/slow", task: task)
-        #expect(await provider(2).result(of: slow).response?.statusCode == 200)
+        #expect(await provider(4).result(of: slow).response?.statusCode == 200)
         let hanging = Call(baseURL: server.baseURL, path: "/hang", task: task)
         let result = await provider(0.3).result(of: hanging)
         #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
@@ -294,11 +294,11 @@ struct NetworkTests {
                 dueTo error: any Error,
                 completion: @escaping @Sendable (RetryResult) -> Void
             ) {
-                completion(request.retryCount < 2 ? .retryWithDelay(1.2) : .doNotRetry)
+                completion(request.retryCount < 2 ? .retryWithDelay(3.5) : .doNotRetry)
             }
         }
         let configuration = URLSessionConfiguration.default
-        configuration.timeoutIntervalForResource = 2
+        configuration.timeoutIntervalForResource = 6
         let provider = MoyaProvider<Call>(session: Session(configuration: configuration, interceptor: Patient()))
         let call = Call(baseURL: server.baseURL, path: "/unavailable/2", validationType: .successCodes)
         #expect(await provider.result(of: call).response?.statusCode == 200)

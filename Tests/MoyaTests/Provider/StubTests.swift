@@ -283,12 +283,15 @@ struct StubQueueTests {
             stubClosure: MoyaProvider.delayedStub(0.02),
             plugins: [RecordingPlugin(log: log)]
         )
+        let queue = DispatchQueue(label: "stubs")
         let error: MoyaError? = await withCheckedContinuation { continuation in
-            let call = provider.request(.zen, callbackQueue: .global()) { continuation.resume(returning: $0.error) }
+            queue.suspend()
+            let call = provider.request(.zen, callbackQueue: queue) { continuation.resume(returning: $0.error) }
             #expect(!call.isCancelled)
             call.cancel()
             #expect(call.isCancelled)
             call.cancel()
+            queue.resume()
         }
         guard case .underlying(let cause, nil)? = error else {
             Issue.record("not cancelled")

@@ -58,15 +58,15 @@ final class EchoServer: Sendable {
         case "chunks":
             let chunk = TestServer.Step.chunk(Data(repeating: 65, count: 1_000))
             return TestServer.Response(steps: [
-                .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), chunk, .wait(for: .milliseconds(100)),
+                .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), chunk, .wait(for: .seconds(1)),
                 chunk,
-                .wait(for: .milliseconds(100)), .endChunks,
+                .wait(for: .seconds(1)), .endChunks,
             ])
-        // A body that takes 2.5 seconds, with half a second between its bytes.
+        // A body that takes six seconds, with a second between its bytes.
         case "slow":
             return TestServer.Response(steps: [
-                .head(status: 200, headers: ["Content-Length": "5"]),
-                .drip(Data("slow!".utf8), chunkSize: 1, every: .milliseconds(500)),
+                .head(status: 200, headers: ["Content-Length": "7"]),
+                .drip(Data("slowly!".utf8), chunkSize: 1, every: .seconds(1)),
             ])
         case "unavailable": return count <= (Int(parts[1]) ?? 0) ? .status(503) : .json("{}")
         case "unavailable-once": return count == 1 ? .status(503) : .json("{}")

@@ -133,11 +133,11 @@ struct CacheProcessTests {
         var seed: UInt64 = 1
         while ContinuousClock.now < end {
             try Task.checkCancellation()
-            let words = [seed, seed + 1].map { Self.words(folder, seed: $0, rounds: 3000) }
+            let words = [seed, seed + 1].map { Self.words(folder, seed: $0, rounds: 300) }
             async let one = ChildProcess.finished("/usr/bin/env", words[0])
             async let two = ChildProcess.finished("/usr/bin/env", words[1])
             let world = Self.world(folder.url, seed: seed + 2)
-            for number in 0..<2000 {
+            for number in 0..<200 {
                 let policy: CachePolicy = number % 2 == 0 ? .reload : .cachedElseLoad
                 let target = CachedTarget(.get, "/\(number % Self.urls)").with(policy)
                 let response = try await world.provider.request(target)

@@ -146,7 +146,7 @@ struct OutboxFileTests {
         )
         let error = await #expect(throws: TargetKitError.self) { try await outbox.send(Measurement(value: .nan)) }
         #expect(error?.underlying is OutboxError)
-        #expect("\(String(describing: error))".contains("cannot be encoded"))
+        #expect("\(String(describing: error))".contains("can't be encoded"))
         #expect(try await outbox.send(Measurement(value: 1)).id != nil)
     }
 

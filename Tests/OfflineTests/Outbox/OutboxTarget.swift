@@ -64,7 +64,7 @@ final class NoteServer: Transport {
         answer(standard)
     }
 
-    /// Sets the answer to all requests.
+    /// Sets the response to all requests.
     func answer(_ answer: Answer) {
         standard.withLock { $0 = answer }
     }

@@ -78,7 +78,8 @@ final class ShopApp: Sendable {
         authentication = AuthenticationPlugin(
             authenticator: AppAuthenticator(server: server),
             store: store,
-            clock: clock
+            // Nobody moves it: the limit of a refresh would pass at once whenever the calls wait for something else.
+            clock: ManualClock()
         ) { _ in }
         unauthorized = UnauthorizedPlugin(
             after: authentication,

@@ -278,6 +278,7 @@ struct RefreshLimitTests {
         let calls = (0..<3).map { _ in Task { await provider.result(PluginTarget()).failure } }
         await gate.waitForArrivals()
         try await clock.waitForSleepers()
+        while !Task.isCancelled, plugin.currentCredential.waiterCount < 3 { await Task.yield() }
         clock.advance(by: .seconds(20))
         for call in calls {
             let error = try #require(await call.value)

@@ -24,7 +24,7 @@ struct AuthenticationLogTests {
 
         var text: String {
             switch self {
-            case .oauth: "the token endpoint refused the request: invalid_grant"
+            case .oauth: "the token endpoint rejected the request: invalid_grant"
             case .call: "the status code isn't accepted (HTTP 400)"
             }
         }

@@ -129,9 +129,7 @@ struct AuthenticationUnauthorizedTests {
             store: MemoryCredentialStore(OAuthCredential(accessToken: "old"))
         ) { _ in
         }
-        let unauthorized = UnauthorizedPlugin(after: authentication, bodyCodes: [code]) { [signedOut] in
-            signedOut.append($0)
-        }
+        let unauthorized = UnauthorizedPlugin(after: authentication) { [signedOut] in signedOut.append($0) }
         let provider = Provider<PluginTarget>(
             transport: StubTransport { request in
                 let isNew = request.urlRequest.value(forHTTPHeaderField: "Authorization") == "Bearer new"
@@ -141,8 +139,30 @@ struct AuthenticationUnauthorizedTests {
         )
         let result = await provider.result(PluginTarget())
         #expect(RecordingPlugin.Outcome(result) == (succeeds ? .status(200) : .failure(.envelope)))
+        #expect(result.failure?.kind == (succeeds ? nil : .unauthorized))
+        let reason = result.failure?.text(.failureReason, in: .english)
+        #expect(reason == (succeeds ? nil : "The server did not accept the sign-in information."))
         #expect((result.failure?.underlying is Boom) != succeeds)
         #expect(signedOut.count == (succeeds ? 0 : 1))
+    }
+
+    @Test("A status that only the authenticator knows leads to a refresh, and signs out when that fails")
+    func statusOfAuthenticator() async throws {
+        let authentication = AuthenticationPlugin(
+            authenticator: ExpiryAuthenticator(status: 419),
+            store: MemoryCredentialStore("key")
+        ) { _ in
+        }
+        let unauthorized = UnauthorizedPlugin(after: authentication) { [signedOut] in signedOut.append($0) }
+        let provider = Provider<PluginTarget>(
+            transport: StubTransport(.status(419)),
+            plugins: [authentication, unauthorized]
+        )
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.stage == .status)
+        #expect(error.response?.statusCode == 419)
+        #expect(error.kind == .unauthorized)
+        #expect(signedOut.count == 1)
     }
 
     @Test("Each session that ends signs out once, without a reset", arguments: Order.allCases)
@@ -183,4 +203,17 @@ struct AuthenticationUnauthorizedTests {
         _ = await call.value
         #expect(signedOut.count == 0)
     }
+}
+
+/// An authenticator of a server that reports an expired session with its own status, and refreshes no key.
+private struct ExpiryAuthenticator: Authenticator {
+    var status: Int
+
+    func apply(_ key: String, to request: inout URLRequest) {
+        request.setValue(key, forHTTPHeaderField: "Authorization")
+    }
+
+    func refresh(_ key: String) async throws -> String { throw Boom() }
+
+    func wasRejected(_ response: Response) -> Bool { response.statusCode == status }
 }

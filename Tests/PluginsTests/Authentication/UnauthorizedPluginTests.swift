@@ -160,7 +160,7 @@ struct UnauthorizedPluginTests {
         }
         await started.waitRegardless(for: 1)
         provider.cancelAll()
-        for _ in 0..<200 where results.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
+        await results.waitForCount(1)
         #expect(results.elements == [.failure(.cancelled)])
         #expect(ended.value == 0)
         gate.open()

@@ -117,7 +117,7 @@ struct EnvironmentStoreTests {
         try store.select(.test)
         let error = EnvironmentError.unknownName("tset", from: .selection, known: Self.known)
         #expect(throws: error) { try store.select("tset") }
-        let text = #"the app names the unknown environment "tset"; known environments: production, test, stage"#
+        let text = #"the app specifies the unknown environment "tset"; known environments: production, test, stage"#
         #expect(error.description == text)
         #expect(store.current == .trial)
         #expect(storage.load() == .test)
@@ -129,17 +129,17 @@ struct EnvironmentStoreTests {
             (
                 ["-TargetKitEnvironment", "tset"], nil,
                 .unknownName("tset", from: .launchArgument, known: known),
-                #"the launch argument -TargetKitEnvironment names the unknown environment "tset"; "#
+                #"the launch argument -TargetKitEnvironment specifies the unknown environment "tset"; "#
                     + "known environments: production, test, stage"
             ),
             (
                 [], "a b/?", .unknownName("a b/?", from: .environmentVariable, known: known),
-                #"the environment variable TARGETKIT_ENVIRONMENT names the unknown environment "a b/?"; "#
+                #"the environment variable TARGETKIT_ENVIRONMENT specifies the unknown environment "a b/?"; "#
                     + "known environments: production, test, stage"
             ),
             (
                 ["-TargetKitEnvironment"], "test", .missingName(known: known),
-                "the launch argument -TargetKitEnvironment is not followed by the name of an environment; "
+                "the launch argument -TargetKitEnvironment isn't followed by the name of an environment; "
                     + "known environments: production, test, stage"
             ),
         ] as [([String], String?, EnvironmentError, String)]

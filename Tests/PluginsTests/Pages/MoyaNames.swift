@@ -13,6 +13,7 @@ extension DocumentationPage {
             ("MoyaProvider<URLTarget>", "renamed to 'Provider'"), ("MoyaError", "renamed to 'TargetKitError'"),
             ("any PluginType", "never called"), ("any RequestType", "context: RequestContext"),
             ("ValidationType", "renamed to 'StatusValidation'"), ("any AccessTokenAuthorizable", "authorization"),
+            ("AuthorizationType", "AuthorizationScheme"),
             ("EndpointSampleResponse", "renamed to 'SampleResponse'"),
             ("MultipartFormData", "renamed to 'MultipartForm'"), ("Cancellable", "renamed to 'RequestHandle'"),
             ("ProgressResponse", "renamed to 'TransferProgress'"),
@@ -29,6 +30,10 @@ extension DocumentationPage {
             ("requestParameters(parameters: [:], encoding: .json)", "parameters(_:encoding:)"),
             ("requestCompositeData(bodyData: Data(), urlParameters: [:])", ".data(body).query(parameters)"),
             ("uploadFile(URL(filePath: \"/\"))", "upload(file:)"),
+            ("parameters([:], encoding: URLEncoding.default)", "renamed to 'url'"),
+            ("parameters([:], encoding: URLEncoding.queryString)", "renamed to 'query'"),
+            ("parameters([:], encoding: URLEncoding.httpBody)", "renamed to 'form'"),
+            ("parameters([:], encoding: JSONEncoding.default)", "renamed to 'json'"),
         ]
         let provider = "Provider<URLTarget>"
         let calls = [

@@ -85,13 +85,13 @@ struct RequestRecipesPageTests {
     @Test("Set timeouts")
     func timeouts() async throws {
         let provider = Provider<ShopAPI>(transport: transport, options: .setting(\.timeout, .wholeCall(.seconds(30))))
-        let short = CallOptions.setting(\.timeout, .wholeCall(.seconds(2)))
+        let short = CallOptions.setting(\.timeout, .wholeCall(.seconds(5)))
         let suggestions = try await provider.request(.search(text: "te"), options: short)
         #expect(suggestions.statusCode == 200)
-        #expect(short.timeout.wholeCall == .seconds(2))
+        #expect(short.timeout.wholeCall == .seconds(5))
     }
 
-    @Test("Repeat calls on a weak network")
+    @Test("Retry calls on a weak network")
     func weakNetwork() async throws {
         let connectivity = ManualConnectivity(.offline)
         let reachability = Reachability(connectivity)
@@ -144,7 +144,7 @@ struct RequestRecipesPageTests {
         #expect((1...2).contains(held.requests.count))
     }
 
-    @Test("Make calls one after another, and at the same time")
+    @Test("Make calls in sequence or in parallel")
     func several() async throws {
         func home(
             _ provider: Provider<ShopAPI>,
@@ -188,7 +188,7 @@ struct RequestRecipesPageTests {
         #expect(shared.map(\.isSecure) == [true])
     }
 
-    @Test("Refuse other certificates, and allow a proxy while developing", arguments: [true, false])
+    @Test("Pin certificates, and allow a proxy during development", arguments: [true, false])
     func certificates(isDebug: Bool) {
         func secureTransport(isDebug: Bool) -> any Transport {
             if isDebug { return URLSessionTransport() }

@@ -60,7 +60,7 @@ struct ResiliencePageTests {
         #expect(hosts.visits == "ab")
     }
 
-    @Test("Repeat calls")
+    @Test("Retry calls")
     func retry() async throws {
         hosts.set(.status(503), "a")
         let sent = await clock.stepping { [transport, clock] in

@@ -73,7 +73,7 @@ struct ScreenRecipesPageTests {
         #expect(shown.count == 1)
     }
 
-    @Test("Search while the person types")
+    @Test("Search while the user types")
     @MainActor
     func search() async throws {
         let script = ScriptedTransport(.response(status: 200, data: Data(list.utf8)))
@@ -133,7 +133,7 @@ struct ScreenRecipesPageTests {
         #expect(list.isComplete && !list.isLoading)
     }
 
-    @Test("Tell the person to allow wireless data")
+    @Test("Ask the user to allow wireless data")
     func wirelessData() async {
         func watch(_ reachability: Reachability, show: @MainActor (String?) -> Void) async {
             reachability.start()

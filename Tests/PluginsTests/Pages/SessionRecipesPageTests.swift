@@ -132,7 +132,7 @@ struct SessionRecipesPageTests {
     }
 
     @Test(
-        "Say that another device has signed in",
+        "Report a sign-in on another device",
         arguments: [
             (200, 40103, "Your account was used to sign in on another device."),
             (200, 401, "Your session has expired. Sign in again."),
@@ -168,7 +168,7 @@ struct SessionRecipesPageTests {
         let provider = Provider<ShopAPI>(transport: transport, plugins: plugins, scope: calls)
 
         func signOut() async throws {
-            _ = try? await provider.request(.signOut, options: .setting(\.timeout, .wholeCall(.seconds(3))))
+            _ = try? await provider.request(.signOut, options: .setting(\.timeout, .wholeCall(.seconds(5))))
             await calls.shutdown(grace: .zero)
             _ = try await authentication.signOut()
             cookies.removeAll()
@@ -187,7 +187,7 @@ struct SessionRecipesPageTests {
         #expect(await session.notice == "You have signed out.")
     }
 
-    @Test("Tell a wrong password from an expired session")
+    @Test("Distinguish a wrong password from an expired session")
     func wrongPassword() async throws {
         let provider = Provider<ShopAPI>(transport: StubTransport(.status(401)))
         let error = await provider.result(.signIn(user: "anna", password: "coffee")).failure

@@ -74,6 +74,8 @@ struct ResilienceStormTests {
         #expect(ended.value == 2_000)
         #expect(results.contains { RecordingPlugin.Outcome($0) == .status(200) })
         #expect(providers.allSatisfy { $0.scope.inFlightCount == 0 })
+        // An exchange can outlast a cancelled call.
+        for provider in providers { await provider.scope.shutdown(grace: .zero) }
         #expect(concurrency.counts == (0, 0))
         #expect(rate.counts.waiting == 0)
     }

@@ -10,8 +10,8 @@ extension CassetteTests {
     @Test(
         "A document that cannot be read fails each call, with the file and what is wrong",
         arguments: [
-            ("", "is empty"), ("{\"version\":1,", "is not valid JSON: "), ("[]", "is not a JSON object"),
-            ("{}", "has no number version"), (#"{"version":2}"#, "has version 2; this version"),
+            ("", "is empty"), ("{\"version\":1,", "isn't valid JSON: "), ("[]", "isn't a JSON object"),
+            ("{}", "has no numeric version"), (#"{"version":2}"#, "has version 2; this version"),
             (#"{"version":1,"request":{"url":"a"}}"#, "has no string request.method"),
             (#"{"version":1,"request":{"method":"GET","url":"a"}}"#, "has neither a response nor a failure"),
             (#"{"version":1,"request":{"method":"GET","url":"a"},"response":{"status":"x"}}"#, "no status code at"),
@@ -42,7 +42,7 @@ extension CassetteTests {
         let body = folder.url.appendingPathComponent(name)
         try FileManager.default.removeItem(at: body)
         let missing = await #expect(throws: CassetteError.self) { try await send(TestCall(), cassette(.replay)) }
-        #expect(missing?.description.contains("\(name) does not exist") == true)
+        #expect(missing?.description.contains("\(name) doesn't exist") == true)
         let outside = try TemporaryFolder()
         let secret = try outside.file("secret", Data("secret".utf8))
         try FileManager.default.createSymbolicLink(at: body, withDestinationURL: secret)

@@ -148,7 +148,7 @@ struct CassetteTests {
         let replaying = cassette(.replay)
         for number in 1...3 { #expect(try await send(TestCall(), replaying).text == "\(number)") }
         let error = await #expect(throws: CassetteError.self) { try await send(TestCall(), replaying) }
-        #expect(error?.description.hasSuffix("each matching entry has been used once; the last is 001-GET") == true)
+        #expect(error?.description.hasSuffix("all matching entries have been used; the last is 001-GET") == true)
         let repeating = cassette(.replay, repeats: true)
         for number in [1, 2, 3, 3, 3] { #expect(try await send(TestCall(), repeating).text == "\(number)") }
     }

@@ -57,7 +57,7 @@ struct ManualClockIdleTests {
         #expect(
             "\(try #require(error))" == """
                 The clock was moved 10 times, to start + 600.0 seconds, and 1 task still sleeps, for 60.0 seconds. If one \
-                of them is in a loop that does not end, cancel it, or move the time with advance(by:).
+                of them is in a loop that doesn't end, cancel it, or move the time with advance(by:).
                 """
         )
         task.cancel()

@@ -51,7 +51,7 @@ struct BrokenTransportTests {
         let transport = BrokenTransport(finish: { TransportResponse(head: $0.head, body: .data(Data())) })
         #expect(
             try await message("It reads a large body completely", transport)
-                == "readsLargeBody: It reads a large body completely: 0 bytes were returned, which are not the 8388608 sent"
+                == "readsLargeBody: It reads a large body completely: 0 bytes were returned, which differ from the 8388608 sent"
         )
     }
 
@@ -63,7 +63,7 @@ struct BrokenTransportTests {
             let head = ResponseHead(statusCode: response.head.statusCode, headers: headers)
             return TransportResponse(head: head, body: response.body)
         })
-        let requirement = "It returns a 401 with its body, and does not send the request again"
+        let requirement = "It returns a 401 with its body, and doesn't send the request again"
         #expect(
             try await message(requirement, transport)
                 == #"returnsUnauthorized: \#(requirement): WWW-Authenticate: expected "Basic realm=\"x\"", found none"#

@@ -90,7 +90,7 @@ struct ContractTests {
     func samples() async throws {
         #expect(try await problems([Target(status: 404)]).count == 1)
         let broken = try await problems([Target(sample: #"{"id":1,}"#)])
-        #expect(broken.count == 1 && broken[0].hasPrefix("Target: the sample is not valid JSON"))
+        #expect(broken.count == 1 && broken[0].hasPrefix("Target: the sample isn't valid JSON"))
         let declared = Target(sample: "hello", sampleHeaders: ["Content-Type": "application/json"])
         #expect(try await problems([declared]).count == 1)
     }
@@ -144,7 +144,7 @@ struct ContractTests {
         let sample = #"{"token":{"a":1},"pin":1,"list":[{"key":7}],"id":1}"#
         #expect(
             try await problems([Target(sample: sample)], cassette: folder.url) == [
-                "Target: the answer 001-GET-a: id: the sample has number, the answer string"
+                "Target: the response 001-GET-a: id: the sample has number, the response string"
             ]
         )
     }
@@ -166,8 +166,8 @@ struct ContractTests {
                 the closest is 001-GET-a:
                 """,
                 "  query q: missing, expected \"1\"",
-                "Target: the answer 002-GET-text: the sample is JSON, the answer text",
-                "Target: the answer 003-GET-status: the sample has status 200, the answer 203",
+                "Target: the response 002-GET-text: the sample is JSON, the response text",
+                "Target: the response 003-GET-status: the sample has status 200, the response 203",
             ]
         )
     }
@@ -206,12 +206,12 @@ struct ContractTests {
         let sample = #"{"id":1,"name":"tea","list":[{"a":2,"b":null}],"price":1.5,"any":null}"#
         #expect(
             try await problems([Target(sample: sample)], cassette: folder.url) == [
-                "Target: the answer 001-GET-a: id: the sample has number, the answer string",
-                "Target: the answer 001-GET-a: name: missing in the answer",
-                "Target: the answer 001-GET-a: list.[].a: the sample has number, the answer null",
-                "Target: the answer 001-GET-a: list.[].b: missing in some elements of the answer",
-                "Target: the answer 001-GET-a: price: the sample has number, the answer null",
-                "Target: the answer 001-GET-a: any: missing in the answer",
+                "Target: the response 001-GET-a: id: the sample has number, the response string",
+                "Target: the response 001-GET-a: name: missing in the response",
+                "Target: the response 001-GET-a: list.[].a: the sample has number, the response null",
+                "Target: the response 001-GET-a: list.[].b: missing in some elements of the response",
+                "Target: the response 001-GET-a: price: the sample has number, the response null",
+                "Target: the response 001-GET-a: any: missing in the response",
             ]
         )
         #expect(try await problems([Target(sample: #"{"id":"x","list":[]}"#)], cassette: folder.url).isEmpty)

@@ -67,12 +67,12 @@ struct OpenAPIContractTests {
     @Test(
         "What is not an OpenAPI document of version 3.0 or 3.1 is refused with a remedy",
         arguments: [
-            ("openapi: 3.1.0", "the OpenAPI document is not JSON; convert a YAML document first: "),
+            ("openapi: 3.1.0", "the OpenAPI document isn't JSON; convert a YAML document first: "),
             (#"{"swagger":"2.0"}"#, "the document is Swagger 2.0; convert it to OpenAPI 3 first"),
-            ("[]", "the document is not an OpenAPI document: it has no member openapi"),
-            (#"{"openapi":"3.2.0"}"#, "OpenAPI 3.2.0 is not supported; 3.0 and 3.1 are"),
+            ("[]", "the document isn't an OpenAPI document, because it has no member openapi"),
+            (#"{"openapi":"3.2.0"}"#, "OpenAPI 3.2.0 isn't supported; use 3.0 or 3.1"),
             (##"{"openapi":"3.1.0","paths":{"/a":{"$ref":"#/b"}}}"##, "#/paths/~1a: the document has no #/b"),
-            (##"{"openapi":"3.1.0","paths":{"/a":{"$ref":"#/paths/~1a"}}}"##, "#/paths/~1a: the reference leads in a"),
+            (##"{"openapi":"3.1.0","paths":{"/a":{"$ref":"#/paths/~1a"}}}"##, "#/paths/~1a: the reference is circular"),
         ]
     )
     func refused(document: String, message: String) {
@@ -100,7 +100,7 @@ struct OpenAPIContractTests {
         #expect(lines { try contract.check(try response("{}"), for: "GET /product") } == [missing])
         #expect(
             lines { try contract.check(try response("{}")) } == [
-                "the response has no request; name its operation, such as GET /products/{id}"
+                "the response has no request; specify its operation, such as GET /products/{id}"
             ]
         )
         #expect(lines { try contract.check(try response("[]"), for: "list") } == [])
@@ -139,7 +139,7 @@ struct OpenAPIContractTests {
             ]
         )
         #expect(found(try response("")) == ["there is no body, expected application/json (\(content))"])
-        #expect(found(try response("{")).first?.hasPrefix("the body is not valid JSON: ") == true)
+        #expect(found(try response("{")).first?.hasPrefix("the body isn't valid JSON: ") == true)
         #expect(found(try response(#"{"id":1}"#, headers: ["etag": "1"])) == [])
         #expect(found(try response(""), "HEAD /products/{id}") == [])
     }

@@ -120,13 +120,13 @@ struct OpenAPISchemaTests {
             #"{"uniqueItems":true}"#,
             ["[1,2]", #"[{"a":1},{"a":2}]"#],
             #"[{"a":1,"b":2},{"b":2,"a":1.0}]"#,
-            "the body: expected elements that differ, but 0 and 1 are equal (#/uniqueItems)"
+            "the body: expected unique elements, but 0 and 1 are equal (#/uniqueItems)"
         ),
         Keyword(
             #"{"contains":{"type":"null"},"maxContains":1}"#,
             ["[1,null]"],
             "[1]",
-            "the body: expected 1 or more elements that fit the schema, found 0 (#/contains)"
+            "the body: expected 1 or more elements that match the schema, found 0 (#/contains)"
         ),
         Keyword(
             #"{"required":["a/b"]}"#,
@@ -171,19 +171,19 @@ struct OpenAPISchemaTests {
             #"{"anyOf":[{"type":"number"},{"type":"string"}]}"#,
             ["2", #""a""#],
             "true",
-            "the body: expected a fit for one of 2 schemas, found the Boolean true (#/anyOf)"
+            "the body: expected a match of one of 2 schemas, found the Boolean true (#/anyOf)"
         ),
         Keyword(
             #"{"oneOf":[{"minimum":2},{"maximum":3}]}"#,
             ["1", "4"],
             "2",
-            "the body: expected a fit for one schema, but it fits #/oneOf/0, #/oneOf/1, found the number 2 (#/oneOf)"
+            "the body: expected a match of one schema, but it matches #/oneOf/0, #/oneOf/1, found the number 2 (#/oneOf)"
         ),
         Keyword(
             #"{"not":{"type":"string"}}"#,
             ["1"],
             #""a""#,
-            #"the body: expected a value that does not fit the schema, found the string "a" (#/not)"#
+            #"the body: expected a value that doesn't match the schema, found the string "a" (#/not)"#
         ),
         Keyword(
             #"{"if":{"minimum":5},"then":{"multipleOf":2},"else":{"const":0}}"#,
@@ -257,7 +257,7 @@ struct OpenAPISchemaTests {
     func missingReference() throws {
         #expect(
             try differences(##"{"$ref":"other.json#/A"}"##, "1") == [
-                ##"the body: the document has no "other.json#/A", so this is not checked (#/$ref)"##
+                ##"the body: the document has no "other.json#/A", so this isn't checked (#/$ref)"##
             ]
         )
     }
@@ -295,7 +295,7 @@ struct OpenAPISchemaTests {
             """##
         #expect(
             try differences(schema, #"{"lives":"9"}"#, components: Self.pets) == [
-                "the body: expected a fit for one of 3 schemas; the closest is #/components/schemas/Cat (#/oneOf)",
+                "the body: expected a match of one of 3 schemas; the closest is #/components/schemas/Cat (#/oneOf)",
                 #"/lives: expected an integer, found the string "9" (#/components/schemas/Cat/properties/lives/type)"#,
             ]
         )
@@ -321,15 +321,15 @@ struct OpenAPISchemaTests {
         let deep = String(repeating: "[", count: 500) + String(repeating: "]", count: 500)
         let list = ##"{"L":{"items":{"$ref":"#/components/schemas/L"}}}"##
         let deepLines = try differences(##"{"$ref":"#/components/schemas/L"}"##, deep, components: list)
-        #expect(deepLines.count == 1 && deepLines[0].hasPrefix("the body: it is nested too deeply"))
+        #expect(deepLines.count == 1 && deepLines[0].hasPrefix("the body: the value is too deeply nested"))
         let twice = ##"""
             {"T":{"properties":{"b":false,"a":{"anyOf":[{"$ref":"#/components/schemas/T"},
             {"$ref":"#/components/schemas/T"}]}}}}
             """##
         let chain = String(repeating: #"{"a":"#, count: 25) + #"{"b":1}"# + String(repeating: "}", count: 25)
         let lines = try differences(##"{"$ref":"#/components/schemas/T"}"##, chain, components: twice)
-        #expect(lines.last?.hasPrefix("the body: its schema has too many alternatives") == true)
+        #expect(lines.last?.hasPrefix("the body: the schema has too many alternatives") == true)
         let slow = try differences(#"{"pattern":"^(a+)+$"}"#, "\"\(String(repeating: "a", count: 60))!\"")
-        #expect(slow == ["the body: the pattern ^(a+)+$ cannot be read or takes too long (#/pattern)"])
+        #expect(slow == ["the body: the pattern ^(a+)+$ is invalid or takes too long (#/pattern)"])
     }
 }

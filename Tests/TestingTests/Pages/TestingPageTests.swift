@@ -129,7 +129,7 @@ struct CatalogModelTests {
         #expect(model.state == .loaded([sencha]))
     }
 
-    @Test("It is loading until the answer arrives")
+    @Test("It is loading until the response arrives")
     func loading() async throws {
         let clock = ManualClock()
         let transport = StubTransport(routes: [.get("/products"): .json("[]").after(.seconds(2))], clock: clock)
@@ -183,7 +183,7 @@ struct TestingPageTests {
         }
         #expect(
             error.map { "\($0)" } == """
-                The requests are not the expected ones (- expected, + arrived):
+                The requests differ from the expected ones (- expected, + arrived):
                   - GET /products
                   - POST /orders with JSON count 3
                   + POST https://shop.example/v1/orders, 23 bytes (Catalog.place)

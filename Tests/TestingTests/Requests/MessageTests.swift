@@ -53,12 +53,12 @@ struct MessageTests {
     @Test("Of a target's values, those with a label that is not one of a secret are shown")
     func targets() throws {
         let login = try message(.target(Account.login("ann", "a")), Data(), target: Account.login("ann", "hunter2"))
-        #expect(login.contains("Account.login has other values: value 2 (values without labels are not shown)"))
+        #expect(login.contains("Account.login has different values: value 2 (values without labels aren't shown)"))
         let expected = Account.change(user: "ann", password: "a")
         let change = try message(.target(expected), Data(), target: Account.change(user: "bob", password: "hunter2"))
         #expect(change.contains(#"user: expected "ann", found "bob", password: expected <redacted>, found <redacted>"#))
         let page = try message(.target(Account.page(number: 1)), Data(), target: Account.page(number: 2))
-        #expect(page.contains(#"Account.page has other values: number: expected "1", found "2""#))
+        #expect(page.contains(#"Account.page has different values: number: expected "1", found "2""#))
         #expect(!(login + change + page).contains("hunter2"))
     }
 

@@ -147,7 +147,7 @@ struct RequestLogTests {
             No request matched POST /orders with JSON count 2 within 0.001 seconds. 3 requests arrived:
               1. GET https://shop.example/orders?token=<redacted>
                    method: expected POST, found GET
-                   JSON count: the body is not valid JSON
+                   JSON count: the body isn't valid JSON
               2. POST https://shop.example/orders, 11 bytes
                    JSON count: expected 2, found 3
               3. POST https://shop.example/orders, 11 bytes: already returned by next(_:within:)
@@ -193,7 +193,7 @@ struct RequestLogTests {
             ])
         }
         let expected = """
-            The requests are not the expected ones (- expected, + arrived):
+            The requests differ from the expected ones (- expected, + arrived):
                 GET /products/:id
               + GET https://shop.example/extra
               - POST /orders with JSON {"count":2,"items":[{"id":1}]}
@@ -211,7 +211,7 @@ struct RequestLogTests {
         try add(.post, "/orders", body: #"{"count":3}"#)
         let message = await message { try log.expect([.post("/orders").with(.json("count", 2))]) }
         let expected = """
-            The requests are not the expected ones (- expected, + arrived):
+            The requests differ from the expected ones (- expected, + arrived):
               + GET https://shop.example/extra
               - POST /orders with JSON count 2
               + POST https://shop.example/orders, 11 bytes

@@ -206,7 +206,7 @@ struct RequestPatternTests {
             (.target(TeaShop.product(id: 7)), ["target: expected TeaShop.product, found TeaShop.search"]),
             (
                 .target(TeaShop.search("tea", page: 1)),
-                ["target: TeaShop.search has other values: value 1 (values without labels are not shown)"]
+                ["target: TeaShop.search has different values: value 1 (values without labels aren't shown)"]
             ),
             (
                 .target(of: Uploads.self),
@@ -214,7 +214,7 @@ struct RequestPatternTests {
             ),
             (
                 .target(of: TeaShop.self) { if case .product = $0 { true } else { false } },
-                ["target: TeaShop.search does not meet the condition"]
+                ["target: TeaShop.search doesn't meet the condition"]
             ),
             (.any, []),
         ]
@@ -245,9 +245,16 @@ struct RequestPatternTests {
     func wildcards() throws {
         let pattern = RequestPattern.get(String(repeating: "/**/a", count: 40) + "/b")
         let path = String(repeating: "/a", count: 2000)
-        let clock = ContinuousClock()
         let request = try request("https://shop.example\(path)")
-        let time = clock.measure { #expect(!pattern.matches(request)) }
-        #expect(time < .seconds(2))
+        let start = processorTime
+        #expect(!pattern.matches(request))
+        #expect(processorTime - start < .seconds(2))
+    }
+
+    /// That of this thread, which doesn't depend on what else the machine does.
+    private var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

@@ -66,7 +66,7 @@ struct FixtureTests {
         let error = #expect(throws: (any Error).self) { try Fixture("orders/lists.json", in: folder.url).data() }
         let expected = """
             There is no fixture "orders/lists.json".
-              It was searched for at:
+              Searched locations:
                 \(path)/orders/lists.json
                 \(path)/Fixtures/orders/lists.json
                 \(path)/Resources/orders/lists.json
@@ -87,9 +87,9 @@ struct FixtureTests {
     @Test("The error for a file that is not text or JSON names the file")
     func unreadable() throws {
         let text = #expect(throws: (any Error).self) { try Fixture("bytes.bin", in: folder.url).text() }
-        #expect(text.map { "\($0)" } == "The fixture bytes.bin is not UTF-8 text.")
+        #expect(text.map { "\($0)" } == "The fixture bytes.bin isn't UTF-8 text.")
         let json = #expect(throws: (any Error).self) { try Fixture("tea.json", in: folder.url).json() }
-        #expect(json.map { "\($0)".hasPrefix("The fixture tea.json is not valid JSON: ") } == true)
+        #expect(json.map { "\($0)".hasPrefix("The fixture tea.json isn't valid JSON: ") } == true)
     }
 
     @Test("A stub answers with a file, or fails with the places that were searched")
@@ -104,7 +104,7 @@ struct FixtureTests {
         #expect(response.headers[.contentType] == "application/json")
         #expect(response.data == Data(#"[{"id":1}]"#.utf8))
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 2)) }
-        #expect(error?.description.contains(#"There is no fixture "none.json". It was searched for at:"#) == true)
+        #expect(error?.description.contains(#"There is no fixture "none.json". Searched locations:"#) == true)
         #expect(error?.description.contains("\(folder.url.path)/none.json") == true)
     }
 }

@@ -55,7 +55,7 @@ struct StubRoutesTests {
             No route matches GET https://shop.example/v1/search (TeaShop.search). The closest routes: \
             3. GET /serach: path: expected /serach, found /v1/search \
             4. GET /search with query q "tea": query q: expected "tea", found "coffee" \
-            5. TeaShop.search: target: TeaShop.search has other values: value 1 (values without labels are not shown)
+            5. TeaShop.search: target: TeaShop.search has different values: value 1 (values without labels aren't shown)
             """
         #expect(error?.description == expected)
         #expect(error?.kind == .unknown)
@@ -64,7 +64,7 @@ struct StubRoutesTests {
             No route matches GET https://shop.example/v1/search?page=1&q=coffee (TeaShop.search). The closest routes:
               3. GET /serach: path: expected /serach, found /v1/search
               4. GET /search with query q "tea": query q: expected "tea", found "coffee"
-              5. TeaShop.search: target: TeaShop.search has other values: value 1 (values without labels are not shown)
+              5. TeaShop.search: target: TeaShop.search has different values: value 1 (values without labels aren't shown)
             """
         #expect("\(underlying)" == lines)
         #expect(log.requests.count == 1)

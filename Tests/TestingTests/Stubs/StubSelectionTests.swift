@@ -88,7 +88,7 @@ struct StubSelectionTests {
     func noCassette() {
         var reports: [String] = []
         _ = StubSelection(arguments: [Self.argument, "cassette=/none/of/this"], environment: [:]) { reports.append($0) }
-        let expected = #"The argument -TargetKitStubs has the cassette "/none/of/this", which is not a folder."#
+        let expected = #"The argument -TargetKitStubs has the cassette "/none/of/this", which isn't a folder."#
         #expect(reports == [expected])
     }
 

@@ -83,9 +83,29 @@ struct TransferOutageTests {
         transport.finish(.film(2))
         _ = try await queue.response(of: second)
         #expect(queue[first]?.state.name == "waiting")
+        #expect(queue[first]?.lastError?.response?.statusCode == status)
+        #expect("\(try #require(queue[first]))".hasPrefix("Media.film, waiting after a failure: "))
         try await waitForBegun(3)
         transport.finish(.film(1))
         #expect(try await queue.response(of: first).statusCode == 200)
+        #expect(queue[first]?.lastError == nil)
+    }
+
+    @Test("A network that is back at once ends the delay")
+    func blink() async throws {
+        let reachability = Reachability()
+        reachability.set(.online(.wifi, isExpensive: false))
+        let queue = try queue(reachability: reachability)
+        let id = try await queue.add(.film(1))
+        await transport.begun.waitForCount(1)
+        transport.finish(.film(1), with: .failure(URLError(.networkConnectionLost)))
+        try await wait(queue, id, for: "waiting")
+        // No reader of the statuses sees it.
+        reachability.set(.offline)
+        reachability.set(.online(.wifi, isExpensive: false))
+        await transport.begun.waitForCount(2)
+        transport.finish(.film(1))
+        #expect(try await queue.response(of: id).statusCode == 200)
     }
 
     @Test("Other failures are final", arguments: [400, 403, 404, 409])

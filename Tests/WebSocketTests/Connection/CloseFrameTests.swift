@@ -45,7 +45,7 @@ private final class RecordedConnection: ByteConnection {
     }
 }
 
-@Suite("The close frame", .timeLimit(.minutes(2)))
+@Suite("The close frame", .throttled, .timeLimit(.minutes(2)))
 struct CloseFrameTests {
     /// What a server reads.
     private func frames(_ bytes: [UInt8]) -> ReadResult {
@@ -92,6 +92,23 @@ struct CloseFrameTests {
         try await session.writer.send(.data(Data(count: byteCount)))
         #expect(overlaps.withLock(\.self) == 0)
         session.cancel(.goingAway)
+    }
+
+    @Test("Shutting down a scope waits for the closing handshake of a WebSocket that reconnects")
+    func shutdownOfReconnecting() async throws {
+        let options = TestServer.WebSocketOptions { $0.bytesPerPart = 1 }
+        let server = try TestServer(response: .webSocket(.echo, options: options))
+        let scope = RequestScope()
+        let provider = Provider<Feed>(scope: scope)
+        let socket = provider.webSocket(
+            Feed(baseURL: server.baseURL),
+            reconnecting: .backoff(reachability: nil)
+        )
+        for await state in socket.states { if case .open = state { break } }
+        let current = try #require(socket.current)
+        await scope.shutdown(grace: .seconds(30))
+        #expect(current.closeCode == .goingAway)
+        for await state in socket.states { if case .closed(let failure) = state { #expect(failure == nil) } }
     }
 
     @Test("Shutting down a scope waits for the closing handshake, also while a task reads")

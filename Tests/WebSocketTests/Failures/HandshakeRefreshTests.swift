@@ -9,7 +9,7 @@ import Testing
 @testable import TargetKitWebSocket
 
 /// Tokens that expire while a WebSocket is opened.
-@Suite("Token refreshes during handshakes", .timeLimit(.minutes(1)))
+@Suite("Token refreshes during handshakes", .throttled, .timeLimit(.minutes(1)))
 struct HandshakeRefreshTests {
     /// A server that lets in those with the fresh token, and ends its first WebSocket.
     private func server() throws -> TestServer {
@@ -33,8 +33,13 @@ struct HandshakeRefreshTests {
         let provider = Provider<Feed>(plugins: [plugin])
         var backoff = WebSocketReconnection.backoff(RetryPolicy(attempts: .max), reachability: nil)
         backoff.share = { 0.1 }
-        let socket = provider.webSocket(Feed(baseURL: server.baseURL), reconnecting: backoff)
+        // Otherwise the first WebSocket can be open before its states are read.
+        let isWatched = Gate()
+        let socket = provider.webSocket(Feed(baseURL: server.baseURL), reconnecting: backoff) { _ in
+            try await isWatched.waitUnlessCancelled()
+        }
         let states = socket.states
+        isWatched.open()
         var messages = socket.messages.makeAsyncIterator()
         #expect(try await messages.next() == .text("1"))
         #expect(refreshes.elements == ["stale"])

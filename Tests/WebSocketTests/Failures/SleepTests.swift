@@ -9,7 +9,7 @@ import Testing
 @testable import TargetKitWebSocket
 
 /// A device that sleeps for a minute: the clock moves at once.
-@Suite("WebSockets across a sleep", .timeLimit(.minutes(1)))
+@Suite("WebSockets across a sleep", .throttled, .timeLimit(.minutes(1)))
 struct SleepTests {
     private let clock = ManualClock()
     private let heartbeat = CallOptions.heartbeat(every: .seconds(30), timeout: .seconds(10))
@@ -29,6 +29,40 @@ struct SleepTests {
         }
         await socket.close()
         #expect(socket.closeCode == .normal)
+    }
+
+    @Test("A heartbeat does not end a WebSocket whose large message takes longer than the pong may")
+    func arriving() async throws {
+        let text = String(repeating: "tea ", count: 25_000)
+        let bytes = RawFrame.text(text).bytes
+        let server = try TestServer(
+            response: .webSocket(
+                .bytes(Array(bytes[..<10_000])),
+                .receive,
+                .bytes(Array(bytes[10_000..<20_000])),
+                .receive,
+                .bytes(Array(bytes[20_000...])),
+                .echo,
+                options: .init { $0.answersPings = false }
+            )
+        )
+        let socket = try await Provider<Feed>(clock: clock).webSocket(Feed(baseURL: server.baseURL), options: heartbeat)
+        let frames = try #require(socket.session.connection as? FrameConnection)
+        while frames.activityCount == 0 { await Task.yield() }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(30))
+        try await clock.waitForSleepers(1)
+        for _ in 0..<2 {
+            let count = frames.activityCount
+            try await socket.send("more")
+            while frames.activityCount == count { await Task.yield() }
+            clock.advance(by: .seconds(10))
+            // Instead of an end, the time for the pong begins again.
+            while clock.remainingSleeps != [.seconds(10)] { await Task.yield() }
+        }
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == .text(text))
+        await socket.close()
     }
 
     @Test("A server that is gone after the sleep is noticed, and another connection follows; each state is told")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The code of the page about TargetKitWebSocketTesting, run.
-@Suite("Page of the WebSocket tests", .timeLimit(.minutes(1)))
+@Suite("Page of the WebSocket tests", .throttled, .timeLimit(.minutes(1)))
 struct WebSocketTestingPageTests {
     @Test("Every line of Swift on the page is a line of this file")
     func everySnippetIsHere() throws {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitWebSocket
 
-@Suite("The cases of the Autobahn test suite with large messages and many", .timeLimit(.minutes(5)))
+@Suite("The cases of the Autobahn test suite with large messages and many", .throttled, .timeLimit(.minutes(5)))
 struct LoadCaseTests {
     @Test("Each message arrives, and its echo arrives at the server", arguments: LoadCase.all)
     func echo(test: LoadCase) throws {
@@ -37,8 +38,8 @@ struct LoadCaseTests {
         let message = test.message
         let outgoing: WebSocketOutgoingMessage? =
             switch message {
-            case .text(let text): WebSocketOutgoingMessage(text: text)
-            case .data(let data): WebSocketOutgoingMessage(data: data)
+            case .text(let text): WebSocketOutgoingMessage(.text(text))
+            case .data(let data): WebSocketOutgoingMessage(.data(data))
             default: nil
             }
         guard var outgoing else { return }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CTargetKitCurl)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitWebSocket
 
-@Suite("Compressed messages")
+@Suite("Compressed messages", .throttled)
 struct PerMessageDeflateTests {
     private let hello = ReadResult(events: [.text("Hello")])
 
@@ -179,7 +180,7 @@ struct PerMessageDeflateTests {
             var reader = WebSocketReader(role: .server, deflate: deflate)
             let text = String(decoding: TestContent.json.data(size, seed: 3), as: UTF8.self)
             var result = ReadResult()
-            for message in [WebSocketOutgoingMessage(text: text), WebSocketOutgoingMessage(data: Data(text.utf8))] {
+            for message in [WebSocketOutgoingMessage(.text(text)), WebSocketOutgoingMessage(.data(Data(text.utf8)))] {
                 var message = message
                 while !message.isWritten {
                     var output: [UInt8] = []

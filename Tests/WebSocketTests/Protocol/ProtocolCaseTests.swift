@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitWebSocket
 
-@Suite("The cases of the Autobahn test suite")
+@Suite("The cases of the Autobahn test suite", .throttled)
 struct ProtocolCaseTests {
     @Test(
         "Each case has the required outcome, at both ends",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitWebSocket
@@ -144,7 +145,7 @@ private struct RandomStream {
     }
 }
 
-@Suite("Random frames")
+@Suite("Random frames", .throttled)
 struct RandomFrameTests {
     /// The number of frames, and the seed of the first stream (`WEBSOCKET_FRAMES=1000000 WEBSOCKET_SEED=7 swift test
     /// --filter RandomFrameTests`). A failure names the seed of its stream: with that seed, it is the first one.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitWebSocket
 
-@Suite("Reading frames")
+@Suite("Reading frames", .throttled)
 struct WebSocketReaderTests {
     @Test(
         "A message of each size of length arrives whole",

@@ -7,7 +7,7 @@ import TargetKitWebSocketTesting
 import TestSupport
 import Testing
 
-@Suite("WebSockets of the test server", .timeLimit(.minutes(2)))
+@Suite("WebSockets of the test server", .throttled, .timeLimit(.minutes(2)))
 struct TestServerWebSocketTests {
     private typealias Options = TestServer.WebSocketOptions
 

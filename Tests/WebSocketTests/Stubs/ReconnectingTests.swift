@@ -36,16 +36,22 @@ struct ReconnectingTests {
             if number < 3 { client.fail() } else { client.close() }
         }
         let provider = Provider<Feed>(transport: server, clock: clock)
-        let socket = provider.webSocket(feed, reconnecting: backoff()) { try await $0.send("subscribe") }
+        let isWatched = Gate()
+        let socket = provider.webSocket(feed, reconnecting: backoff()) { socket in
+            try await isWatched.waitUnlessCancelled()
+            try await socket.send("subscribe")
+        }
         let states = socket.states
+        isWatched.open()
         async let texts = {
             var texts: [WebSocketMessage] = []
             for try await message in socket.messages { texts.append(message) }
             return texts
         }()
-        for _ in 0..<2 {
+        for delay in [200, 400] {
             try await clock.waitForSleepers(1)
-            clock.advance(by: .milliseconds(200))
+            #expect(clock.remainingSleeps == [.milliseconds(delay)])
+            clock.advance(by: .milliseconds(delay))
         }
         #expect(try await texts == [.text("1"), .text("2"), .text("3")])
         var names: [String] = []
@@ -70,6 +76,62 @@ struct ReconnectingTests {
         #expect(error?.kind == .cannotConnect)
         #expect(server.requests.count == 4)
         await #expect(throws: TargetKitError.self) { try await socket.send("too late") }
+    }
+
+    @Test("A server that closes each connection at once is a failure in a row; a connection that lasts ends the row")
+    func shortConnections() async throws {
+        let server = StubWebSocket(clock: clock) { client in
+            try await client.expect(.text("close"))
+            client.close(1013)
+        }
+        let provider = Provider<Feed>(transport: server, clock: clock)
+        let opened = Recorder<Int>()
+        let socket = provider.webSocket(feed, reconnecting: backoff(RetryPolicy(attempts: 4))) { _ in opened.append(1) }
+        let rounds = [(0, 200), (0, 400), (799, 800), (1600, 200), (0, 400), (0, 800)]
+        for (number, (openTime, delay)) in rounds.enumerated() {
+            await opened.waitForCount(number + 1)
+            while socket.current == nil { await Task.yield() }
+            clock.advance(by: .milliseconds(openTime))
+            try await socket.send("close")
+            try await clock.waitForSleepers(1)
+            #expect(clock.remainingSleeps == [.milliseconds(delay)], "\(number)")
+            clock.advance(by: .milliseconds(delay))
+        }
+        await opened.waitForCount(7)
+        while socket.current == nil { await Task.yield() }
+        try await socket.send("close")
+        for await state in socket.states { if case .closed = state { break } }
+        #expect(server.requests.count == 7)
+    }
+
+    @Test("A rejected handshake is repeated when the server says, and not if that is too late", arguments: [30, 61])
+    func retryAfter(seconds: Int) async throws {
+        let server = StubWebSocket(
+            clock: clock,
+            handshake: { _ in .response(status: 503, headers: ["Retry-After": "\(seconds)"], data: Data()) },
+            script: { _ in }
+        )
+        let provider = Provider<Feed>(transport: server, clock: clock)
+        let socket = provider.webSocket(feed, reconnecting: backoff())
+        if seconds <= 60 {
+            try await clock.waitForSleepers(1)
+            #expect(clock.remainingSleeps == [.seconds(seconds)])
+            await socket.close()
+        }
+        for await state in socket.states { if case .closed = state { break } }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("A cancellation that comes before the first handshake ends it")
+    func cancelledAtStart() async {
+        let loop = ReconnectionLoop(backoff(), target: feed, clock: clock, onOpen: { _ in }) {
+            () async throws(TargetKitError) in
+            throw TargetKitError(stage: .transport, underlying: URLError(.cannotConnectToHost))
+        }
+        loop.end(.cancelled)
+        let socket = ReconnectingWebSocket(loop)
+        for await state in socket.states { if case .closed = state { break } }
+        #expect(clock.sleeperCount == 0)
     }
 
     @Test("A permanent refusal closes it", arguments: [403, 404])
@@ -128,13 +190,10 @@ struct ReconnectingTests {
         let socket = provider.webSocket(feed, reconnecting: backoff(reachability: reachability))
         try await clock.waitForSleepers(1)
         #expect(server.requests.count == 1)
-        // A change that is over before the loop has seen it does not count.
-        while server.requests.count < 2 {
-            reachability.set(.offline)
-            await Task.yield()
-            reachability.set(.online(.wifi, isExpensive: false))
-            await Task.yield()
-        }
+        reachability.set(.offline)
+        reachability.set(.online(.wifi, isExpensive: false))
+        while server.requests.count < 2, !Task.isCancelled { await Task.yield() }
+        #expect(server.requests.count == 2)
         await socket.close()
     }
 

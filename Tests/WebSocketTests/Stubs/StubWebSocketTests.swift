@@ -12,6 +12,47 @@ struct StubWebSocketTests {
     private let clock = ManualClock()
     private let feed = Feed()
 
+    @Test("A second task that reads fails, and the first one gets the next message")
+    func secondReader() async throws {
+        let server = StubWebSocket { client in
+            try await client.expect(.text("go"))
+            client.send("tea")
+            _ = try await client.receive()
+        }
+        let socket = try await Provider<Feed>(transport: server).webSocket(Feed())
+        let results = Recorder<Bool>()
+        for _ in 0..<2 {
+            Task {
+                var messages = socket.messages.makeAsyncIterator()
+                results.append((try? await messages.next()) == .text("tea"))
+            }
+        }
+        #expect(await results.waitForCount(1) == [false])
+        try await socket.send("go")
+        #expect(await results.waitForCount(2) == [false, true])
+    }
+
+    @Test("A connection that its call drops after the handshake is closed for the script")
+    func dropped() async throws {
+        struct Impatient: Plugin {
+            func exchange(
+                _ request: TransportRequest,
+                context: RequestContext,
+                next: Exchange
+            ) async throws -> TransportResponse {
+                _ = try await next(request)
+                throw URLError(.timedOut)
+            }
+        }
+        let ended = Expectation()
+        let server = StubWebSocket { client in
+            do { _ = try await client.receive() } catch { ended.fulfill() }
+        }
+        let provider = Provider<Feed>(transport: server, plugins: [Impatient()])
+        await #expect(throws: TargetKitError.self) { try await provider.webSocket(feed) }
+        await ended.wait()
+    }
+
     @Test("A script expects and sends messages, and closes")
     func conversation() async throws {
         let server = StubWebSocket(clock: clock) { client in
@@ -37,7 +78,7 @@ struct StubWebSocketTests {
         let socket = try await Provider<Feed>(transport: server).webSocket(feed)
         try await socket.send("coffee")
         #expect(await socket.failure()?.kind == .connectionLost)
-        #expect(server.failures == [#"Expected the text "tea", but the client has sent the text "coffee"."#])
+        #expect(server.failures == [#"Expected the text "tea", but the client sent the text "coffee"."#])
     }
 
     @Test("The handshake passes plugins, and the script can refuse it")

@@ -48,8 +48,7 @@ package struct ShopClient: Sendable {
         let shared = Self.plugins(settings, activity)
         let auth: Provider<Auth> = Self.provider(settings, scope, shared)
         let authentication = Self.authentication(auth, session, now: settings.now)
-        let codes = [ShopAuthenticator.bodyCode]
-        let unauthorized = UnauthorizedPlugin(after: authentication, bodyCodes: codes) { [session] _ in session.end() }
+        let unauthorized = UnauthorizedPlugin(after: authentication) { [session] _ in session.end() }
         // Each plugin has a place, which determines the order of their hooks.
         let plugins = shared + [authentication, unauthorized]
         self.auth = auth

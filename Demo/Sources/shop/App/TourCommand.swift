@@ -71,7 +71,7 @@ struct TourCommand: AsyncParsableCommand {
         settings.onRetry = { attempt in console.log(console.text(.retry(attempt))) }
         if let timeline { settings.plugins.append(timeline.plugin) }
         if chaos {
-            settings.transport = Chaos(seed: seed).transport()
+            settings.plugins.append(Chaos(seed: seed))
             settings.retryPolicy = Chaos.retryPolicy
         }
         return settings

@@ -49,7 +49,7 @@ final class Console: Sendable {
 
     /// An empty line; nothing for programs.
     func space() {
-        if case .text = format { put("\n") }
+        draw("\n")
     }
 
     /// The next step, and what it asks.
@@ -107,6 +107,24 @@ final class Console: Sendable {
         emit(event, fields) { terminal in wrapped(text(phrase), terminal, indent: 0) }
     }
 
+    /// An object for programs, and nothing for people.
+    func record(_ event: String, _ fields: [String: JSONValue]) {
+        if isForPrograms { emit(event, fields) { _ in [] } }
+    }
+
+    /// Text for people, as it is, which may draw over what was drawn before.
+    func draw(_ text: String) {
+        if !isForPrograms { put(text) }
+    }
+
+    /// Whether each line is an object for programs.
+    var isForPrograms: Bool {
+        switch format {
+        case .json: true
+        case .text: false
+        }
+    }
+
     func text(_ phrase: Phrase) -> String { phrase.text(in: language) }
 }
 
@@ -118,11 +136,7 @@ extension Console {
         switch format {
         case .json:
             guard isDue() else { return }
-            var fields: [String: JSONValue] = ["completed": .count(progress.completed)]
-            fields["total"] = progress.total.map { .count($0) }
-            fields["bytesPerSecond"] = progress.bytesPerSecond.map { .count(Int64($0)) }
-            fields["secondsLeft"] = progress.remainingTime.map { .count(Int64($0 / .seconds(1))) }
-            emit("progress", fields) { _ in [] }
+            emit("progress", progress.fields) { _ in [] }
         case .text(let terminal):
             guard terminal.isInteractive, isDue() else { return }
             let bar = "          " + ProgressLine(progress: progress).description
@@ -183,6 +197,17 @@ extension Console {
     private func wrapped(_ text: String, _ terminal: Terminal, indent: Int) -> [String] {
         guard let columns = terminal.columns else { return [text] }
         return LineBreaking.lines(of: text, columns: max(20, columns - indent))
+    }
+}
+
+extension TransferProgress {
+    /// The members of an object for programs.
+    var fields: [String: JSONValue] {
+        var fields: [String: JSONValue] = ["completed": .count(completed)]
+        fields["total"] = total.map { .count($0) }
+        fields["bytesPerSecond"] = bytesPerSecond.map { .count(Int64($0)) }
+        fields["secondsLeft"] = remainingTime.map { .count(Int64($0 / .seconds(1))) }
+        return fields
     }
 }
 

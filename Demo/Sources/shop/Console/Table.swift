@@ -20,7 +20,7 @@ struct Table {
     var text: String {
         let head = columns.map { [$0] }
         let widths = columns.indices.map { column in
-            ([head] + rows).flatMap { $0[column] }.map(\.count).max() ?? 0
+            ([head] + rows).flatMap { $0[column] }.map { LineBreaking.width(of: $0) }.max() ?? 0
         }
         let rule = widths.map { String(repeating: "─", count: $0) }.joined(separator: "─┼─")
         return (lines(of: head, widths) + [rule] + rows.flatMap { lines(of: $0, widths) }).joined(separator: "\n")
@@ -31,7 +31,7 @@ struct Table {
             row.indices.map { column in
                 let text = row[column].indices.contains(line) ? row[column][line] : ""
                 if column == row.indices.last { return text }
-                return text + String(repeating: " ", count: widths[column] - text.count)
+                return text + String(repeating: " ", count: widths[column] - LineBreaking.width(of: text))
             }
             .joined(separator: " │ ")
         }

@@ -15,8 +15,10 @@ struct HTTPBinCommand: AsyncParsableCommand {
     @Option(help: "Where httpbin runs.", transform: webAddress)
     var baseURL: URL
 
+    @OptionGroup var output: OutputOptions
+
     func run() async throws {
-        let console = Console()
+        let console = output.console
         let scope = RequestScope()
         let interruption = Interruption { scope.cancelAll() }
         try Samples.writeFile()
@@ -28,18 +30,22 @@ struct HTTPBinCommand: AsyncParsableCommand {
             plugins: [token],
             scope: scope
         )
-        var table = Table(columns: ["#", "call", "method", "declared", "received", "status", ""])
+        var table = Table(columns: Self.columns.map { console.text($0) })
         var differing: [HTTPBin] = []
         for (index, call) in HTTPBin.allCases.enumerated() {
             let result = await result(of: call, from: provider)
             if let status = interruption.exitStatus {
                 console.say(
-                    Phrase(same: "Interrupted at call \(index + 1) of \(HTTPBin.allCases.count), which was cancelled.")
+                    Phrase(
+                        "Interrupted at call \(index + 1) of \(HTTPBin.allCases.count), which was cancelled.",
+                        "在第 \(index + 1) 个请求（共 \(HTTPBin.allCases.count) 个）处中断，该请求已取消。"
+                    )
                 )
                 throw ExitCode(status)
             }
+            let address = baseURL.absoluteString
             if index == 0, case .failure(let error) = result, error.response == nil {
-                console.say(Phrase(same: "No httpbin at \(baseURL.absoluteString): \(error)"))
+                console.say(Phrase("No httpbin at \(address): \(error)", "\(address) 没有 httpbin：\(error)"))
                 throw ExitCode.failure
             }
             let received = Account(result)
@@ -47,12 +53,24 @@ struct HTTPBinCommand: AsyncParsableCommand {
             if !isSame { differing.append(call) }
             table.add([
                 ["\(index + 1)"], [call.rawValue], [call.method.rawValue], call.declared.lines, received.lines,
-                [received.status], [isSame ? "ok" : "differs"],
+                [received.status], [console.text(isSame ? Phrase("ok", "一致") : Phrase("differs", "不一致"))],
             ])
+            let fields: [String: JSONValue] = [
+                "number": .count(index + 1), "call": .string(call.rawValue), "method": .string(call.method.rawValue),
+                "declared": .array(call.declared.lines.map(JSONValue.string)),
+                "received": .array(received.lines.map(JSONValue.string)),
+                "status": .string(received.status), "isSame": .bool(isSame),
+            ]
+            console.record("call", fields)
         }
-        console.say(Phrase(same: table.text))
+        console.draw(table.text + "\n")
         try finish(differing, console)
     }
+
+    private static let columns = [
+        Phrase(same: "#"), Phrase("call", "请求"), Phrase("method", "方法"), Phrase("declared", "声明"),
+        Phrase("received", "收到"), Phrase("status", "状态码"), Phrase(same: ""),
+    ]
 
     private func result(
         of call: HTTPBin,
@@ -73,14 +91,22 @@ struct HTTPBinCommand: AsyncParsableCommand {
     }
 
     private func finish(_ differing: [HTTPBin], _ console: Console) throws {
+        let count = HTTPBin.allCases.count
         guard !differing.isEmpty else {
             return console.say(
-                Phrase(same: "All \(HTTPBin.allCases.count) calls: the server received what was declared.")
+                Phrase(
+                    "All \(count) calls: the server received what was declared.",
+                    "\(count) 个请求全部一致：服务器收到的就是声明的。"
+                )
             )
         }
-        let names = differing.map { "\($0.rawValue) (status \($0.declared.status) was declared)" }
-        console.say(Phrase(same: "\(differing.count) of \(HTTPBin.allCases.count) calls differ:"))
-        names.forEach { console.say(Phrase(same: "  " + $0)) }
+        console.say(Phrase("\(differing.count) of \(count) calls differ:", "\(count) 个请求中有 \(differing.count) 个不一致："))
+        for call in differing {
+            let status = call.declared.status
+            console.say(
+                Phrase("  \(call.rawValue) (status \(status) was declared)", "  \(call.rawValue)（声明的状态码是 \(status)）")
+            )
+        }
         throw ExitCode.failure
     }
 }

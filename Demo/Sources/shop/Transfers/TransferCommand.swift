@@ -54,18 +54,20 @@ struct TransferOptions: ParsableArguments {
     @Option(help: "The most bytes in a second, for all files together.")
     var limit: Int?
 
+    @OptionGroup var output: OutputOptions
+
     func transfer(_ targets: [FileTransfer]) async throws {
         let scope = RequestScope()
         let bandwidth = BandwidthLimitPlugin(BandwidthLimit(bytesPerSecond: limit))
         let provider = Provider<FileTransfer>(plugins: [RetryPlugin(), bandwidth], scope: scope)
         let queue = try TransferQueue(provider, maxConcurrent: atOnce)
-        let console = Console()
+        let console = output.console
         let interruption = Interruption {
             queue.pauseAll()
             Task { await scope.shutdown(grace: .zero) }
         }
         for target in targets { try await queue.add(target) }
-        let screen = TransferScreen()
+        let screen = TransferScreen(console)
         for await transfers in queue.updates {
             screen.show(transfers)
             if interruption.exitStatus != nil || transfers.allSatisfy(\.state.hasEnded) { break }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A challenge of a `WWW-Authenticate` field (RFC 9110 §11.3): a scheme with its parameters.
+/// A challenge of a `WWW-Authenticate` field, which is a scheme with parameters (RFC 9110 §11.3).
 package struct AuthenticationChallenge: Sendable, Hashable {
     /// A parameter of a challenge (RFC 9110 §11.2).
     package struct Parameter: Sendable, Hashable {
@@ -9,7 +9,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
         package let value: String
     }
 
-    /// The scheme, for example `Basic`, as the server has written it.
+    /// The scheme in the server's spelling, for example `Basic`.
     package let scheme: String
     /// The parameters in order, with quoted strings unquoted.
     package private(set) var parameters: [Parameter] = []
@@ -20,7 +20,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
         self.scheme = scheme
     }
 
-    /// The challenges in the values of `WWW-Authenticate` fields, each of which is a list (RFC 9110 §11.6.1).
+    /// Returns the challenges in `WWW-Authenticate` fields, each of which is a list (RFC 9110 §11.6.1).
     ///
     /// Text that isn't a challenge is ignored.
     package static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
@@ -30,12 +30,12 @@ package struct AuthenticationChallenge: Sendable, Hashable {
         }
     }
 
-    /// The value of a parameter; names are compared without regard to case. The first one counts.
+    /// The value of a parameter. Names are case-insensitive, and the first parameter counts.
     package subscript(name: String) -> String? {
         parameters.first { $0.name.equalsIgnoringASCIICase(name) }?.value
     }
 
-    /// Whether the challenge has that scheme; schemes are compared without regard to case.
+    /// Whether the challenge has a scheme. Schemes are case-insensitive.
     package func hasScheme(_ other: String) -> Bool { scheme.equalsIgnoringASCIICase(other) }
 
     fileprivate mutating func add(_ name: String, value: String) {
@@ -47,8 +47,8 @@ package struct AuthenticationChallenge: Sendable, Hashable {
 
 /// Reads the list of challenges in one field.
 ///
-/// Commas separate challenges and also their parameters: a token followed by `=` is a parameter, and any other token is
-/// the scheme of the next challenge.
+/// Commas separate both challenges and their parameters. A token followed by `=` is a parameter; any other token is the
+/// scheme of the next challenge.
 private struct ChallengeParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -86,7 +86,7 @@ private struct ChallengeParser {
         while next == 0x20 || next == 0x09 { position += 1 }
     }
 
-    /// Skips separators; `false` at the end.
+    /// Skips separators, and returns `false` at the end.
     private mutating func skipToElement() -> Bool {
         while let byte = next, byte == 0x20 || byte == 0x09 || byte == UInt8(ascii: ",") { position += 1 }
         return next != nil
@@ -105,7 +105,7 @@ private struct ChallengeParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// The text after a scheme that isn't the beginning of a parameter; otherwise, the position doesn't change.
+    /// Reads the text after a scheme if it doesn't start a parameter; otherwise, the position doesn't change.
     private mutating func token68() -> String? {
         let start = position
         skipSpace()
@@ -126,7 +126,7 @@ private struct ChallengeParser {
         return quotedString()
     }
 
-    /// The contents of a quoted string (RFC 9110 §5.6.4); without a closing quote, the rest of the field.
+    /// Reads a quoted string (RFC 9110 §5.6.4). An unterminated string extends to the end of the field.
     private mutating func quotedString() -> String {
         position += 1
         var text: [UInt8] = []
@@ -144,8 +144,8 @@ private struct ChallengeParser {
     }
 }
 
-/// Whether the byte is a `tchar` (RFC 9110 §5.6.2). Bytes that only RFC 9110 forbids, such as `/` and `:`, are accepted
-/// in values: servers send URLs without quotes.
+/// Whether the byte is a `tchar` (RFC 9110 §5.6.2). Bytes such as `/` and `:`, which RFC 9110 forbids, are accepted in
+/// values, because servers send unquoted URLs.
 private func isTokenByte(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7F && !#"",=\;()<>[]{}"#.utf8.contains(byte)
 }

@@ -4,14 +4,14 @@ import TargetKit
 
 /// A user and a password for the `Basic` scheme (RFC 7617).
 ///
-/// Anyone who can read the request can read them: use the scheme over `https` only.
+/// Anyone who can read the request can read them, so use the scheme only over `https`.
 package struct BasicCredentials: Sendable, Hashable {
     /// The user, without a colon.
     package let user: String
     /// The password, which may contain colons.
     package let password: String
 
-    /// Credentials of that user.
+    /// Creates credentials.
     ///
     /// - Throws: An error if the scheme doesn't allow them.
     package init(user: String, password: String) throws {
@@ -23,7 +23,7 @@ package struct BasicCredentials: Sendable, Hashable {
         self.password = password
     }
 
-    /// Credentials written as `user:password`, separated by the first colon.
+    /// Creates credentials from text of the form `user:password`, separated by the first colon.
     ///
     /// - Throws: An error if the scheme doesn't allow them, or there is no colon.
     package init(_ text: String) throws {
@@ -31,16 +31,17 @@ package struct BasicCredentials: Sendable, Hashable {
         try self.init(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
     }
 
-    /// The value of the `Authorization` field: `Basic`, then user and password in UTF-8 and base64 (RFC 7617 §2).
+    /// The value of the `Authorization` field, which is `Basic` followed by the user and password in UTF-8 and base64
+    /// (RFC 7617 §2).
     package var fieldValue: String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    /// Why user or password can't be sent by the `Basic` scheme.
+    /// The reason why a user or password can't be sent with the `Basic` scheme.
     package enum Problem: Error, Sendable, Hashable, CaseIterable {
-        /// The server would read what follows the colon as part of the password (RFC 7617 §2).
+        /// The user contains a colon, so the server would read the rest as part of the password (RFC 7617 §2).
         case colonInUser
-        /// Control characters aren't allowed in either (RFC 7617 §2).
+        /// The user or password contains a control character, which isn't allowed (RFC 7617 §2).
         case controlCharacter
         /// The text isn't of the form `user:password`.
         case noColon
@@ -56,10 +57,10 @@ extension BasicCredentials.Problem: DescribedError {
     /// The problem in one line, without the credentials.
     package var redactedDescription: String {
         switch self {
-        case .colonInUser: "the user contains a colon, which the Basic scheme does not allow (RFC 7617 §2)"
+        case .colonInUser: "the user contains a colon, which the Basic scheme doesn't allow (RFC 7617 §2)"
         case .controlCharacter:
-            "user or password contains a control character, which the Basic scheme does not allow (RFC 7617 §2)"
-        case .noColon: "the credentials for the Basic scheme contain no colon; use the form user:password"
+            "the user or password contains a control character, which the Basic scheme doesn't allow (RFC 7617 §2)"
+        case .noColon: "the credentials for the Basic scheme don't contain a colon; use the form user:password"
         }
     }
 }

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Answers a server's challenges for the schemes `Basic` (RFC 7617) and `Digest` (RFC 7616) with the user and password
-/// of a `URLCredential`.
+/// Responds to a server's `Basic` (RFC 7617) and `Digest` (RFC 7616) challenges with the user and password of a
+/// `URLCredential`.
 ///
 /// ```swift
 /// CredentialsPlugin { target in
@@ -15,24 +15,24 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// - A call whose response has status 401 and a challenge is sent again with an answer. Later calls to the same server
-///   are sent with an answer at once. A call whose answer is rejected gets the server's response.
-/// - `Digest` is preferred to `Basic`, and SHA-256 to MD5. The quality of protection is `auth`; a server that requires
-///   `auth-int`, or another algorithm, ends the call with an error of stage `.status` that says so.
-/// - An answer for `Digest` is valid for a single URL. If the server redirects the answered request to another URL that
-///   needs an answer too, the caller gets its 401.
-/// - A call whose scheme (`CallOptions.authorization`) is `.basic` carries user and password from the start, for
+/// - If a response has status 401 and a challenge, the call is retried with credentials. Later calls to the same server
+///   include credentials from the start. If the server rejects them, the call returns the server's response.
+/// - `Digest` is preferred over `Basic`, and SHA-256 over MD5. The quality of protection is `auth`. If a server
+///   requires `auth-int` or another algorithm, the call fails with a descriptive error of stage `.status`.
+/// - `Digest` credentials are valid for a single URL. If the server redirects the request to another URL that also
+///   requires them, the call returns that 401 response.
+/// - A call with the scheme (`CallOptions.authorization`) `.basic` includes the user and password from the start, for
 ///   servers that send no challenge. Anyone who can read the request can read them.
-/// - A request that has an `Authorization` field, such as the token of another plugin, isn't changed, nor is a call
-///   whose scheme is neither `.automatic` nor `.basic`; the closure isn't called for them.
+/// - Requests that have an `Authorization` field, such as another plugin's token, aren't changed, nor are calls with a
+///   scheme other than `.automatic` and `.basic`. The closure isn't called for them.
 /// - The credential's `persistence` is ignored; nothing is stored.
 ///
-/// A plugin can be used by several providers. Its copies share the servers' challenges.
+/// Several providers can use the same plugin. Copies share the servers' challenges.
 public struct CredentialsPlugin: Plugin {
-    /// After the other plugins that add credentials.
+    /// The place after the other plugins that add credentials.
     public var place: PluginPlace { .missingCredentials }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .retry] }
 
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
@@ -41,9 +41,9 @@ public struct CredentialsPlugin: Plugin {
 
     /// Creates a plugin that gets its credential from a closure.
     ///
-    /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without user or
-    ///   password, leaves the request unchanged. A user with a colon for the `Basic` scheme, a control character in
-    ///   user or password, and an error that the closure throws end the call with stage `.request`.
+    /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without a user or
+    ///   password, leaves the request unchanged. The call ends with stage `.request` if the closure throws an error,
+    ///   the user or password contains a control character, or the user for the `Basic` scheme contains a colon.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
     }
@@ -62,13 +62,13 @@ public struct CredentialsPlugin: Plugin {
         return request
     }
 
-    /// Retries a call that the server has challenged.
+    /// Retries a call that the server challenged.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard let response = result.response, response.statusCode == 401, context.options.authorization == .automatic,
             let request = response.request, !response.redirects.contains(where: \.isCrossOrigin)
         else { return .doNotRetry }
         var call = context[calls] ?? AnsweredCall()
-        // The field is that of another plugin.
+        // Another plugin set the field.
         if request.hasAuthorization, call.challenge == nil { return .doNotRetry }
         let offered = AuthenticationChallenge.challenges(in: response.headers.values(for: .wwwAuthenticate))
         do {
@@ -86,27 +86,27 @@ public struct CredentialsPlugin: Plugin {
     }
 }
 
-/// The authentication that a server has requested.
+/// The authentication that a server requests.
 private enum KnownChallenge: Sendable {
     case basic
     case digest(DigestChallenge)
 }
 
-/// The latest challenge of a server, and the number of answers to it.
+/// The latest challenge of a server, and the number of responses to it.
 private struct ServerChallenge: Sendable {
     let challenge: KnownChallenge
     var answerCount = 0
 }
 
-/// The challenges that a call has received.
+/// The challenges of a call.
 private struct AnsweredCall: Sendable {
-    /// The one that the latest attempt has answered.
+    /// The challenge to which the latest attempt responded.
     var challenge: KnownChallenge?
-    /// The number of challenges to this call itself that were answered.
+    /// The number of challenges of this call to which it responded.
     var answerCount = 0
 
-    /// Whether another answer may be accepted: the first one to this call, unless the password has just been sent, and
-    /// one more if only its nonce was too old.
+    /// Whether the server may accept another response. It may accept the first one of this call, unless the password
+    /// has just been sent, and one more if only the nonce was stale.
     func isWorthAnswering(_ new: KnownChallenge) -> Bool {
         switch (challenge, new) {
         case (.basic?, .basic): false
@@ -121,7 +121,7 @@ private struct AnsweredCall: Sendable {
 extension CredentialsPlugin {
     private typealias Login = (user: String, password: String)
 
-    /// Asks the app.
+    /// Calls the app's closure.
     private func login(for context: RequestContext) async throws -> Login? {
         try await context.cancellable { [credential, target = context.target] in
             guard let credential = try await credential(target), let user = credential.user,
@@ -131,7 +131,7 @@ extension CredentialsPlugin {
         }
     }
 
-    /// The value of the field; without a known challenge by the `Basic` scheme.
+    /// The value of the field, with the `Basic` scheme if no challenge is known.
     private func answer(
         to server: String,
         request: URLRequest,
@@ -166,21 +166,21 @@ extension CredentialsPlugin {
 
     private func learn(_ challenge: KnownChallenge, of server: String) {
         challenges.withLock { challenges in
-            // Calls that are challenged at the same time may get the same nonce, whose answers are counted.
+            // Calls that are challenged at the same time may receive the same nonce, whose uses are counted.
             if case .digest(let new) = challenge, case .digest(let known) = challenges[server]?.challenge,
                 new.hasNonce(of: known)
             {
                 return
             }
-            // Limits the memory of a program that calls many servers.
+            // Limits memory use for programs that call many servers.
             if challenges.count >= 100, challenges[server] == nil { challenges = [:] }
             challenges[server] = ServerChallenge(challenge: challenge)
         }
     }
 
-    /// The strongest challenge that can be answered; `nil` if there is none of these schemes.
+    /// The strongest supported challenge; `nil` if there is none with these schemes.
     ///
-    /// - Throws: ``DigestChallenge/Problem`` if there are such challenges, none of which can be answered.
+    /// - Throws: ``DigestChallenge/Problem`` if none of these challenges is supported.
     private static func best(of challenges: [AuthenticationChallenge]) throws(DigestChallenge.Problem)
         -> KnownChallenge?
     {
@@ -210,7 +210,7 @@ extension URL {
     /// The scheme, host and port.
     fileprivate var server: String { "\(scheme ?? "")://\(host() ?? ""):\(port ?? 0)" }
 
-    /// The path and query as they are sent (RFC 9112 §3.2.1).
+    /// The path and query in the request line (RFC 9112 §3.2.1).
     fileprivate var requestTarget: String {
         let path = path(percentEncoded: true)
         return (path.isEmpty ? "/" : path) + (query(percentEncoded: true).map { "?" + $0 } ?? "")

@@ -2,15 +2,15 @@
 import Foundation
 import TargetKit
 
-/// A challenge of the `Digest` scheme (RFC 7616 §3.3), and the answers to it.
+/// A challenge of the `Digest` scheme (RFC 7616 §3.3), and the responses to it.
 package struct DigestChallenge: Sendable, Hashable {
-    /// The request that an answer is for.
+    /// The request for which a response is computed.
     package struct Request: Sendable {
         /// The method.
         let method: String
-        /// The path with its query, as it is sent.
+        /// The path and query in the request line.
         let uri: String
-        /// How many answers to this challenge there have been, this one included.
+        /// The number of responses to this challenge, including this one.
         let count: Int
 
         package init(method: String, uri: String, count: Int) {
@@ -22,23 +22,23 @@ package struct DigestChallenge: Sendable, Hashable {
 
     /// The digest.
     package let digest: MessageDigest
-    /// Whether the server has rejected an answer only because its nonce was too old.
+    /// Whether the server rejected a response only because its nonce was stale.
     package let isStale: Bool
     private let realm: String
     private let nonce: String
     private let opaque: String?
-    /// The algorithm as the server has written it.
+    /// The algorithm in the server's spelling.
     private let algorithm: String?
     private let isSession: Bool
-    /// Whether the answer has a quality of protection; servers of RFC 2069 have none.
+    /// Whether the response has a quality of protection. Servers that implement RFC 2069 don't support it.
     private let hasQuality: Bool
     private let hashesUser: Bool
     private let clientNonce: String
 
     /// Reads a challenge of the `Digest` scheme.
     ///
-    /// - Parameter clientNonce: The `cnonce` of all answers; default: 128 random bits.
-    /// - Throws: ``Problem`` if it can't be answered.
+    /// - Parameter clientNonce: The `cnonce` of all responses; default: 128 random bits.
+    /// - Throws: ``Problem`` if the challenge isn't supported.
     package init(_ challenge: AuthenticationChallenge, clientNonce: String? = nil) throws(Problem) {
         guard let realm = challenge["realm"], let nonce = challenge["nonce"] else { throw .incomplete }
         algorithm = challenge["algorithm"]
@@ -62,7 +62,7 @@ package struct DigestChallenge: Sendable, Hashable {
         self.clientNonce = clientNonce ?? Self.randomNonce()
     }
 
-    /// Whether answers to both challenges are counted together.
+    /// Whether both challenges have the same nonce, so that their responses are counted together.
     func hasNonce(of other: DigestChallenge) -> Bool {
         nonce == other.nonce && realm == other.realm && opaque == other.opaque && algorithm == other.algorithm
             && hasQuality == other.hasQuality && hashesUser == other.hashesUser
@@ -94,7 +94,7 @@ package struct DigestChallenge: Sendable, Hashable {
 
     private func userField(_ user: String) -> String {
         if hashesUser { return "username=\(digest.hexadecimal(of: "\(user):\(realm)").quoted)" }
-        // RFC 7616 §3.4.4: text that isn't ASCII is encoded as in RFC 8187.
+        // Text that isn't ASCII is encoded as in RFC 8187 (RFC 7616 §3.4.4).
         if user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(user.quoted)" }
         return "username*=UTF-8''\(user.formEncoded)"
     }
@@ -109,9 +109,9 @@ package struct DigestChallenge: Sendable, Hashable {
 }
 
 extension DigestChallenge {
-    /// Why a challenge can't be answered.
+    /// The reason why a challenge isn't supported.
     package enum Problem: Error, Sendable, Hashable, CaseIterable {
-        /// The server requires `auth-int`, whose answers contain a digest of the body.
+        /// The server requires `auth-int`, with which responses contain a digest of the body.
         case integrityProtection
         /// The algorithm is neither MD5 nor SHA-256.
         case unsupportedAlgorithm
@@ -127,12 +127,12 @@ extension DigestChallenge.Problem: DescribedError {
     package var redactedDescription: String {
         switch self {
         case .integrityProtection:
-            "the server requires Digest authentication with integrity protection (qop=auth-int), which is not supported;"
-                + " let it offer qop=auth"
+            "the server requires Digest authentication with integrity protection (qop=auth-int), which isn't supported;"
+                + " configure it to offer qop=auth"
         case .unsupportedAlgorithm:
             "the server requires an algorithm for Digest authentication that is neither MD5 nor SHA-256"
         case .incomplete: "the server's challenge for Digest authentication has no realm or no nonce"
-        case .controlCharacter: "the user contains a control character, which Digest authentication does not allow"
+        case .controlCharacter: "the user contains a control character, which Digest authentication doesn't allow"
         }
     }
 }

@@ -12,7 +12,7 @@ import FoundationNetworking
 /// OAuthAuthenticator(client: OAuthClient(id: "shop-app", tokenURL: tokenURL))
 /// ```
 ///
-/// By default a token is refreshed 30 seconds before it expires. A refresh token in the response replaces the old one.
+/// By default, a token is refreshed 30 seconds before it expires. A refresh token in the response replaces the old one.
 public struct OAuthAuthenticator: Authenticator {
     private let margin: TimeInterval
     private let bodyCodes: [BodyCode]
@@ -25,10 +25,11 @@ public struct OAuthAuthenticator: Authenticator {
     ///
     /// - Parameters:
     ///   - client: The client of the server that issued the tokens.
-    ///   - renewal: The grant that refreshes a token without a refresh token, for example
+    ///   - renewal: The grant with which a token without a refresh token is refreshed, for example
     ///     ``OAuthGrant/clientCredentials(scope:)``. Default `nil`: such a token is used until it expires, and then the
     ///     session ends.
-    ///   - margin: How long before its expiry a token is refreshed, at most half of its lifetime; default: 30 seconds.
+    ///   - margin: The time before its expiry at which a token is refreshed, at most half of its lifetime; default: 30
+    ///     seconds.
     ///   - bodyCodes: Codes in a body that report a rejected token, in addition to status 401; default: none.
     public init(
         client: OAuthClient,
@@ -51,10 +52,11 @@ public struct OAuthAuthenticator: Authenticator {
     /// Creates an authenticator for bearer tokens that a closure refreshes.
     ///
     /// - Parameters:
-    ///   - margin: How long before its expiry a token is refreshed, at most half of its lifetime; default: 30 seconds.
+    ///   - margin: The time before its expiry at which a token is refreshed, at most half of its lifetime; default: 30
+    ///     seconds.
     ///   - bodyCodes: Codes in a body that report a rejected token, in addition to status 401; default: none.
-    ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
-    ///   - refresh: Refreshes a credential. An error that it throws ends the session unless it is transient, see
+    ///   - now: Returns the current time, which determines whether a token has expired; default: the device's clock.
+    ///   - refresh: Refreshes a credential. An error that it throws ends the session unless it is transient; see
     ///     ``endsSession(_:)``.
     public init(
         margin: Duration = .seconds(30),
@@ -76,7 +78,7 @@ public struct OAuthAuthenticator: Authenticator {
         try request.setField(.authorization, to: "Bearer " + credential.accessToken)
     }
 
-    /// Whether the token has expired or is about to. A token without a refresh token is used until it expires.
+    /// Whether the token has expired or is about to expire. A token without a refresh token is used until it expires.
     public func needsRefresh(_ credential: OAuthCredential) -> Bool {
         credential.ends(within: credential.refreshToken == nil && !renewsByGrant ? 0 : margin, of: now())
     }
@@ -91,9 +93,9 @@ public struct OAuthAuthenticator: Authenticator {
         try await renew(credential)
     }
 
-    /// Whether the server has rejected the token: by one of the codes in the body, or by status 401, unless its
-    /// challenges are of other schemes, or have an error that a new token doesn't solve, such as `insufficient_scope`
-    /// (RFC 6750 §3.1).
+    /// Whether the server rejected the token, with one of the codes in the body or with status 401. A 401 doesn't count
+    /// if its challenges are only for other schemes, or have an error that a new token doesn't resolve, such as
+    /// `insufficient_scope` (RFC 6750 §3.1).
     public func wasRejected(_ response: Response) -> Bool {
         response.rejectsCredential(scheme: "Bearer") || bodyCodes.contains { $0.matches(response) }
     }

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A sign-in with a browser: the authorization code grant (RFC 6749 §4.1) with PKCE (RFC 7636).
+/// A sign-in with a browser, using the authorization code grant (RFC 6749 §4.1) with PKCE (RFC 7636).
 ///
 /// ```swift
 /// let authorization = client.authorization(at: authorizationURL, redirectURI: redirectURI)
@@ -10,8 +10,8 @@ import TargetKit
 /// try await authentication.signIn(client.credential(authorization.grant(from: callback)))
 /// ```
 ///
-/// Opening the browser, and receiving the URL to which the server redirects it, is up to the app. An authorization can
-/// be used once. Its JSON contains a secret; its descriptions don't.
+/// The app opens the browser, and receives the URL to which the server redirects it. An authorization can be used once.
+/// Its JSON contains a secret; its descriptions don't.
 public struct OAuthAuthorization: Sendable, Hashable, Codable {
     /// The URL to open in a browser.
     public let url: URL
@@ -70,25 +70,25 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
 
     /// The grant in the URL to which the server redirected the browser (RFC 6749 §4.1.2).
     ///
-    /// - Throws: ``OAuthError`` if the user or the server refused, or the URL isn't the response to this
-    ///   authorization: it isn't the redirect URI, its state differs, or it repeats a parameter.
+    /// - Throws: ``OAuthError`` if the user or the server denied the authorization, or the URL isn't a valid response
+    ///   to it because it isn't the redirect URI, its state differs, or it repeats a parameter.
     public func grant(from callback: URL) throws(OAuthError) -> OAuthGrant {
         guard RedirectURI(callback).matches(RedirectURI(redirectURI)) else {
-            throw .unreadable("the URL is not the response to this authorization: it is not the redirect URI")
+            throw .unreadable("the URL isn't the response to this authorization, because it isn't the redirect URI")
         }
         let items = URLComponents(url: callback, resolvingAgainstBaseURL: true)?.queryItems ?? []
-        // RFC 6749 §3.1. Readers that use different ones of several values can be deceived.
+        // RFC 6749 §3.1. Repeated parameters can deceive readers that use different values.
         for name in ["state", "code", "iss", "error"] where items.count(where: { $0.name == name }) > 1 {
             throw .unreadable("the URL contains the parameter \(name) more than once")
         }
         let value = { (name: String) in items.first { $0.name == name }?.value }
-        // Otherwise another site could sign the user in to an account of its own (RFC 6749 §10.12).
+        // Prevents another site from signing the user in to its own account (RFC 6749 §10.12).
         guard value("state") == state else {
-            throw .unreadable("the URL is not the response to this authorization: its state differs")
+            throw .unreadable("the URL isn't the response to this authorization, because its state differs")
         }
-        // Otherwise the code of one server could be sent to another one (RFC 9207 §2.4, §4).
+        // Prevents sending the code of one server to another (RFC 9207 §2.4, §4).
         guard issuer == nil || value("iss") == issuer else {
-            throw .unreadable("the URL is the response of another server: its issuer differs")
+            throw .unreadable("the URL contains the response of another server: its issuer differs")
         }
         if let code = value("error") {
             let text = OAuthText(leavingOut: [state, verifier])
@@ -99,7 +99,7 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
         return .authorizationCode(code, redirectURI: redirectURI, verifier: verifier)
     }
 
-    /// The challenge of a verifier by the method `S256` (RFC 7636 §4.2).
+    /// The challenge of a verifier with the method `S256` (RFC 7636 §4.2).
     static func challenge(for verifier: String) -> String {
         base64URL(MessageDigest.sha256.bytes(of: Array(verifier.utf8)))
     }
@@ -141,7 +141,7 @@ private struct RedirectURI {
         guard scheme == registered.scheme, authority == registered.authority, path == registered.path else {
             return false
         }
-        // The port of a program on the device can differ from the registered one (RFC 8252 §7.3).
+        // The port on the loopback interface can differ from the registered one (RFC 8252 §7.3).
         let isLoopback = scheme == "http" && ["127.0.0.1", "[::1]", "localhost"].contains(authority)
         return port == registered.port || (isLoopback && registered.port == nil)
     }
@@ -153,16 +153,16 @@ extension OAuthAuthorization: RedactedDescription {
 }
 
 extension OAuthClient {
-    /// Begins a sign-in with a browser (RFC 6749 §4.1, RFC 7636). Nothing is sent.
+    /// Starts a sign-in with a browser (RFC 6749 §4.1, RFC 7636). Nothing is sent.
     ///
     /// - Parameters:
     ///   - url: The authorization endpoint.
-    ///   - redirectURI: The URL, registered with the server, to which it redirects the browser: a link to the app, or
-    ///     `http://127.0.0.1` with a port for programs without one (RFC 8252 §7).
+    ///   - redirectURI: The registered URL to which the server redirects the browser. It is a link to the app, or
+    ///     `http://127.0.0.1` with a port for programs without links (RFC 8252 §7).
     ///   - scope: Names separated by spaces; default `nil`: the server's default.
     ///   - issuer: The server's identifier, which its response must contain (RFC 9207), for an app that signs in at
-    ///     several servers; default `nil`: it isn't compared.
-    ///   - parameters: Further parameters of the URL, for example `prompt`; default: none.
+    ///     several servers; default `nil`: the identifier isn't checked.
+    ///   - parameters: Additional parameters of the URL, for example `prompt`; default: none.
     public func authorization(
         at url: URL,
         redirectURI: URL,

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The app as a client of an OAuth 2 server (RFC 6749): it gets tokens by a grant, refreshes and revokes them.
+/// A client of an OAuth 2 server (RFC 6749), which requests tokens with a grant, refreshes them and revokes them.
 ///
 /// ```swift
 /// let client = OAuthClient(id: "shop-app", tokenURL: tokenURL)
@@ -18,19 +18,19 @@ import TargetKit
 ///
 /// Pass the credential to ``AuthenticationPlugin/signIn(_:)``, and the client to ``OAuthAuthenticator``.
 ///
-/// The requests are forms, sent without the credential of a session. No error contains what they sent.
+/// The requests are forms, and are sent without the credential of a session. Errors don't contain their data.
 public struct OAuthClient: Sendable {
-    /// How the app proves its identity to the server (RFC 6749 §2.3).
+    /// The method by which the app proves its identity to the server (RFC 6749 §2.3).
     public enum Authentication: Sendable {
-        /// Without authentication: a public client, such as any app that users install (RFC 6749 §2.1).
+        /// No authentication, for a public client such as any app that users install (RFC 6749 §2.1).
         case none
-        /// With a secret, by the `Basic` scheme (RFC 6749 §2.3.1).
+        /// A secret, sent with the `Basic` scheme (RFC 6749 §2.3.1).
         case basic(secret: String)
-        /// With a secret in the form, for servers that don't support the `Basic` scheme (RFC 6749 §2.3.1).
+        /// A secret in the form, for servers that don't support the `Basic` scheme (RFC 6749 §2.3.1).
         case form(secret: String)
-        /// With a JWT that the closure signs with the app's private key (RFC 7523 §2.2, `private_key_jwt`).
+        /// A JWT that the closure signs with the app's private key (RFC 7523 §2.2, `private_key_jwt`).
         ///
-        /// The closure is called for each request, with its URL, which is usually the audience (`aud`). A JWT is used
+        /// The closure is called for each request with its URL, which is usually the audience (`aud`). A JWT is used
         /// once, so it needs an identifier (`jti`) and a short lifetime (`exp`).
         case privateKeyJWT(@Sendable (_ audience: URL) async throws -> String)
     }
@@ -48,13 +48,13 @@ public struct OAuthClient: Sendable {
     /// - Parameters:
     ///   - id: The identifier with which the app is registered (RFC 6749 §2.2).
     ///   - tokenURL: The token endpoint, with the scheme https.
-    ///   - authentication: How the app proves its identity; default: ``Authentication/none``.
-    ///   - parameters: Further fields of all forms, for example `audience`; default: none.
-    ///   - send: Sends a request: a form, by `POST`, without a credential. Any provider can send it, even the one whose
-    ///     calls wait for a refresh. Redirects aren't followed, regardless of the provider's policy: the form contains
-    ///     secrets that only the server may get. Default `nil`: a provider with the system's transport, without plugins,
-    ///     and with a timeout of 30 seconds.
-    ///   - now: The current time, from which lifetimes count; default: the device's clock.
+    ///   - authentication: The method by which the app proves its identity; default: ``Authentication/none``.
+    ///   - parameters: Additional fields of all forms, for example `audience`; default: none.
+    ///   - send: Sends a request, which is a `POST` of a form without a credential. Any provider can send it, even the
+    ///     one whose calls wait for a refresh. Redirects aren't followed, regardless of the provider's policy, because
+    ///     the form contains secrets for the server. Default `nil`: a provider with the system's transport, without
+    ///     plugins, and with a timeout of 30 seconds.
+    ///   - now: Returns the current time, from which lifetimes are measured; default: the device's clock.
     public init(
         id: String,
         tokenURL: URL,
@@ -77,9 +77,9 @@ public struct OAuthClient: Sendable {
         return { target in try await provider.request(target) }
     }
 
-    /// Gets a credential from the token endpoint (RFC 6749 §3.2).
+    /// Requests a credential from the token endpoint (RFC 6749 §3.2).
     ///
-    /// - Throws: ``OAuthError`` if the server refused, or the error of the request.
+    /// - Throws: ``OAuthError`` if the server rejected the request, or the error of the request.
     public func credential(_ grant: OAuthGrant) async throws -> OAuthCredential {
         try await credential(grant, renewing: nil)
     }
@@ -90,14 +90,14 @@ public struct OAuthClient: Sendable {
         return try OAuthCredential(response, now: now(), renewing: old, leavingOut: sent)
     }
 
-    /// Revokes a credential, for example when the user signs out (RFC 7009): its refresh token, with which the server
-    /// should revoke the access tokens, or the access token if there is no refresh token.
+    /// Revokes a credential, for example when the user signs out (RFC 7009). It revokes the refresh token, with which
+    /// the server should also revoke the access tokens, or else the access token.
     ///
     /// - Parameters:
-    ///   - credential: The credential, such as that which ``AuthenticationPlugin/signOut()`` returns.
+    ///   - credential: The credential, for example the result of ``AuthenticationPlugin/signOut()``.
     ///   - url: The revocation endpoint, with the scheme https.
-    /// - Throws: ``OAuthError`` if the server refused, or the error of the request. A token that is already invalid
-    ///   isn't an error.
+    /// - Throws: ``OAuthError`` if the server rejected the request, or the error of the request. A token that is
+    ///   already invalid isn't an error.
     public func revoke(_ credential: OAuthCredential, at url: URL) async throws {
         let token = credential.refreshToken ?? credential.accessToken
         let hint = credential.refreshToken == nil ? "access_token" : "refresh_token"
@@ -169,7 +169,7 @@ extension OAuthClient {
 }
 
 extension String {
-    /// The text with all characters escaped but those of RFC 3986 §2.3, which aren't encoded in forms either.
+    /// The text with all characters escaped except unreserved ones (RFC 3986 §2.3), which forms also don't escape.
     var formEncoded: String { addingPercentEncoding(withAllowedCharacters: .unreserved) ?? self }
 }
 
@@ -179,28 +179,28 @@ extension CharacterSet {
     )
 }
 
-/// A call of an OAuth server: a form, sent by POST.
+/// A call of an OAuth server, which sends a form with POST.
 ///
 /// It is sent without the credential of a session, doesn't end the session for an ``UnauthorizedPlugin``, and accepts
-/// every status. So any provider can send it, including the one whose calls wait for it.
+/// every status. Therefore any provider can send it, including the one whose calls wait for it.
 package struct OAuthRequestTarget: TargetType {
     /// The endpoint.
     package let baseURL: URL
     /// The form.
     package let task: HTTPTask
-    /// `Accept`, and `Authorization` if the client authenticates itself by the `Basic` scheme.
+    /// `Accept`, and `Authorization` if the client authenticates with the `Basic` scheme.
     package let headers: HTTPHeaders
 
     /// Empty, because the base URL is the whole URL.
     package var path: RequestPath { "" }
     /// `POST`.
     package var method: HTTPMethod { .post }
-    /// No credential, no sign-out, and no redirect, which could take the form's secrets to another server.
+    /// No credential, no sign-out, and no redirects, which could send the form's secrets to another server.
     package var options: CallOptions {
         .setting(\.authorization, .none).setting(\.endsSessionOnUnauthorized, false)
             .setting(\.followsRedirects, false)
     }
-    /// None: the client reads the error that the body of a refusal describes.
+    /// None, because the client reads the error in the body of a rejection.
     package var validation: StatusValidation { .none }
 
     init(baseURL: URL, task: HTTPTask, authorization: String?) {

@@ -6,18 +6,17 @@ import TargetKit
 ///
 /// Its JSON contains both tokens in plain text; its descriptions contain neither.
 public struct OAuthCredential: Sendable, Hashable, Codable {
-    /// The token that calls carry (RFC 6750 §1.2).
+    /// The token that calls include (RFC 6750 §1.2).
     public var accessToken: String
-    /// The refresh token (RFC 6749 §1.5); if it is `nil`, the user must sign in again when the access token has
-    /// expired.
+    /// The refresh token (RFC 6749 §1.5); if `nil`, the user must sign in again when the access token expires.
     public var refreshToken: String?
     /// The expiry date of the access token, by this device's clock; `nil` if unknown.
     public var expiresAt: Date?
     /// The issue date of the access token, by this device's clock; `nil` if unknown.
     public var issuedAt: Date?
-    /// The scope of the access token, as names separated by spaces (RFC 6749 §3.3); `nil`: the requested scope.
+    /// The scope of the access token, as names separated by spaces (RFC 6749 §3.3); `nil` for the requested scope.
     public var scope: String?
-    /// The identifier of the session, in the JSON of stores that keep the credential alone.
+    /// The identifier of the session, in the JSON of stores that store only the credential.
     var session: String?
 
     /// Creates a credential.
@@ -39,15 +38,15 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - now: The time from which `expires_in` counts; default: the current time.
-    ///   - old: The refreshed credential; its refresh token and scope stay if the response has none (§6). Default:
-    ///     none.
-    /// - Throws: ``OAuthError`` if the server refused, or the response contains no bearer token.
+    ///   - now: The time from which `expires_in` is measured; default: the current time.
+    ///   - old: The refreshed credential, whose refresh token and scope are retained if the response has none (§6).
+    ///     Default: none.
+    /// - Throws: ``OAuthError`` if the server rejected the request, or the response contains no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
         try self.init(response, now: now, renewing: old, leavingOut: [])
     }
 
-    /// Creates a credential from a response to a request with secrets, which errors must not repeat.
+    /// Creates a credential from a response to a request with secrets, which errors must not contain.
     init(
         _ response: Response,
         now: Date,
@@ -56,7 +55,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     ) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: secrets) }
         guard let json = try? response.json(), case .object = json else {
-            throw .unreadable("the body is not a JSON object")
+            throw .unreadable("the body isn't a JSON object")
         }
         guard let accessToken = json["access_token"].string, !accessToken.isEmpty else {
             // Some servers, such as GitHub's, report errors with status 200.
@@ -65,9 +64,9 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
             }
             throw .unreadable("access_token is missing")
         }
-        // Every call would fail, also after a launch.
+        // Otherwise, every call would fail, even after a launch.
         if accessToken.endsHeaderField { throw .unreadable("access_token contains a line break") }
-        // §5.1 requires it, but some servers omit it. Other types are used in other ways (§7.1).
+        // §5.1 requires the type, but some servers omit it. Tokens of other types are used differently (§7.1).
         if let type = json["token_type"].string, type.lowercased() != "bearer" { throw .unsupportedTokenType }
         // Some servers send the number as a string, or 0 for a token without an expiry.
         let lifetime = json["expires_in"].lenient.double.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
@@ -81,7 +80,8 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         )
     }
 
-    /// Whether the access token has expired, or will within the margin, which is at most half of the token's lifetime.
+    /// Whether the access token has expired, or will expire within the margin, which is at most half of the token's
+    /// lifetime.
     ///
     /// - Parameter margin: In seconds.
     func ends(within margin: TimeInterval, of now: Date) -> Bool {
@@ -94,7 +94,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
 extension OAuthCredential {
     /// Whether two credentials have the same tokens, dates and scope.
     public static func == (first: OAuthCredential, second: OAuthCredential) -> Bool {
-        // The identifier of the session doesn't change how a credential is used.
+        // The session identifier doesn't affect the use of a credential.
         first.accessToken == second.accessToken && first.refreshToken == second.refreshToken
             && first.expiresAt == second.expiresAt && first.issuedAt == second.issuedAt && first.scope == second.scope
     }
@@ -107,7 +107,7 @@ extension OAuthCredential {
 }
 
 extension OAuthCredential: RedactedDescription {
-    /// When the token expires, without the tokens.
+    /// The expiry of the credential, without the tokens.
     package var redactedDescription: String {
         "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")

@@ -14,9 +14,9 @@ public struct OAuthDeviceAuthorization: Sendable, Hashable {
     public let userCode: String
     /// The page on which the user enters the code.
     public let verificationURL: URL
-    /// The same page with the code, for example for a QR code; `nil` if the server has none.
+    /// The page with the code in its URL, for example for a QR code; `nil` if the server doesn't provide it.
     public let completeVerificationURL: URL?
-    /// When the code expires, by this device's clock.
+    /// The time when the code expires, by this device's clock.
     public let expiresAt: Date
     let deviceCode: String
     let interval: Duration
@@ -24,9 +24,9 @@ public struct OAuthDeviceAuthorization: Sendable, Hashable {
     init(_ response: Response, now: Date, leavingOut secrets: [String]) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: secrets) }
         guard let json = try? response.json(), case .object = json else {
-            throw .unreadable("the body is not a JSON object")
+            throw .unreadable("the body isn't a JSON object")
         }
-        // Google's servers write `url`.
+        // Google's servers use `verification_url`.
         let page = json["verification_uri"].string ?? json["verification_url"].string
         guard let deviceCode = json["device_code"].string, let userCode = json["user_code"].string,
             let url = page.flatMap({ URL(string: $0) }), let lifetime = json["expires_in"].lenient.double,
@@ -37,7 +37,7 @@ public struct OAuthDeviceAuthorization: Sendable, Hashable {
         verificationURL = url
         completeVerificationURL = json["verification_uri_complete"].string.flatMap { URL(string: $0) }
         expiresAt = now.addingTimeInterval(lifetime)
-        // 5 seconds are the default of RFC 8628 §3.2.
+        // The default is 5 seconds (RFC 8628 §3.2).
         interval = .seconds(json["interval"].lenient.double.flatMap { (1...3600).contains($0) ? $0 : nil } ?? 5)
     }
 }
@@ -48,12 +48,12 @@ extension OAuthDeviceAuthorization: RedactedDescription {
 }
 
 extension OAuthClient {
-    /// Begins a sign-in on another device (RFC 8628 §3.1).
+    /// Starts a sign-in on another device (RFC 8628 §3.1).
     ///
     /// - Parameters:
     ///   - url: The device authorization endpoint, with the scheme https.
     ///   - scope: Names separated by spaces; default `nil`: the server's default.
-    /// - Throws: ``OAuthError`` if the server refused, or the error of the request.
+    /// - Throws: ``OAuthError`` if the server rejected the request, or the error of the request.
     public func deviceAuthorization(at url: URL, scope: String? = nil) async throws -> OAuthDeviceAuthorization {
         var fields = ["client_id": id]
         fields["scope"] = scope
@@ -66,9 +66,9 @@ extension OAuthClient {
     ///
     /// - Parameters:
     ///   - device: The sign-in.
-    ///   - clock: The clock by which it waits; default: the continuous clock.
-    /// - Throws: ``OAuthError``, with the code `access_denied` if the user has refused and `expired_token` if the code
-    ///   has expired; `CancellationError` if the task is cancelled.
+    ///   - clock: Measures the waits; default: the continuous clock.
+    /// - Throws: ``OAuthError``, with the code `access_denied` if the user denied the sign-in, or `expired_token` if
+    ///   the code has expired; `CancellationError` if the task is cancelled.
     public func credential(
         for device: OAuthDeviceAuthorization,
         clock: any Clock<Duration> = ContinuousClock()

@@ -7,7 +7,7 @@ public struct OAuthGrant: Sendable, Hashable {
     /// The fields of the form, with `grant_type`.
     let fields: [String: String]
 
-    /// Creates a grant that isn't among the others, for example a token exchange (RFC 8693).
+    /// Creates a custom grant, for example a token exchange (RFC 8693).
     ///
     /// - Parameters:
     ///   - type: The `grant_type` (RFC 6749 §4.5).
@@ -16,9 +16,9 @@ public struct OAuthGrant: Sendable, Hashable {
         self.fields = fields.merging(["grant_type": type]) { $1 }
     }
 
-    /// The app's own permission, without a user (RFC 6749 §4.4).
+    /// A grant for the app itself, without a user (RFC 6749 §4.4).
     ///
-    /// Servers return no refresh token for it. To refresh the token, pass the grant to
+    /// Servers don't return a refresh token for it. To refresh the token, pass the grant to
     /// ``OAuthAuthenticator/init(client:renewal:margin:bodyCodes:)``.
     ///
     /// - Parameter scope: Names separated by spaces; default `nil`: the server's default.
@@ -40,7 +40,7 @@ public struct OAuthGrant: Sendable, Hashable {
         OAuthGrant(type: "urn:ietf:params:oauth:grant-type:device_code", fields: ["device_code": code])
     }
 
-    /// The values that must not be shown.
+    /// The secret values, which must not be shown.
     var secrets: [String] {
         fields.filter { !["grant_type", "scope", "redirect_uri"].contains($0.key) }.map(\.value)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension CredentialStore {
-    /// The credential that ``load()`` returns. An ``OAuthCredential`` contains the identifier of its session, and
-    /// others have none.
+    /// The credential that ``load()`` returns. An ``OAuthCredential`` contains the identifier of its session; other
+    /// credentials have none.
     public func loadSession() async throws -> (credential: Credential, session: String?)? {
         guard let stored = try await load() else { return nil }
         guard var credential = stored as? OAuthCredential else { return (stored, nil) }
@@ -11,8 +11,8 @@ extension CredentialStore {
         return (credential as? Credential ?? stored, session)
     }
 
-    /// Saves the credential by ``save(_:)``. An ``OAuthCredential`` contains the identifier of its session, and others
-    /// are saved without it.
+    /// Saves the credential with ``save(_:)``. An ``OAuthCredential`` contains the identifier of its session; other
+    /// credentials are saved without it.
     public func save(_ credential: Credential, session: String) async throws {
         guard var identified = credential as? OAuthCredential else { return try await save(credential) }
         identified.session = session

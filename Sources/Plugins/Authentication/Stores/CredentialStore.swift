@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// Stores the credential of an ``AuthenticationPlugin`` between launches of the app: in a file, in the keychain, or in
-/// a vault on another machine.
+/// Stores the credential of an ``AuthenticationPlugin`` between launches of the app, for example in a file or in the
+/// keychain.
 ///
 /// ```swift
 /// struct VaultStore: CredentialStore {
@@ -13,58 +13,59 @@
 /// }
 /// ```
 ///
-/// The plugin performs one operation at a time, and none of them on the main thread. It reads the store before the
-/// first call that needs the credential, before and after each refresh, and when it signs in or out. So several
-/// processes, such as an app and its extension, can use one store: a credential that another process has saved is used
-/// instead of another refresh.
+/// The plugin performs one operation at a time, never on the main thread. It reads the store before the first call that
+/// needs the credential, before and after each refresh, and when the user signs in or out. Therefore several processes,
+/// such as an app and its extension, can share a store. A credential that another process saved is used instead of
+/// another refresh.
 ///
-/// Each sign-in begins a session with a new identifier, which the plugin saves with the credential. By it a process
-/// distinguishes a refresh in another process from a sign-in there, and a `ResponseCachePlugin` finds the responses of
-/// the session after a launch. An ``OAuthCredential`` contains the identifier. A store of other credentials that
-/// several processes use implements ``loadSession()`` and ``save(_:session:)``; without an identifier, a credential
-/// that another process has saved counts as one of the same session.
+/// Each sign-in starts a session with a new identifier, which the plugin saves with the credential. With it, a process
+/// distinguishes a refresh from a sign-in in another process, and a `ResponseCachePlugin` finds the responses of the
+/// session after a launch. An ``OAuthCredential`` contains the identifier. A store for other credentials that several
+/// processes share should implement ``loadSession()`` and ``save(_:session:)``. Without an identifier, a credential
+/// that another process saved is assumed to belong to the same session.
 public protocol CredentialStore<Credential>: Sendable {
-    /// The type of the credential. Two credentials are equal if they can be used in the same way.
+    /// The type of the credential. Two credentials are equal if they are interchangeable.
     associatedtype Credential: Sendable & Equatable
 
     /// The stored credential; `nil` if there is none.
     ///
-    /// - Throws: An error if it can't be read. The call that needs it fails with this error, the next call tries
-    ///   again, and the user stays signed in.
+    /// - Throws: An error if the credential can't be read. The call fails with this error, the next call tries again,
+    ///   and the user stays signed in.
     func load() async throws -> Credential?
 
-    /// Replaces the stored credential, completely or not at all.
+    /// Replaces the stored credential atomically.
     func save(_ credential: Credential) async throws
 
-    /// Removes the stored credential, if there is one.
+    /// Removes the stored credential, if any.
     func clear() async throws
 
     /// The stored credential with the identifier of its session; `nil` if there is none.
     ///
     /// Default: the credential that ``load()`` returns, with an identifier if it is an ``OAuthCredential``.
     ///
-    /// - Throws: As ``load()``.
+    /// - Throws: The errors of ``load()``.
     func loadSession() async throws -> (credential: Credential, session: String?)?
 
-    /// Replaces the stored credential and the identifier of its session, completely or not at all.
+    /// Replaces the stored credential and the identifier of its session atomically.
     ///
-    /// Default: saves the credential by ``save(_:)``, with the identifier if it is an ``OAuthCredential``.
+    /// Default: saves the credential with ``save(_:)``, including the identifier if it is an ``OAuthCredential``.
     func save(_ credential: Credential, session: String) async throws
 
-    /// Runs a refresh, a sign-in or a sign-out while no other process that uses the store runs one.
+    /// Runs a refresh, sign-in or sign-out while no other process that uses the store runs one.
     ///
-    /// Without it, two processes may use one refresh token at the same time, which some servers treat as theft (RFC
-    /// 9700 §4.14.2). An implementation must run the refresh even if it can't get the lock within a few seconds,
-    /// because the process that has it may be suspended. Default: runs the refresh at once, for a store of one process.
+    /// Without a lock, two processes may use the same refresh token at the same time, which some servers treat as theft
+    /// (RFC 9700 §4.14.2). An implementation must run the refresh even if it can't acquire the lock within a few
+    /// seconds, because the process that holds it may be suspended. Default: runs the refresh immediately, for a store
+    /// of a single process.
     ///
-    /// - Throws: Only what the refresh throws.
+    /// - Throws: Only the errors of the refresh.
     func withRefreshLock<Value: Sendable>(
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value
 }
 
 extension CredentialStore {
-    /// Runs the refresh at once.
+    /// Runs the refresh immediately.
     public func withRefreshLock<Value: Sendable>(
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

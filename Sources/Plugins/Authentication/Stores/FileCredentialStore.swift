@@ -2,19 +2,19 @@
 import Foundation
 import TargetKit
 
-/// Keeps the credential in a file that only its owner can read (mode 0600).
+/// Stores the credential in a file that only its owner can read (mode 0600).
 ///
 /// ```swift
 /// let store = FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
 /// ```
 ///
-/// The file is JSON and contains the secrets in plain text, and the identifier of the session; use the keychain on
-/// systems that have one. A file that contains only a credential is read, too. Changes are atomic: each is written to a
-/// new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or the new credential. Missing
-/// folders are created with mode 0700.
+/// The file contains the secrets in plain text and the identifier of the session, as JSON. Use the keychain on systems
+/// that have one. Files that contain only a credential can also be read. Changes are atomic: each is written to a new
+/// file in the same folder, flushed to disk, and renamed, so that after a crash, the file contains either the old or
+/// the new credential. Missing folders are created with mode 0700.
 ///
-/// Several processes can use one file. While one of them refreshes the credential, the others wait; for that, a file
-/// named `session.json.lock` is created beside it.
+/// Several processes can use the same file. While one of them refreshes the credential, the others wait, using a file
+/// named `session.json.lock` in the same folder.
 public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: CredentialStore {
     private let file: URL
     private let lock: RefreshLock
@@ -24,7 +24,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         self.init(file, clock: ContinuousClock())
     }
 
-    /// Creates a store that waits for other processes by a test's clock.
+    /// Creates a store that waits for other processes with a test's clock.
     package init(_ file: URL, clock: any Clock<Duration>) {
         self.file = file
         lock = RefreshLock(clock)
@@ -48,12 +48,12 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         }
     }
 
-    /// Writes a new file, which replaces the old one, without the identifier of a session.
+    /// Replaces the file with a new one, without the identifier of a session.
     public func save(_ credential: Credential) async throws {
         try write(credential)
     }
 
-    /// Writes a new file, which replaces the old one.
+    /// Replaces the file with a new one.
     public func save(_ credential: Credential, session: String) async throws {
         try write(StoredSession(credential: credential, session: session))
     }
@@ -68,8 +68,8 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         do { try atomicFile.remove() } catch { throw failure(error) }
     }
 
-    /// Runs the refresh while no other process refreshes the credential in this file. It waits for a process that runs
-    /// for a minute, and for a suspended one for ten seconds, and then runs the refresh nevertheless.
+    /// Runs the refresh while no other process refreshes the credential in this file. It waits up to one minute for a
+    /// running process, or ten seconds for a suspended one, and then runs the refresh in any case.
     public func withRefreshLock<Value: Sendable>(
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -77,9 +77,9 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         let place = file.resolvingSymlinksInPath().path + ".lock"
         let descriptor = open(place, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return try await refresh() }
-        // The end of the process releases the lock, too.
+        // The lock is also released when the process ends.
         defer { FileLock.release(descriptor) }
-        // A folder or file system without locks: EINVAL, ENOTSUP.
+        // EINVAL and ENOTSUP indicate a folder or file system without locks.
         let isTaken = try await lock.wait {
             FileLock.take(descriptor) || errno != EWOULDBLOCK ? true : nil
         } sign: {
@@ -115,23 +115,23 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
     }
 }
 
-/// Why the file of a ``FileCredentialStore`` can't be used.
+/// The reason why the file of a ``FileCredentialStore`` can't be used.
 package struct CredentialFileError: Error, Sendable, Hashable {
     /// The problem with the file.
     package enum Reason: Sendable, Hashable {
         /// The URL isn't a file URL.
         case notAFile
-        /// The folder of the file couldn't be created; the text is the system's.
+        /// The folder of the file couldn't be created. The text is the system's message.
         case noFolder(String)
-        /// The file can't be read; the text is the system's.
+        /// The file can't be read. The text is the system's message.
         case unreadable(String)
-        /// The file doesn't contain such a credential.
+        /// The file doesn't contain a credential of this type.
         case broken
         /// The credential can't be encoded.
         case unencodable
-        /// The file couldn't be written; the text is the system's.
+        /// The file couldn't be written. The text is the system's message.
         case unwritable(String)
-        /// The file couldn't be removed; the text is the system's.
+        /// The file couldn't be removed. The text is the system's message.
         case unremovable(String)
     }
 
@@ -151,14 +151,14 @@ extension CredentialFileError.Reason: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAFile: "not a file URL; create one with URL(filePath:)"
-        case .noFolder(let why): "the folder could not be created (\(why)); use a folder that the app may write to"
-        case .unreadable(let why): "the file cannot be read (\(why)); check its permissions, or use another file"
-        case .broken: "the file does not contain such a credential; delete it, and let the user sign in again"
-        case .unencodable: "the credential cannot be encoded; check its encode(to:)"
+        case .noFolder(let why): "the folder couldn't be created (\(why)); use a folder that the app may write to"
+        case .unreadable(let why): "the file can't be read (\(why)); check its permissions, or use another file"
+        case .broken: "the file doesn't contain a valid credential; delete it, and let the user sign in again"
+        case .unencodable: "the credential can't be encoded; check its encode(to:)"
         case .unwritable(let why):
-            "the file could not be written (\(why)); it contains an older credential than the one in use"
+            "the file couldn't be written (\(why)); its credential is older than the one in use"
         case .unremovable(let why):
-            "the file could not be removed (\(why)); it contains a credential that is no longer used"
+            "the file couldn't be removed (\(why)); it contains a credential that is no longer used"
         }
     }
 }

@@ -4,18 +4,18 @@ import Foundation
 import Security
 import TargetKit
 
-/// Keeps the credential in the keychain of Apple platforms, as a generic password of this device only. It is available
-/// after the first unlock, also in the background.
+/// Stores the credential in the keychain of Apple platforms, as a generic password of this device only. It is available
+/// after the first unlock, including in the background.
 ///
-/// Before the first unlock ``load()`` throws an error: the call fails, and the user stays signed in.
+/// Before the first unlock, ``load()`` throws an error. The call fails, but the user stays signed in.
 ///
 /// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, requires an
 /// entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
 /// keychain, which doesn't support this protection: the item is readable while that keychain is unlocked. A program
 /// that gains the entitlement later starts without a credential.
 ///
-/// An app and its extension can share the item: give both the same `accessGroup`. While one of them refreshes the
-/// credential, the other waits; for that, a second item is added and removed.
+/// An app and its extension can share the item if both have the same `accessGroup`. While one of them refreshes the
+/// credential, the other waits, using a second, temporary item.
 public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable>: CredentialStore {
     private let service: String
     private let account: String
@@ -24,9 +24,9 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
     /// Creates a store for the keychain item with a service and account.
     ///
     /// - Parameters:
-    ///   - service: Default `nil`: the access group, which an app and its extension have in common; without one, the
-    ///     bundle's identifier, or the name of the process.
-    ///   - account: Distinguishes several credentials of one app; default `credential`.
+    ///   - service: The service; default `nil`: the access group, which an app and its extension share, or else the
+    ///     bundle's identifier or the name of the process.
+    ///   - account: Distinguishes several credentials of an app; default: `credential`.
     ///   - accessGroup: The group of apps that share the item; default `nil`: only this app.
     public init(
         service: String? = nil,
@@ -41,15 +41,15 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
 
     /// The credential in the item; `nil` if there is no item.
     ///
-    /// - Throws: As ``loadSession()``.
+    /// - Throws: The errors of ``loadSession()``.
     public func load() async throws -> Credential? {
         try await loadSession()?.credential
     }
 
     /// The credential in the item, with the identifier of its session; `nil` if there is no item.
     ///
-    /// - Throws: An error with the status of the Security framework, `errSecDecode` if the item contains something
-    ///   else.
+    /// - Throws: An error with the status of the Security framework, for example `errSecDecode` if the item doesn't
+    ///   contain a credential.
     public func loadSession() async throws -> (credential: Credential, session: String?)? {
         var item: CFTypeRef?
         let status = status { query in
@@ -66,17 +66,17 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
         }
     }
 
-    /// Changes the item, or adds it, without the identifier of a session.
+    /// Updates or adds the item, without the identifier of a session.
     ///
-    /// - Throws: As ``save(_:session:)``.
+    /// - Throws: The errors of ``save(_:session:)``.
     public func save(_ credential: Credential) async throws {
         try write(credential)
     }
 
-    /// Changes the item, or adds it.
+    /// Updates or adds the item.
     ///
-    /// - Throws: An error with the status of the Security framework, `errSecParam` if the credential can't be
-    ///   encoded, `errSecMissingEntitlement` if the program may not use the access group.
+    /// - Throws: An error with the status of the Security framework, for example `errSecParam` if the credential can't
+    ///   be encoded, or `errSecMissingEntitlement` if the program may not use the access group.
     public func save(_ credential: Credential, session: String) async throws {
         try write(StoredSession(credential: credential, session: session))
     }
@@ -95,16 +95,16 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
         guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(status: status) }
     }
 
-    /// Runs the refresh while no other process refreshes the credential in this access group. It waits for a process
-    /// that runs for a minute, and for a suspended one for ten seconds, and then runs the refresh nevertheless. Without
-    /// an access group, runs it at once.
+    /// Runs the refresh while no other process refreshes the credential in this access group. It waits up to one minute
+    /// for a running process, or ten seconds for a suspended one, and then runs the refresh in any case. Without an
+    /// access group, it runs the refresh immediately.
     public func withRefreshLock<Value: Sendable>(
         _ refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard accessGroup != nil else { return try await refresh() }
         let lock = RefreshLock(ContinuousClock())
         let isTaken = try await lock.wait({ takesLock() ? true : nil }, sign: { lockSign }) ?? false
-        // Another process has the lock, or ended without releasing it: the item must not remain.
+        // Another process holds the lock, or ended without releasing it, so the item must not remain.
         if !isTaken { removeLock() }
         defer { if isTaken { removeLock() } }
         return try await lock.showingSigns(
@@ -176,7 +176,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
 
 /// An error of the keychain for a ``KeychainCredentialStore``.
 struct KeychainError: Error, Sendable, Hashable {
-    /// The code of the Security framework; `errSecInteractionNotAllowed` before the device was first unlocked.
+    /// The code of the Security framework, for example `errSecInteractionNotAllowed` before the first unlock.
     let status: OSStatus
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Keeps the credential in memory, for tests and for sessions that end with the app.
+/// Stores the credential in memory, for tests and for sessions that end with the app.
 package final class MemoryCredentialStore<Credential: Sendable & Equatable>: CredentialStore {
     private let contents: Locked<IdentifiedCredential<Credential>?>
 
-    /// Creates a store with that credential; default: none.
+    /// Creates a store with a credential; default: none.
     package init(_ credential: Credential? = nil) {
         contents = Locked(credential.map { IdentifiedCredential($0, session: nil) })
     }
@@ -23,10 +23,10 @@ package final class MemoryCredentialStore<Credential: Sendable & Equatable>: Cre
         stored.map { ($0.credential, $0.session) }
     }
 
-    /// Keeps the credential.
+    /// Stores the credential.
     package func save(_ credential: Credential) { stored = IdentifiedCredential(credential, session: nil) }
 
-    /// Keeps the credential and the identifier of its session.
+    /// Stores the credential and the identifier of its session.
     package func save(_ credential: Credential, session: String) {
         stored = IdentifiedCredential(credential, session: session)
     }
@@ -35,7 +35,7 @@ package final class MemoryCredentialStore<Credential: Sendable & Equatable>: Cre
     package func clear() { stored = nil }
 }
 
-/// A credential, and the identifier of its session if the store keeps one.
+/// A credential, with the identifier of its session if the store saves it.
 struct IdentifiedCredential<Credential: Sendable & Equatable>: Sendable, Equatable {
     let credential: Credential
     let session: String?
@@ -50,15 +50,15 @@ struct IdentifiedCredential<Credential: Sendable & Equatable>: Sendable, Equatab
     }
 }
 
-/// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes
-/// arrive.
+/// A credential store that performs one operation at a time, and in which the latest change wins regardless of the
+/// order of arrival.
 actor SerialCredentialStore<Credential: Sendable & Equatable> {
     private let store: any CredentialStore<Credential>
-    /// The same store, if its operations need no order: thousands of calls may wait for a refresh, and each task that
-    /// it needs waits behind theirs.
+    /// The underlying store if its operations don't suspend, so that a refresh isn't queued behind thousands of waiting
+    /// calls.
     nonisolated let memory: MemoryCredentialStore<Credential>?
     private var lastChange = 0
-    /// The latest operation, which the next one waits for: an actor doesn't wait for what its methods await.
+    /// The latest operation, for which the next one waits, because an actor is reentrant while its methods await.
     private var last: Task<Void, Never>?
 
     init(_ store: any CredentialStore<Credential>) {
@@ -72,9 +72,9 @@ actor SerialCredentialStore<Credential: Sendable & Equatable> {
         return try await next { store in try await store.loadSession().map { IdentifiedCredential($0) } }
     }
 
-    /// Saves a credential, or clears the store.
+    /// Saves a credential or clears the store.
     ///
-    /// - Parameter change: The number of the change; it is ignored if a later one was made before.
+    /// - Parameter change: The number of the change. It is ignored if a later change was made before.
     func write(_ stored: IdentifiedCredential<Credential>?, change: Int) async throws {
         guard change > lastChange else { return }
         lastChange = change
@@ -96,7 +96,7 @@ actor SerialCredentialStore<Credential: Sendable & Equatable> {
         try await store.withRefreshLock(refresh)
     }
 
-    /// Performs an operation after those before it. It isn't cancelled with the task that waits for it.
+    /// Performs an operation after the previous ones. It isn't cancelled with the task that waits for it.
     private func next<Value: Sendable>(
         _ operation: @escaping @Sendable (any CredentialStore<Credential>) async throws -> Value
     ) async throws -> Value {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// How long a process waits for the refresh of another one.
+/// The wait of a process for the refresh of another one.
 ///
-/// A refresh can take as long as its requests may. The process that has the lock shows regularly that it runs, so that
-/// another one waits for it, but not for a suspended one.
+/// A refresh can take as long as its requests. The process that holds the lock regularly shows that it is running, so
+/// that other processes wait for it, but not for a suspended process.
 struct RefreshLock: Sendable {
-    /// A process that has shown no sign of life for so long may be suspended: the refresh runs without the lock.
+    /// The time without a sign of life after which a process may be suspended, so that the refresh runs without the
+    /// lock.
     private static let patience = Duration.seconds(10)
-    /// The longest time, regardless of what the other process does.
+    /// The maximum wait, even if the other process is running.
     private static let limit = Duration.seconds(60)
-    /// The time between two attempts to get the lock.
+    /// The time between two attempts to acquire the lock.
     private static let pause = Duration.milliseconds(20)
     /// The time between two signs of life.
     private static let interval = Duration.seconds(2)
@@ -24,10 +25,10 @@ struct RefreshLock: Sendable {
         sleep = { try await clock.sleep(for: $0) }
     }
 
-    /// Waits until the lock is taken, or the time is over.
+    /// Waits until the lock is acquired, or the wait times out.
     ///
     /// - Parameters:
-    ///   - take: Takes the lock; `nil` if another process has it.
+    ///   - take: Acquires the lock; returns `nil` if another process holds it.
     ///   - sign: The latest sign of life of that process.
     func wait<Lock>(_ take: () -> Lock?, sign: () -> Data?) async throws -> Lock? {
         let end = elapsedTime() + Self.limit
@@ -41,14 +42,14 @@ struct RefreshLock: Sendable {
         return nil
     }
 
-    /// Runs the refresh, and shows signs of life until it ends. The last one is shown before this returns.
+    /// Runs the refresh, and shows signs of life until it ends. The last one is shown before this method returns.
     ///
-    /// - Parameter show: Stores a value that differs from those before.
+    /// - Parameter show: Stores a value that differs from all previous ones.
     func showingSigns<Value: Sendable>(
         _ show: @escaping @Sendable (Data) -> Void,
         while refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        // It is cancelled, and waited for, when the refresh ends.
+        // It is cancelled and awaited when the refresh ends.
         async let _ = showSigns(show)
         return try await refresh()
     }

@@ -2,14 +2,14 @@
 import Foundation
 import TargetKit
 
-/// A credential and the identifier of its session, as the stores of this module write them.
+/// A credential and the identifier of its session, in the format of this module's stores.
 struct StoredSession<Credential: Codable>: Codable {
     let credential: Credential
     let session: String
 
-    /// Reads what a store contains: a session or, if it was written without an identifier, a credential.
+    /// Reads the contents of a store: a session, or a credential that was written without an identifier.
     ///
-    /// The identifier of the latter is a digest of the data, so that it is the same in each process and after each
+    /// The identifier of such a credential is a digest of the data, so that it is equal in all processes and after each
     /// launch.
     static func read(_ data: Data) throws -> (credential: Credential, session: String) {
         let decoder = JSONDecoder()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// One server's circuit. It is closed until too many calls fail, then open for a time, then half-open until it is known
-/// whether calls succeed again.
+/// The circuit of one server. It is closed until too many calls fail, then open for a time, and then half-open until
+/// probes show whether calls succeed again.
 struct Circuit: Sendable {
-    /// Admits one attempt, whose end is reported once.
+    /// The admission of one attempt, whose end is reported once.
     struct Admission: Sendable {
         fileprivate let turn: Int
         fileprivate let number: Int
@@ -14,7 +14,7 @@ struct Circuit: Sendable {
         case closed
         case open(since: Duration)
         case isolated
-        /// When the probes that are in flight were admitted, by their numbers, and how many have succeeded.
+        /// The admission times of the probes in flight, by number, and the number of successful probes.
         case halfOpen(inFlight: [Int: Duration], passed: Int)
     }
 
@@ -22,10 +22,11 @@ struct Circuit: Sendable {
     private var phase = Phase.closed
     private var halfOpenSince = Duration.zero
     private var count: RollingCount
-    /// Grows with each phase change, because an attempt admitted earlier says nothing about the server now.
+    /// Increases with each phase change, because an attempt that was admitted earlier isn't evidence about the server's
+    /// current state.
     private var turn = 0
     private var lastNumber = 0
-    /// The attempts that have been admitted in any phase and haven't ended.
+    /// The number of admitted attempts that haven't ended, in any phase.
     private var unfinished = 0
 
     init(_ policy: CircuitBreakerPolicy) {
@@ -33,7 +34,7 @@ struct Circuit: Sendable {
         count = RollingCount(length: policy.window)
     }
 
-    /// The state after the last call: an open circuit stays open until a call asks for it.
+    /// The state after the last call. An open circuit stays open until the next call.
     var settledState: CircuitState {
         switch phase {
         case .closed: .closed
@@ -43,7 +44,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// The state now. An open circuit whose time is over is half-open, also before the first call asks for it.
+    /// The current state. An open circuit is half-open after its time, even before the next call.
     func state(at now: Duration) -> CircuitState {
         switch phase {
         case .closed: .closed
@@ -53,7 +54,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// How long all calls are still refused.
+    /// The remaining time for which all calls are rejected.
     func remaining(at now: Duration) -> Duration {
         guard case .open(let since) = phase else { return .zero }
         return max(.zero, policy.openFor - (now - since))
@@ -70,7 +71,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Admits an attempt; `nil` if it is refused.
+    /// Admits an attempt; returns `nil` if it is rejected.
     mutating func admit(at now: Duration) -> Admission? {
         guard admits(at: now) else { return nil }
         if case .open = phase {
@@ -88,7 +89,7 @@ struct Circuit: Sendable {
         return Admission(turn: turn, number: lastNumber, isProbe: isProbe)
     }
 
-    /// An admitted attempt ended.
+    /// Records the end of an admitted attempt.
     mutating func ended(_ admission: Admission, verdict: Verdict, at now: Duration) {
         unfinished -= 1
         guard admission.turn == turn else { return }
@@ -108,8 +109,8 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Counts a call as a failure at this time, although the head of its stream counted as a success, because the body
-    /// has failed. It counts even if the head arrived before the circuit last changed.
+    /// Counts a call as a failure because the body of its stream failed, although its head counted as a success. It
+    /// counts even if the head arrived before the circuit last changed.
     mutating func streamFailed(_ admission: Admission, at now: Duration) {
         switch phase {
         case .closed:
@@ -121,26 +122,25 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Closes the circuit, and forgets the calls so far.
+    /// Closes the circuit, and discards its counts.
     mutating func reset() {
         count = RollingCount(length: policy.window)
         enter(.closed)
     }
 
-    /// Refuses all calls until ``reset()``.
+    /// Rejects all calls until ``reset()``.
     mutating func isolate() {
         enter(.isolated)
     }
 
-    /// Whether the circuit can be removed: it has no attempt in flight, and no call within its window, or none since
-    /// long after it could have closed.
+    /// Whether the circuit can be removed, because it has no attempt in flight, and no recent call.
     func isIdle(at now: Duration) -> Bool {
         guard unfinished == 0 else { return false }
         switch phase {
         case .closed: return count.totals(at: now).all == 0
         case .open(let since): return now - since >= policy.openFor + policy.window
         case .isolated: return false
-        // Its probe was cancelled, or wasn't enough.
+        // Its probe was cancelled, or wasn't sufficient.
         case .halfOpen: return now - halfOpenSince >= policy.openFor + policy.window
         }
     }

@@ -12,36 +12,36 @@ import FoundationNetworking
 /// let breaker = CircuitBreakerPlugin { server, state in log.note("\(server) is \(state)") }
 /// ```
 ///
-/// Each server has a circuit of its own. It is *closed* at first, and calls are sent. When enough of them have failed
-/// within a window of time (``CircuitBreakerPolicy``), it *opens*: calls fail immediately with ``CircuitOpenError``,
-/// which says for how long. After that time it is *half-open*: a few calls are sent as probes, the others are still
-/// refused. If the probes succeed, it closes; if one of them fails, it opens again.
+/// Each server has a separate circuit. Initially, it is *closed*, and calls are sent. When enough calls have failed
+/// within a window of time (``CircuitBreakerPolicy``), it *opens*, and calls fail immediately with
+/// ``CircuitOpenError``, which contains the remaining time. After that time, it is *half-open*: a few calls are sent as
+/// probes, and the others are still rejected. If the probes succeed, the circuit closes; if one of them fails, it opens
+/// again.
 ///
-/// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that
+/// - A failure is one of the policy's statuses (even if the target accepts it), a connection error, or a call that
 ///   takes longer than the policy's `slowCallThreshold`. A call doesn't count if it was cancelled, exceeded a
-///   `CallTimeout.wholeCall`, wasn't sent, or failed for a reason of its own; another probe is then admitted.
-/// - A request to which a redirect leads counts for its own server. Calls that share an exchange count once, when it
-///   ends, and stored responses don't count. A stream whose body fails counts as a failure when it ends.
-/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and doesn't count as a probe: the call that
-///   waits for it may be the only one that is allowed.
-/// - Calls that were sent before the circuit last changed don't count when they end, except for a stream whose body
-///   fails.
-/// - A call that is refused ends, and isn't retried: also one that a ``RetryPlugin`` repeats, if the circuit has
-///   opened during its delay. A ``HostFailoverPlugin`` sends it to another host.
+///   `CallTimeout.wholeCall`, wasn't sent, or failed for an unrelated reason; another probe is then admitted.
+/// - The request of a redirect counts for its own server. Calls that share an exchange count once, when it ends. Cached
+///   responses don't count. A stream whose body fails counts as a failure when it ends.
+/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without counting as a probe, because the call
+///   that waits for it may be the only allowed one.
+/// - Calls that were sent before the circuit last changed don't count when they end, except streams whose body fails.
+/// - A rejected call ends without a retry, even if the circuit opened during the delay of a ``RetryPlugin``. A
+///   ``HostFailoverPlugin`` sends it to another host.
 ///
-/// You can also open a circuit yourself, for example while the server is being maintained, and close it again:
+/// You can also open a circuit yourself, for example during maintenance of the server, and close it again:
 ///
 /// ```swift
 /// breaker.isolate("https://shop.example")
 /// breaker.reset("https://shop.example")
 /// ```
 ///
-/// One plugin can be used by any number of providers; its copies share their circuits.
+/// Several providers can use the same plugin. Copies share the circuits.
 public struct CircuitBreakerPlugin: Plugin {
-    /// The admission of an attempt to the circuit with a key.
+    /// The admission of an attempt to a circuit.
     private struct Admission: Sendable {
         let key: String
-        /// The URL that the attempt asks for.
+        /// The requested URL.
         let url: URL?
         let admission: Circuit.Admission
     }
@@ -57,13 +57,13 @@ public struct CircuitBreakerPlugin: Plugin {
     /// Creates a plugin whose circuits are all closed.
     ///
     /// - Parameters:
-    ///   - policy: When a circuit opens, and for how long; default: `CircuitBreakerPolicy()`.
+    ///   - policy: The conditions for opening a circuit; default: `CircuitBreakerPolicy()`.
     ///   - clock: Measures the policy's times; default: the continuous clock.
-    ///   - onChange: Called with each change of a circuit and its new state, in order, on any thread. A change from
-    ///     open to half-open is reported with the first call that is sent. An idle circuit may be reported as closed
-    ///     when many other servers are called. Default: does nothing.
-    ///   - key: The circuit of a request; `nil`: the request isn't counted and never refused. Default: its server, by
-    ///     scheme, host and port, for example `https://shop.example`.
+    ///   - onChange: Called with the key and the new state after each change of a circuit, in order, on any thread. A
+    ///     change from open to half-open is reported with the first call that is sent. An idle circuit may be reported
+    ///     as closed when many other servers are called. Default: does nothing.
+    ///   - key: Returns the key of a request's circuit; `nil` for requests that aren't counted or rejected. Default:
+    ///     the server's scheme, host and port, for example `https://shop.example`.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -84,19 +84,19 @@ public struct CircuitBreakerPlugin: Plugin {
 
     /// The state of a circuit; `.closed` before its first call.
     ///
-    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    /// - Parameter key: The result of the plugin's key closure, by default for example `https://shop.example`.
     public func state(of key: String) -> CircuitState {
         let time = elapsedTime.current
         return registry.update { registry, _ in registry.circuit(key).state(at: time) }
     }
 
-    /// The state of a circuit, and then each new one. An open circuit is half-open when its time is over, also before
-    /// a call is sent.
+    /// A sequence of the current state of a circuit and all later ones. An open circuit is half-open after its time,
+    /// even before a call is sent.
     ///
     /// A slow reader receives only the latest state. The sequence ends when its task is cancelled, or when the plugin
-    /// and its copies are released. Each reader needs a sequence of its own: call the method again.
+    /// and its copies are released. Each reader needs a separate sequence, so call the method again.
     ///
-    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    /// - Parameter key: The result of the plugin's key closure, by default for example `https://shop.example`.
     public func states(of key: String) -> AsyncStream<CircuitState> {
         states.values(
             of: key,
@@ -111,16 +111,16 @@ public struct CircuitBreakerPlugin: Plugin {
         )
     }
 
-    /// Closes a circuit that is open or isolated, and forgets its calls so far. Calls in flight no longer count.
+    /// Closes an open or isolated circuit, and discards its counts. Calls in flight no longer count.
     ///
-    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    /// - Parameter key: The result of the plugin's key closure, by default for example `https://shop.example`.
     public func reset(_ key: String) {
         change(key) { $0.reset() }
     }
 
-    /// Refuses all calls of a circuit until ``reset(_:)``.
+    /// Rejects all calls of a circuit until ``reset(_:)``.
     ///
-    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    /// - Parameter key: The result of the plugin's key closure, by default for example `https://shop.example`.
     public func isolate(_ key: String) {
         registry.update { registry, changes in registry.isolate(key, changes: &changes) }
     }
@@ -133,10 +133,10 @@ public struct CircuitBreakerPlugin: Plugin {
     /// `PluginPlace.admission`.
     public var place: PluginPlace { .admission }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .didReceive, .didFinish] }
 
-    /// Allows or refuses the request.
+    /// Admits or rejects the request.
     ///
     /// - Throws: `TargetKitError` with ``CircuitOpenError``.
     public func exchange(
@@ -164,7 +164,7 @@ public struct CircuitBreakerPlugin: Plugin {
         let permit = context[permits]
         do {
             let response = try await next(request)
-            // Also if the call gets a stored response instead, or is sent again.
+            // Counted even if the call returns a cached response instead, or is retried.
             if policy.statuses.contains(response.head.statusCode) { permit?.end(.failed) }
             return response
         } catch let error as URLError where policy.errorCodes.contains(error.code) {
@@ -180,15 +180,15 @@ public struct CircuitBreakerPlugin: Plugin {
         permit.end(verdict == .worked && isSlow(permit, response: result.parts.response) ? .failed : verdict)
     }
 
-    /// Whether the server took too long. The time for which other plugins wait counts only if the transport doesn't
-    /// measure its own.
+    /// Whether the server was too slow. The waits of other plugins are included only if the transport doesn't measure
+    /// its own time.
     private func isSlow(_ permit: Permit<Admission>, response: Response?) -> Bool {
         guard let limit = policy.slowCallThreshold, let start = permit.sentAt else { return false }
         return response?.metrics?.total ?? (elapsedTime.current - start) > limit
     }
 
-    /// Counts a stream whose body has failed, and releases the permit of a call that wasn't sent. An exchange that the
-    /// call shares keeps it until it ends.
+    /// Counts a stream whose body failed, and releases the permit of a call that wasn't sent. A shared exchange retains
+    /// the permit until it ends.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let held = context[permits]?.value, policy.countsBodyFailure(of: call, from: held.url) {
             let time = elapsedTime.current

@@ -20,22 +20,22 @@ public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - failures: How many failures within the window open the circuit, if they are also the share; default: 5; at
-    ///     least 1.
-    ///   - share: The share of the calls within the window that must fail to open the circuit. Default: 0.5; with 0
-    ///     only the number of failures counts.
-    ///   - window: How long the end of a call counts, to a tenth; default: 30 seconds.
-    ///   - openFor: How long an open circuit refuses all calls; default: 30 seconds.
-    ///   - probes: How many calls a half-open circuit sends at a time, and how many must succeed to close it; default:
-    ///     1; at least 1.
-    ///   - probeTimeout: How long such a call blocks the others; then one more is sent, so that a slow download doesn't
-    ///     block all calls. Default: 10 seconds; with zero a half-open circuit sends every call.
-    ///   - slowCallThreshold: A call that takes longer counts as a failure, whatever its result: from sending it to its
-    ///     response with the whole body, of a stream to the head. Default `nil`: no call is too slow.
+    ///   - failures: The number of failures within the window that open the circuit, if `share` is also reached, at
+    ///     least 1; default: 5.
+    ///   - share: The share of the calls within the window that must fail to open the circuit. If 0, only the number of
+    ///     failures counts. Default: 0.5.
+    ///   - window: The time for which a call counts after its end, with a precision of a tenth; default: 30 seconds.
+    ///   - openFor: The time for which an open circuit rejects all calls; default: 30 seconds.
+    ///   - probes: The number of calls that a half-open circuit sends at a time, and that must succeed to close it, at
+    ///     least 1; default: 1.
+    ///   - probeTimeout: The time after which another probe is sent, so that a slow download doesn't block all calls.
+    ///     If zero, a half-open circuit sends every call. Default: 10 seconds.
+    ///   - slowCallThreshold: The time after which a call counts as a failure regardless of its result, measured from
+    ///     sending it to its complete response, or for a stream, to the head. Default `nil`: no limit.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
-    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host wasn't found,
-    ///     refused the connection, failed the TLS handshake, lost the connection or didn't respond in time. An offline
-    ///     device isn't a failure of the server.
+    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host wasn't found, the
+    ///     connection was refused or lost, the TLS handshake failed, or the request timed out. An offline device isn't
+    ///     a failure of the server.
     public init(
         failures: Int = 5,
         share: Double = 0.5,
@@ -63,10 +63,10 @@ public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {
 public enum CircuitState: Sendable, Hashable {
     /// All calls are sent.
     case closed
-    /// All calls are refused.
+    /// All calls are rejected.
     case open
-    /// A few calls are sent, to find out whether the server works again.
+    /// A few calls are sent as probes, to determine whether the server has recovered.
     case halfOpen
-    /// All calls are refused until the circuit is reset: ``CircuitBreakerPlugin/isolate(_:)``.
+    /// All calls are rejected until the circuit is reset, after ``CircuitBreakerPlugin/isolate(_:)``.
     case isolated
 }

@@ -4,18 +4,18 @@ import TargetKit
 
 /// The circuits of a ``CircuitBreakerPlugin``.
 struct CircuitRegistry: Sendable {
-    /// Whether an attempt is sent.
+    /// The decision whether to send an attempt.
     enum Decision: Sendable {
-        /// It is, and its end is reported.
+        /// The attempt is sent, and its end is reported.
         case admitted(Circuit.Admission)
-        /// It is, and doesn't count: a refresh in a half-open circuit. The call that waits for it may have the only
-        /// permit.
+        /// The attempt is sent without counting, for a refresh in a half-open circuit, because the call that waits for
+        /// it may have the only permit.
         case exempt
-        /// Calls are refused for that time.
+        /// The attempt is rejected.
         case refused(remaining: Duration)
     }
 
-    /// With more circuits than this, idle ones are removed when a new one is needed.
+    /// The number of circuits above which idle ones are removed when a new one is needed.
     private static let highCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
@@ -24,14 +24,14 @@ struct CircuitRegistry: Sendable {
         self.policy = policy
     }
 
-    /// A copy of a circuit, to look at.
+    /// A copy of a circuit, for reading.
     func circuit(_ key: String) -> Circuit { circuits[key] ?? Circuit(policy) }
 
-    /// Decides about an attempt.
+    /// Decides whether to send an attempt.
     ///
     /// - Parameters:
     ///   - isRefresh: Whether it is part of the refresh of a credential.
-    ///   - changes: Gets the changes of circuits.
+    ///   - changes: Receives the changes of circuits.
     mutating func admit(
         to key: String,
         isRefresh: Bool,
@@ -47,19 +47,19 @@ struct CircuitRegistry: Sendable {
         }
     }
 
-    /// Changes a circuit, if there is one.
+    /// Changes a circuit, if it exists.
     mutating func change(_ key: String, changes: inout [CircuitChange], _ body: (inout Circuit) -> Void) {
         guard let index = circuits.index(forKey: key) else { return }
         Self.change(&circuits.values[index], key: key, changes: &changes, body: body)
     }
 
-    /// Makes a circuit refuse all calls.
+    /// Makes a circuit reject all calls.
     mutating func isolate(_ key: String, changes: inout [CircuitChange]) {
         let new = Circuit(policy)
         Self.change(&circuits[key, default: new], key: key, changes: &changes) { $0.isolate() }
     }
 
-    /// Changes a circuit in place, because a copy would copy its counts, too.
+    /// Changes a circuit in place, because a copy would also copy its counts.
     private static func change<Value>(
         _ circuit: inout Circuit,
         key: String,
@@ -87,10 +87,10 @@ struct CircuitChange: Sendable, Hashable {
     let state: CircuitState
 }
 
-/// The states of the circuits of a plugin that aren't closed, for its readers.
+/// The states of a plugin's circuits that aren't closed, for readers.
 final class CircuitStates: Sendable {
     private let states = ObservedValue<[String: CircuitState]>([:])
-    /// The open circuits whose time tasks wait for.
+    /// The open circuits for whose time tasks wait.
     private let timed = Locked<Set<String>>([])
 
     deinit {
@@ -101,10 +101,10 @@ final class CircuitStates: Sendable {
         states.update { $0[change.key] = change.state == .closed ? nil : change.state }
     }
 
-    /// The states of a circuit, as they were reported. An open circuit is half-open when its time is over.
+    /// A sequence of the reported states of a circuit. An open circuit is half-open after its time.
     ///
     /// - Parameters:
-    ///   - circuit: Returns the circuit's state now, and how long it is still open.
+    ///   - circuit: Returns the circuit's current state, and the remaining time for which it is open.
     ///   - wait: Sleeps for a time.
     func values(
         of key: String,
@@ -118,7 +118,7 @@ final class CircuitStates: Sendable {
         }
     }
 
-    /// Lets readers look again when the time of an open circuit is over.
+    /// Notifies readers at the end of an open circuit's time.
     private func announce(
         _ key: String,
         after time: Duration,

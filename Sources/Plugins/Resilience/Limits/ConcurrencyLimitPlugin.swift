@@ -6,25 +6,25 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Limits how many calls to a server are in flight at the same time. Other calls wait for their turn.
+/// Limits the number of calls to a server that are in flight at the same time. Other calls wait.
 ///
 /// ```swift
 /// let provider = Provider<Photos>(plugins: [ConcurrencyLimitPlugin(4)])
 /// ```
 ///
-/// - A request counts from when it is about to be sent until its attempt has ended; a stream until the end of its body.
-///   A call that waits for the network, a token or a retry doesn't count, nor does one that shares an exchange or gets
-///   a stored response.
-/// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
-///   waited longest. Every eighth turn goes to the call that has waited longest of all.
+/// - A request counts from just before it is sent until the end of its attempt; a stream, until the end of its body.
+///   Calls that wait for the network, a token or a retry don't count, nor do calls that share an exchange or return a
+///   cached response.
+/// - The call with the highest task priority (`Task(priority:)`) is sent first, and among equal priorities, the one
+///   that has waited longest. Every eighth call is the one that has waited longest of all.
 /// - A waiting call can be cancelled, and its `CallTimeout.wholeCall` includes the wait.
-/// - A refresh of an ``AuthenticationPlugin`` and a call that the closure of a ``RequestSigningPlugin`` makes neither
-///   wait nor count, because the call that waits for them may hold the last slot.
+/// - Refreshes of an ``AuthenticationPlugin`` and calls in the closure of a ``RequestSigningPlugin`` neither wait nor
+///   count, because the call that waits for them may hold the last slot.
 ///
-/// A stream holds its slot until its body ends, so code that makes other calls while it reads a stream can wait for
-/// itself. Return `nil` as the key of long streams.
+/// A stream holds its slot until its body ends, so code that makes other calls while it reads a stream can deadlock.
+/// Return `nil` as the key of long streams.
 ///
-/// One plugin can be used by any number of providers; its copies share their limits.
+/// Several providers can use the same plugin. Copies share the limits.
 public struct ConcurrencyLimitPlugin: Plugin {
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let limits: ConcurrencyLimits
@@ -33,21 +33,21 @@ public struct ConcurrencyLimitPlugin: Plugin {
     /// Creates a plugin.
     ///
     /// - Parameters:
-    ///   - limit: How many calls with the same key are in flight at most; at least 1.
-    ///   - key: Which calls are limited together; `nil`: the call isn't limited. Default: those to one server, by
+    ///   - limit: The maximum number of calls in flight with the same key, at least 1.
+    ///   - key: Returns the key by which calls are limited; `nil` for calls without a limit. Default: the server's
     ///     scheme, host and port.
     public init(_ limit: Int, key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil) {
         self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
         limits = ConcurrencyLimits(limit)
     }
 
-    /// Just before `PluginPlace.signing`.
+    /// The place just before `PluginPlace.signing`.
     public var place: PluginPlace { .concurrencyLimit }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .didReceive, .waiting] }
 
-    /// The number of keys with calls in flight, and of calls that wait.
+    /// The number of keys with calls in flight, and the number of waiting calls.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 
     /// Waits for the call's turn.
@@ -65,14 +65,14 @@ public struct ConcurrencyLimitPlugin: Plugin {
             context[permits] = nil
             if let key {
                 try await limits.wait(for: key)
-                // Stored at once: it is released with the context.
+                // Stored immediately, so that it is released with the context.
                 context[permits] = Permit(key) { [limits] key, _ in limits.release(key) }
             }
         }
         return try await next(request)
     }
 
-    /// Lets the next call be sent, unless the body of a stream is still to come.
+    /// Sends the next call, unless the body of a stream is still open.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         if case .success(let response) = result, response.isStream { return }
         context[permits] = nil
@@ -97,7 +97,7 @@ private final class ConcurrencyLimits: Sendable {
         entries.withLock { entries in (entries.count, entries.values.reduce(0) { $0 + $1.waiting.count }) }
     }
 
-    /// Takes a slot, as soon as one is free.
+    /// Waits until a slot is free, and takes it.
     func wait(for key: String) async throws {
         let priority = Task.currentPriority
         let id = entries.withLock { entries -> WaitingCalls.ID? in
@@ -131,7 +131,7 @@ private final class ConcurrencyLimits: Sendable {
 }
 
 extension [String: ConcurrencyLimits.Entry] {
-    /// Servers that aren't called take no memory.
+    /// Removes the entry of a server without calls, so that it uses no memory.
     fileprivate mutating func removeIfUnused(_ key: String) {
         if let entry = self[key], entry.inFlight == 0, entry.waiting.isIdle { self[key] = nil }
     }

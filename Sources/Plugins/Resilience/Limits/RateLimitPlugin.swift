@@ -6,25 +6,25 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Limits the rate of requests to a server, and respects the limits that the server announces.
+/// Limits the rate of requests to a server, and follows the limits that the server announces.
 ///
 /// ```swift
 /// let provider = Provider<Search>(plugins: [RateLimitPlugin(10, per: .seconds(1))])
 /// ```
 ///
-/// The requests are counted by a token bucket: up to `burst` are sent at once, and the others at equal intervals, in
-/// order of arrival. Each request counts, also one to which a redirect leads; a stored response doesn't.
+/// A token bucket limits the requests. Up to `burst` requests are sent immediately, and the others at equal intervals,
+/// in order of arrival. Each request counts, including redirects; cached responses don't.
 ///
-/// The plugin learns from responses: after `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), and when
-/// `RateLimit`, `RateLimit-Remaining` or `X-RateLimit-Remaining` says that no requests are left, the next one is sent
-/// when the server allows it, after an hour at most; if some are left, no more than these are sent at once
+/// The plugin also uses the server's limits. After `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), or when
+/// `RateLimit`, `RateLimit-Remaining` or `X-RateLimit-Remaining` reports that no requests are left, the next request is
+/// sent when the server allows it, after at most an hour. If some are left, at most this number is sent immediately
 /// (draft-ietf-httpapi-ratelimit-headers).
 ///
-/// A call that would wait longer than `maximumWait`, or than the rest of its `CallTimeout.wholeCall`, fails at once
-/// with ``RateLimitError``, stage `.request` and kind `.rateLimited`, as does a waiting call when the server asks for a
-/// longer wait. A waiting call can be cancelled.
+/// A call that would have to wait longer than `maximumWait`, or than the remaining time of its `CallTimeout.wholeCall`,
+/// fails immediately with ``RateLimitError``, stage `.request` and kind `.rateLimited`, as does a waiting call when the
+/// server requires a longer wait. A waiting call can be cancelled.
 ///
-/// One plugin can be used by any number of providers; its copies share their limits.
+/// Several providers can use the same plugin. Copies share the limits.
 public struct RateLimitPlugin: Plugin {
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let maximumWait: Duration
@@ -35,15 +35,15 @@ public struct RateLimitPlugin: Plugin {
     /// Creates a plugin.
     ///
     /// - Parameters:
-    ///   - requests: How many requests with the same key are sent in the period, at least 1; default: any number, so
-    ///     that only the server's limits count.
+    ///   - requests: The maximum number of requests with the same key in the period, at least 1; default: any number,
+    ///     so that only the server's limits apply.
     ///   - period: The period; default: one second.
-    ///   - burst: How many requests are sent at once after a pause; default `nil`: `requests`.
-    ///   - maximumWait: The longest wait of a call; default: one minute.
+    ///   - burst: The number of requests that are sent immediately after a pause; default `nil`: `requests`.
+    ///   - maximumWait: The maximum wait of a call; default: one minute.
     ///   - clock: Measures the times; default: the continuous clock.
-    ///   - now: The time of day, for dates in a response without a `Date`.
-    ///   - key: Which requests are limited together; `nil`: the request isn't limited. Default: those to one server,
-    ///     by scheme, host and port.
+    ///   - now: Returns the current date, for dates in a response without a `Date`.
+    ///   - key: Returns the key by which requests are limited; `nil` for requests without a limit. Default: the
+    ///     server's scheme, host and port.
     public init(
         _ requests: Int = .max,
         per period: Duration = .seconds(1),
@@ -59,13 +59,13 @@ public struct RateLimitPlugin: Plugin {
         limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock: clock)
     }
 
-    /// Just after `PluginPlace.admission`.
+    /// The place just after `PluginPlace.admission`.
     public var place: PluginPlace { .rateLimit }
 
-    /// The hooks that it implements.
+    /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .didReceive, .waiting] }
 
-    /// The number of keys that are remembered, and of calls that wait.
+    /// The number of stored keys, and the number of waiting calls.
     package var counts: (keys: Int, waiting: Int) { limits.counts }
 
     /// Waits until the request may be sent.
@@ -87,9 +87,9 @@ public struct RateLimitPlugin: Plugin {
         return try await next(request)
     }
 
-    /// Learns the server's limits.
+    /// Records the server's limits.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        // The limit of another server isn't that of the one with the key.
+        // The limit of another server doesn't apply to this key.
         guard let response = result.parts.response, !response.redirects.contains(where: \.isCrossOrigin),
             let key = context[keys], let limit = ServerRateLimit(response, now: now)
         else { return }
@@ -97,12 +97,12 @@ public struct RateLimitPlugin: Plugin {
     }
 }
 
-/// A call wasn't sent because it would have to wait too long: the `underlying` error, with stage `.request` and kind
-/// `.rateLimited`, of a call that a ``RateLimitPlugin`` refuses.
+/// The `underlying` error of a call that a ``RateLimitPlugin`` rejects because it would have to wait too long. The
+/// stage is `.request`, and the kind `.rateLimited`.
 public struct RateLimitError: Error, Sendable, Hashable {
-    /// The server, for example `https://shop.example`, or what the plugin's key closure returns.
+    /// The server, for example `https://shop.example`, or the result of the plugin's key closure.
     public let key: String
-    /// How long the call would have to wait.
+    /// The time for which the call would have to wait.
     public let remaining: Duration
 
     package init(key: String, remaining: Duration) {
@@ -129,11 +129,11 @@ private final class RateLimits: Sendable {
     private struct Entry: Sendable {
         var bucket: TokenBucket
         var waiting = WaitingCalls()
-        /// Whether a task sends the waiting calls when their time comes.
+        /// Whether a task sends the waiting calls when they are due.
         var isServed = false
     }
 
-    /// With more keys than this, those that no longer have any effect are removed when a new one is needed.
+    /// The number of keys above which unused ones are removed when a new one is needed.
     private static let highCount = 64
     private let bucket: TokenBucket
     private let clock: any Clock<Duration>
@@ -150,7 +150,7 @@ private final class RateLimits: Sendable {
         entries.withLock { entries in (entries.count, entries.values.reduce(0) { $0 + $1.waiting.count }) }
     }
 
-    /// Whether a call is sent now or waits.
+    /// The decision whether a call is sent immediately or waits.
     private enum Decision: Sendable {
         case send
         case wait(WaitingCalls.ID, isFirst: Bool)
@@ -177,7 +177,7 @@ private final class RateLimits: Sendable {
         }
     }
 
-    /// Keeps to the server's limit. The calls that would now wait for too long fail.
+    /// Applies the server's limit. Calls that would now wait too long fail.
     func learn(_ limit: ServerRateLimit, of key: String) {
         let time = elapsedTime.current
         let refused = entries.withLock { entries in
@@ -193,15 +193,15 @@ private final class RateLimits: Sendable {
         for call in refused { call.begin() }
     }
 
-    /// Sends the waiting calls when their time comes, until none is left.
+    /// Sends the waiting calls when they are due, until none is left.
     private func serve(_ key: String) async {
         while let delay = delay(key) {
-            // The task is never cancelled; a clock that fails nevertheless must not end the calls' wait.
+            // The task is never cancelled. Other errors of the clock are ignored, so that the calls are still served.
             if delay > .zero { try? await clock.wait(for: delay) }
         }
     }
 
-    /// Sends the calls whose time has come, and returns how long the next one waits; `nil` if there is none.
+    /// Sends the calls that are due, and returns the wait of the next one; `nil` if there is none.
     private func delay(_ key: String) -> Duration? {
         let time = elapsedTime.current
         let (turns, delay) = entries.withLock { entries -> ([WaitingCalls.Turn], Duration?) in

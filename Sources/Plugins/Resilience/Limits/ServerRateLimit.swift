@@ -2,17 +2,17 @@
 import Foundation
 import TargetKit
 
-/// The server's limits according to a response.
+/// The server's limits in a response.
 struct ServerRateLimit: Sendable, Hashable {
-    /// The time until the next request is allowed; `nil`: now.
+    /// The time until the next request is allowed; `nil` if it is allowed now.
     var delay: Duration?
-    /// The number of requests that are left; `nil` if it isn't known.
+    /// The number of remaining requests; `nil` if it is unknown.
     var remaining: Int?
 
-    /// `nil` if the response says nothing.
+    /// Returns `nil` if the response contains no limits.
     init?(_ response: Response, now: () -> Date) {
         let isRefused = response.statusCode == 429 || response.statusCode == 503
-        // Most responses have no such field; parsing their heads would take longer than looking for it.
+        // Most responses have no such field. Parsing their heads would take longer than searching for it.
         guard isRefused || response.hasField(containing: "ratelimit") else { return nil }
         let headers = response.headers
         if isRefused { delay = RetryAfter.delay(in: headers, now: now()) }
@@ -31,8 +31,8 @@ struct ServerRateLimit: Sendable, Hashable {
         return (nil, nil)
     }
 
-    /// The smallest quota, and of equal ones that which is reset last, of a field such as `"hour";r=50;t=30`, or
-    /// `limit=100, remaining=50, reset=30` of the earlier drafts.
+    /// The smallest quota in a field such as `"hour";r=50;t=30`, or `limit=100, remaining=50, reset=30` in earlier
+    /// drafts. Of equal quotas, the one that is reset last is used.
     private static func quota(inField field: String) -> (remaining: Int?, reset: Duration?)? {
         var quotas: [(remaining: Int, reset: Duration?)] = []
         for part in field.split(whereSeparator: { $0 == ";" || $0 == "," }) {
@@ -49,7 +49,7 @@ struct ServerRateLimit: Sendable, Hashable {
             .map { ($0.remaining, $0.reset) }
     }
 
-    /// Seconds from now, or the seconds of 1970, which some servers send.
+    /// Parses the seconds from now or, as some servers send, since 1970.
     private static func reset(_ text: String?, headers: HTTPHeaders, now: () -> Date) -> Duration? {
         guard let seconds = text.flatMap(number) else { return nil }
         guard seconds > 1e8 else { return .seconds(seconds) }
@@ -58,7 +58,7 @@ struct ServerRateLimit: Sendable, Hashable {
         return .seconds(min(max(0, seconds - sent.timeIntervalSince1970), 1e9))
     }
 
-    /// A number that isn't negative.
+    /// Parses a number that isn't negative.
     private static func number(_ text: some StringProtocol) -> Double? {
         guard let number = Double(text.trimmingCharacters(in: .whitespaces)), number >= 0, number.isFinite else {
             return nil

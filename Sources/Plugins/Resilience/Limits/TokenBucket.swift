@@ -6,23 +6,23 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A token bucket, represented by the time at which it will be full: a request takes one token, and tokens return at
+/// A token bucket, represented by the time at which it will be full. A request takes one token, and tokens return at
 /// equal intervals.
 struct TokenBucket: Sendable {
-    /// The longest time that a server can ask for.
+    /// The maximum delay that a server can request.
     static let longestBlock = Duration.seconds(3600)
 
     /// The time between two tokens.
     private let interval: Duration
-    /// The time in which an empty bucket gets all tokens but one.
+    /// The time in which an empty bucket receives all tokens except one.
     private let tolerance: Duration
     private var fullAt = Duration.zero
-    /// When the server allows the next request.
+    /// The time when the server allows the next request.
     private var blockedUntil = Duration.zero
 
     init(_ requests: Int, per period: Duration, burst: Int) {
         interval = max(.zero, min(period, LongestWait.year)) / max(requests, 1)
-        // Limited, so that the product can't overflow.
+        // Limited to prevent overflow.
         tolerance = interval * (max(1, min(burst, 1 << 20)) - 1)
     }
 
@@ -33,13 +33,13 @@ struct TokenBucket: Sendable {
         return true
     }
 
-    /// How long a request waits behind that many others.
+    /// The wait of a request behind a number of others.
     func delay(after others: Int, at now: Duration) -> Duration {
         let ownTurn = fullAt - tolerance + min(interval * min(others, 1 << 20), LongestWait.year)
         return max(.zero, max(ownTurn, blockedUntil) - now)
     }
 
-    /// Whether it has no effect on the next request.
+    /// Whether the bucket has no effect on the next request.
     func isFull(at now: Duration) -> Bool { fullAt <= now && blockedUntil <= now }
 
     mutating func learn(_ limit: ServerRateLimit, at now: Duration) {

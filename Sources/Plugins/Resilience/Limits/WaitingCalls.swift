@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT
 
-/// Calls that wait for their turn, the most urgent first, and among these the longest waiting.
+/// The queue of waiting calls, ordered by priority and then by waiting time.
 ///
-/// Every eighth turn goes to the call that has waited longest of all, so that urgent calls don't keep the others
-/// waiting forever.
+/// Every eighth call is the one that has waited longest of all, so that calls with a high priority don't starve the
+/// others.
 struct WaitingCalls: Sendable {
     typealias ID = UInt64
     typealias Continuation = CheckedContinuation<Void, any Error>
-    /// The end of a call's wait: its turn, or an error.
+    /// The end of a call's wait, with success or an error.
     typealias Outcome = Result<Void, any Error>
 
-    /// A call whose turn has come. Without a continuation it isn't suspended yet, and won't be.
+    /// A call whose wait has ended. Without a continuation, it isn't suspended yet, and won't be.
     struct Turn: Sendable {
         fileprivate let continuation: Continuation?
         fileprivate var outcome = Outcome.success(())
 
-        /// Resumes the call; outside the lock.
+        /// Resumes the call. Must be called outside the lock.
         func begin() { continuation?.resume(with: outcome) }
     }
 
     private struct Call: Sendable {
         let id: ID
         let priority: TaskPriority
-        /// The time at which its turn must have come.
+        /// The time by which its wait must end.
         let limit: Duration?
         var continuation: Continuation?
     }
 
-    /// In order of arrival.
+    /// The calls in order of arrival.
     private var calls: [Call] = []
-    /// The calls whose wait has ended before they were suspended.
+    /// The calls whose wait ended before they were suspended.
     private var early: [ID: Outcome] = [:]
     private var lastID: ID = 0
     private var turns = 0
 
-    /// Whether no call waits for its turn.
+    /// Whether no call is waiting.
     var isEmpty: Bool { calls.isEmpty }
-    /// Whether no call waits, or is about to be suspended.
+    /// Whether no call is waiting or about to be suspended.
     var isIdle: Bool { calls.isEmpty && early.isEmpty }
     var count: Int { calls.count }
 
@@ -47,7 +47,7 @@ struct WaitingCalls: Sendable {
         return lastID
     }
 
-    /// Suspends a call. Returns `nil` if it waits; else its wait has ended.
+    /// Suspends a call. Returns `nil` if it waits, or the outcome if its wait has already ended.
     mutating func suspend(_ id: ID, continuation: Continuation) -> Outcome? {
         if let outcome = early.removeValue(forKey: id) { return outcome }
         guard let index = calls.firstIndex(where: { $0.id == id }) else {
@@ -57,8 +57,8 @@ struct WaitingCalls: Sendable {
         return nil
     }
 
-    /// Removes a call whose task is cancelled; returns its continuation if it is suspended. It has no effect after the
-    /// call's turn has come.
+    /// Removes a call whose task is cancelled, and returns its continuation if it is suspended. Has no effect after the
+    /// end of the call's wait.
     mutating func cancel(_ id: ID) -> Continuation? {
         guard let index = calls.firstIndex(where: { $0.id == id }) else { return nil }
         let call = calls.remove(at: index)
@@ -66,7 +66,7 @@ struct WaitingCalls: Sendable {
         return call.continuation
     }
 
-    /// Removes the call whose turn it is; `nil` if none waits.
+    /// Removes and returns the next call; `nil` if none is waiting.
     mutating func next() -> Turn? {
         guard !calls.isEmpty else { return nil }
         turns &+= 1
@@ -79,7 +79,7 @@ struct WaitingCalls: Sendable {
         return Turn(continuation: call.continuation)
     }
 
-    /// Removes the calls for which there is an error, by the number of calls before them and their limit.
+    /// Removes the calls for which a closure returns an error, given the number of calls before them and their limit.
     mutating func fail(_ error: (_ others: Int, _ limit: Duration) -> (any Error)?) -> [Turn] {
         var (kept, turns): ([Call], [Turn]) = ([], [])
         for call in calls {
@@ -94,12 +94,12 @@ struct WaitingCalls: Sendable {
         return turns
     }
 
-    /// Waits for a call's turn.
+    /// Waits until a call may be sent.
     ///
     /// - Parameters:
     ///   - suspend: Calls ``suspend(_:_:)`` under the lock of the calls.
     ///   - cancel: Calls ``cancel(_:)`` under the lock of the calls.
-    /// - Throws: `CancellationError` if the task is cancelled before its turn; the error of ``fail(_:)``.
+    /// - Throws: `CancellationError` if the task is cancelled before, or the error of ``fail(_:)``.
     static func wait(
         suspend: (Continuation) -> Outcome?,
         cancel: @escaping @Sendable () -> Continuation?

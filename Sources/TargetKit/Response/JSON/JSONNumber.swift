@@ -52,7 +52,7 @@ public struct JSONNumber: Sendable, Codable {
         self.init(canonical: value.description)
     }
 
-    /// Creates a number from JSON text. Returns `nil` if the text is not a JSON number, for example `+1`, `.5`, `01` or
+    /// Creates a number from JSON text. Returns `nil` if the text isn't a JSON number, for example `+1`, `.5`, `01` or
     /// `0x1`, or contains white space.
     public init?(text: String) {
         guard let first = text.utf8.first, let last = text.utf8.last, first == UInt8(ascii: "-") || first.isDigit,
@@ -61,13 +61,13 @@ public struct JSONNumber: Sendable, Codable {
         self = number
     }
 
-    /// The number as an `Int64`; `nil` if it cannot be represented exactly.
+    /// The number as an `Int64`; `nil` if it can't be represented exactly.
     public var int64: Int64? {
         guard case .signed(let value) = form else { return nil }
         return value
     }
 
-    /// The number as a `UInt64`; `nil` if it cannot be represented exactly.
+    /// The number as a `UInt64`; `nil` if it can't be represented exactly.
     public var uint64: UInt64? {
         switch form {
         case .signed(let value): UInt64(exactly: value)
@@ -76,7 +76,7 @@ public struct JSONNumber: Sendable, Codable {
         }
     }
 
-    /// The number as an `Int`; `nil` if it cannot be represented exactly.
+    /// The number as an `Int`; `nil` if it can't be represented exactly.
     public var int: Int? { int64.flatMap { Int(exactly: $0) } }
 
     /// The nearest `Double`; `nil` if the number exceeds its range, for example `1e400`.

@@ -2,7 +2,7 @@
 import Foundation
 
 extension JSONValue {
-    /// The value of a key; ``null`` if the key is missing or this is not an object.
+    /// The value of a key; ``null`` if the key is missing or this isn't an object.
     ///
     /// Setting a key of ``null`` creates an object. Setting a key of any other value except an object has no effect. To
     /// remove a member, set it to `nil` on ``object``.
@@ -23,7 +23,7 @@ extension JSONValue {
         }
     }
 
-    /// The element at an index; ``null`` if the index is out of range or this is not an array.
+    /// The element at an index; ``null`` if the index is out of range or this isn't an array.
     ///
     /// Setting the index after the last one appends. Setting another index out of range, or an index of any other
     /// value, has no effect.

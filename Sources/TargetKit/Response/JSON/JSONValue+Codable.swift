@@ -8,7 +8,7 @@ extension JSONValue {
     /// Numbers are decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. The decoder's key strategy isn't
     /// applied, and the order of keys is lost. For JSON text, `init(parsing:)` is much faster, and exact.
     ///
-    /// - Throws: `DecodingError` if the value cannot be represented as JSON.
+    /// - Throws: `DecodingError` if the value can't be represented as JSON.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -45,7 +45,7 @@ extension JSONValue {
 extension JSONNumber {
     /// Decodes a number from any format, as `Int64`, `UInt64`, `Decimal` or `Double`, in this order.
     ///
-    /// - Throws: `DecodingError` if the value is not a number, or is NaN or infinite.
+    /// - Throws: `DecodingError` if the value isn't a number, or is NaN or infinite.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int64.self) {
@@ -90,7 +90,7 @@ extension JSONNumber {
 extension JSONObject {
     /// Decodes an object from any format, in unspecified order.
     ///
-    /// - Throws: `DecodingError` if the value is not an object.
+    /// - Throws: `DecodingError` if the value isn't an object.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.singleValueContainer().decode([String: JSONValue].self)
         self.init(members.lazy.map { (key: $0.key, value: $0.value) })

@@ -42,7 +42,7 @@ extension ResponseStream {
 
             /// The next element; `nil` at the end and after a failure.
             ///
-            /// - Throws: ``TargetKitError``: of stage `.decoding` if an element exceeds the limit or cannot be decoded;
+            /// - Throws: ``TargetKitError``: of stage `.decoding` if an element exceeds the limit or can't be decoded;
             ///   otherwise the failure of the call.
             public mutating func next() async throws -> Element? {
                 try await next(isolation: nil)

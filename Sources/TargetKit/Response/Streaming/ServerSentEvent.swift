@@ -34,7 +34,7 @@ enum ServerSentEventField: Sendable, Hashable {
     /// A comment, an unknown field, or a field with an invalid value.
     case ignored
 
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// Bytes that aren't UTF-8 become U+FFFD.
     init(_ line: UnsafeRawBufferPointer) {
         guard let start = line.baseAddress, !line.isEmpty else {
             self = .end

@@ -148,7 +148,7 @@ extension Error {
 extension Response {
     /// Checks that the response is an event stream.
     ///
-    /// - Throws: ``TargetKitError`` if it is not (HTML standard §9.2.3).
+    /// - Throws: ``TargetKitError`` if it isn't (HTML standard §9.2.3).
     fileprivate func checkEventStream() throws {
         _ = try filter(.codes([200]))
         let contentType = headers[.contentType]

@@ -15,7 +15,7 @@ final class BodyChannel: Sendable {
         var readByteCount: Int64 = 0
         /// Whether the sender is paused.
         var isPaused = false
-        /// A sender that waits until the reader takes its chunk.
+        /// A sender that waits until the reader consumes its chunk.
         var writer: UnsafeContinuation<Void, Never>?
         /// Whether the reader released the body.
         var isAbandoned = false
@@ -35,7 +35,7 @@ final class BodyChannel: Sendable {
             pieces[last].append(contentsOf: bytes)
         }
 
-        /// Returns a reader that waits for a chunk of the size.
+        /// Returns the waiting reader that a chunk of this size resumes.
         mutating func takeWaiter(for count: Int) -> Waiter? {
             guard !waiters.isEmpty else { return nil }
             readByteCount += Int64(count)
@@ -77,8 +77,8 @@ final class BodyChannel: Sendable {
     /// The number of bytes that the reader received.
     var readByteCount: Int64 { state.withLock(\.readByteCount) }
 
-    /// Copies bytes; returns `false` if they have to be offered again later. A waiting reader gets them at the next
-    /// ``flush()``, or earlier if the buffer is full.
+    /// Copies bytes, and returns `false` if they must be offered again later. A waiting reader receives them at the
+    /// next ``flush()``, or earlier if the buffer is full.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if bytes.isEmpty { return true }
         let (isTaken, delivery, receiver) = state.withLock { state -> (Bool, (Waiter, Data)?, (any BodyReceiver)?) in
@@ -160,7 +160,7 @@ final class BodyChannel: Sendable {
 // MARK: - From a task
 
 extension BodyChannel {
-    /// Appends a chunk, and waits until the reader takes it.
+    /// Appends a chunk, and waits until the reader consumes it.
     ///
     /// Returns `false` if there is no longer a reader, or if the task is cancelled, because a reader that retains the
     /// stream without reading must not keep a cancelled call alive.

@@ -9,7 +9,7 @@ package enum ResponseStreamError: Error, Sendable {
     case eventTooLarge(limit: Int)
     /// A line, numbered from 1, couldn't be decoded; with the decoder's error.
     case undecodableLine(number: Int, any Error)
-    /// The response is not an event stream; with its `Content-Type`.
+    /// The response isn't an event stream; with its `Content-Type`.
     case notAnEventStream(contentType: String?)
     /// The body can be read only once, and another loop is reading it or read it.
     case alreadyRead
@@ -23,8 +23,8 @@ extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescripti
         case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
         case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
         case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
-        case .notAnEventStream(nil): "the response has no Content-Type, which should be text/event-stream"
-        case .alreadyRead: "the body can be read only once, and another loop is reading it or read it"
+        case .notAnEventStream(nil): "the response has no Content-Type; it should be text/event-stream"
+        case .alreadyRead: "the body can be read only once, and another loop has started to read it"
         }
     }
 

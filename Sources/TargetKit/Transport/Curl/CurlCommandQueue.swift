@@ -12,7 +12,7 @@ struct CurlPendingCall: Sendable {
     private var headBuffer: [UInt8] = []
     /// The deadline of the whole exchange, by the ``CurlClock``; `nil` for none.
     var deadline: UInt64?
-    /// How often the server refused the request, weighted by ``CurlLoop``.
+    /// The number of times that the server refused the request, weighted by ``CurlLoop``.
     var refusals = 0
     /// The number of the host's responses when the request was last sent.
     var responsesBefore = -1
@@ -31,7 +31,7 @@ struct CurlPendingCall: Sendable {
     }
 
     func fail(with failure: CurlFailure) {
-        continuation.resume(throwing: failure.error(for: call.url))
+        continuation.resume(throwing: failure)
     }
 }
 
@@ -42,7 +42,7 @@ final class CurlCommandQueue: Sendable {
         case cancel(CurlCall)
         /// The reader or the writer of a streamed body can continue.
         case resume(CurlCall)
-        /// The tasks that use an upgraded connection have asked for something.
+        /// The tasks of an upgraded connection requested work.
         case work(CurlChannel)
     }
 

@@ -13,7 +13,7 @@ extension CurlConnectionQueue {
 
         /// The properties that the connections of a host share.
         struct Key: Hashable {
-            /// The scheme, name and port, or those of the proxy.
+            /// The scheme, name and port of the host or the proxy.
             var origin: String
             /// Whether its calls can share a connection over HTTP/2.
             var canShare: Bool

@@ -99,10 +99,15 @@ public final class CurlTransport: Transport {
     }
 
     private func response(to call: CurlCall) async throws -> TransportResponse {
-        // A checked continuation needs an allocation and a lock for each call. The command queue guarantees that an
-        // accepted call is resumed once, by the loop or by `end()`.
-        try await withUnsafeThrowingContinuation { continuation in
-            commandQueue.start(CurlPendingCall(call: call, continuation: continuation))
+        do {
+            // A checked continuation needs an allocation and a lock for each call. The command queue guarantees that an
+            // accepted call is resumed once, by the loop or by `end()`.
+            return try await withUnsafeThrowingContinuation { continuation in
+                commandQueue.start(CurlPendingCall(call: call, continuation: continuation))
+            }
+        } catch let failure as CurlFailure {
+            // Created here, because the loop's thread serves all calls.
+            throw failure.error(for: call.url)
         }
     }
 

@@ -2,7 +2,7 @@
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// The queue on which a session calls its delegate. It limits how far Foundation gets ahead of the delegate.
+/// The queue on which a session calls its delegate. It limits how far Foundation can get ahead of the delegate.
 ///
 /// On Linux (Swift 6.3.1), Foundation adds an operation for each chunk of a body as fast as the server sends, without
 /// waiting for previous operations, so unwritten data accumulates in memory. Therefore, adding an operation waits while

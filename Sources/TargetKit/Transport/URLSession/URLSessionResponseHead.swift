@@ -42,7 +42,7 @@ extension ResponseHead {
 extension HTTPURLResponse {
     /// The size of the decoded body in bytes; `nil` if the head doesn't declare it.
     var declaredBodyLength: Int64? {
-        // RFC 9110 §6.4.1, §15.4.5: these responses have no body, regardless of their Content-Length.
+        // These responses have no body, regardless of their Content-Length (RFC 9110 §6.4.1, §15.4.5).
         if statusCode == 204 || statusCode == 304 || (100..<200).contains(statusCode) { return 0 }
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         guard coding.lowercased() == "identity" else { return nil }

@@ -68,7 +68,7 @@ public final class URLSessionTransport: Transport {
     private let idleTimeout: TimeInterval
     private let tls: TLSPolicy
     private let streaming: URLSessionStreaming
-    /// Whether the configuration is for background sessions, which are not supported.
+    /// Whether the configuration is for background sessions, which aren't supported.
     private let isBackground: Bool
 
     /// Creates a transport with its own session and connections.
@@ -173,7 +173,7 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-/// How a response is streamed to a slow reader.
+/// The way in which a response is streamed to a slow reader.
 package enum URLSessionStreaming: Sendable {
     /// The call fails, because unread bytes would accumulate in memory.
     case refused

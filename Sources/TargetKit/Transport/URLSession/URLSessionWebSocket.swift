@@ -2,7 +2,7 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// A WebSocket of URLSession, which implements the protocol itself and answers pings. Releasing it closes it.
+/// A WebSocket of URLSession, which implements the protocol itself and responds to pings. Releasing it closes it.
 final class URLSessionWebSocket: MessageConnection {
     private let events: URLSessionWebSocketEvents
 
@@ -88,7 +88,7 @@ extension URLSessionWebSocket {
         var request = call.request
         for name in ownFields { request.setValue(nil, forHTTPHeaderField: name) }
         request.url = try address(of: call.url)
-        // URLSession applies it to the open WebSocket, too.
+        // URLSession also applies it to the open WebSocket.
         request.timeoutInterval = URLSessionCall.longestTimeout
         let events = URLSessionWebSocketEvents()
         let timeout = Task {
@@ -147,9 +147,9 @@ final class URLSessionWebSocketEvents: NSObject, Sendable {
         if let failure { continuation.resume(throwing: failure) }
     }
 
-    /// Starts the task, unless the handshake has failed already.
+    /// Starts the task, unless the handshake has already failed.
     ///
-    /// - Parameter onEnd: Called when the task has ended.
+    /// - Parameter onEnd: Called when the task ends.
     func attach(_ task: URLSessionWebSocketTask, onEnd: @escaping @Sendable () -> Void) {
         let isFailed = state.withLock { state in
             state.task = task

@@ -2,10 +2,9 @@
 
 import Foundation
 
-/// A digest of bytes that are too many to keep. It finds lost, repeated, swapped and changed bytes; it isn't
-/// cryptographic.
+/// A noncryptographic digest of bytes that are too many to store. It detects lost, repeated, swapped and changed bytes.
 ///
-/// It reads eight bytes at a time, so that a gigabyte takes seconds in a debug build too.
+/// It processes eight bytes at a time, so that a gigabyte takes only seconds even in a debug build.
 package struct BodyDigest: Sendable, Hashable {
     private var mixed: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var partial: UInt64 = 0
@@ -22,7 +21,7 @@ package struct BodyDigest: Sendable, Hashable {
         update(data)
     }
 
-    /// The digest of all bytes, and of their number.
+    /// The digest of all bytes and their number.
     package var value: UInt64 {
         Self.mix(Self.mix(mixed, word: partial), word: UInt64(bitPattern: byteCount))
     }
@@ -45,7 +44,7 @@ package struct BodyDigest: Sendable, Hashable {
         let end = bytes.count - 7
         while index < end {
             let word = UInt64(littleEndian: start.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            // Not a call of `mix`, which would double the time in a debug build.
+            // Inlined, because a call of `mix` would double the time in a debug build.
             hash = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
             hash ^= hash >> 32
             index += 8

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Bytes that the kernel hasn't accepted yet. Small chunks are combined, large ones aren't copied.
+/// Bytes that the kernel hasn't accepted yet. Small chunks are combined; large ones aren't copied.
 struct OutputQueue {
     enum Flush {
         case done

@@ -10,7 +10,7 @@ import Musl
 
 /// The descriptors for which a thread waits, each with a token. It uses `poll`, which Linux and Darwin have.
 struct Poller {
-    /// The events to wait for on a descriptor. That the peer is gone is always reported.
+    /// The events to wait for on a descriptor. A closed peer is always reported.
     struct Interest: OptionSet {
         let rawValue: Int16
         static let reading = Interest(rawValue: Int16(POLLIN))
@@ -23,7 +23,7 @@ struct Poller {
         #endif
     }
 
-    /// What happened on a descriptor.
+    /// An event on a descriptor.
     struct Event {
         let token: Int
         let isReadable: Bool

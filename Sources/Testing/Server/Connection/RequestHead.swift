@@ -51,7 +51,7 @@ struct RequestHead {
         return HTTPHeaders.Field(name: HTTPHeaderName(rawValue: String(line[..<colon])), value: value)
     }
 
-    /// The bytes as UTF-8; as ISO-8859-1 if they aren't UTF-8.
+    /// The bytes as UTF-8, or else as ISO-8859-1.
     static func string(_ bytes: ArraySlice<UInt8>) -> String {
         String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
@@ -62,14 +62,14 @@ struct RequestHead {
 }
 
 extension HTTPHeaders {
-    /// Whether a comma-separated field contains a token, in any case of letters (RFC 9110 §5.6.1).
+    /// Whether a comma-separated field contains a token, ignoring case (RFC 9110 §5.6.1).
     func has(_ token: String, in name: HTTPHeaderName) -> Bool {
         values(for: name).contains { value in
             value.lowercased().split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == token }
         }
     }
 
-    /// The fields as they are sent: one line each, in their order and spelling. Nothing is checked.
+    /// The field lines in order, with unchanged spelling and without checks.
     var lines: String {
         fields.map { "\($0.name.rawValue): \($0.value)\r\n" }.joined()
     }

@@ -12,7 +12,7 @@ struct RequestParser {
         case end(trailers: HTTPHeaders)
     }
 
-    /// Bytes that aren't an HTTP/1.1 request: what is wrong, and the status of the response.
+    /// The error for bytes that aren't an HTTP/1.1 request, with the reason and the status of the response.
     struct Malformed: Error {
         let reason: String
         let status: Int
@@ -27,7 +27,7 @@ struct RequestParser {
         case trailers(HTTPHeaders)
     }
 
-    /// The size of the longest head that is read, in bytes. A longer one gets the status 431.
+    /// The maximum size of a head in bytes. The response to a longer head has status 431.
     private static let maximumHeadSize = 1 << 20
 
     private var state = State.head
@@ -64,7 +64,7 @@ struct RequestParser {
     }
 
     private mutating func nextHead() throws -> Event? {
-        // RFC 9112 §2.2: empty lines before the request line are ignored.
+        // Empty lines before the request line are ignored (RFC 9112 §2.2).
         while waitingCount >= 2, buffer[start] == 13, buffer[start + 1] == 10 { start += 2 }
         guard let end = endOfHead() else {
             if waitingCount > Self.maximumHeadSize { throw Malformed(reason: "head too long", status: 431) }

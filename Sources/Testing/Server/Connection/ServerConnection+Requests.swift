@@ -4,11 +4,11 @@ import Foundation
 import TargetKit
 
 extension ServerConnection {
-    /// Handles the next part of a request that has been read.
+    /// Handles the next part of a request that was read.
     ///
     /// - Returns: Whether there was one.
     func readRequest() -> Bool {
-        // A pipelined request waits for the response to the one before.
+        // A pipelined request waits for the previous response.
         guard !(isResponding && isBodyComplete) else { return false }
         do {
             guard let event = try parser.next() else { return false }
@@ -80,7 +80,7 @@ extension ServerConnection {
         }
     }
 
-    /// The steps of the first route that matches, or those of a 404 that explains why none does.
+    /// The steps of the first matching route, or of a 404 that explains why none matches.
     private func steps(
         of routes: RouteTable<TestServer.Response.Element>,
         request: RecordedRequest

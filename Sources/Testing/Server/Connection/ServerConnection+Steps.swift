@@ -5,7 +5,7 @@ import Foundation
 extension ServerConnection {
     private static let coalescedSize = 64 << 10
 
-    /// Runs steps until one has to wait.
+    /// Runs steps until one waits.
     ///
     /// - Returns: Whether a response was finished, so that the next request can be read.
     func runSteps() -> Bool {
@@ -16,7 +16,7 @@ extension ServerConnection {
             gatherBytes()
             if output.count > 0 { continue }
             guard let step = steps.popLast() else {
-                // The other protocol has no end of a response.
+                // After an upgrade, there is no end of a response.
                 guard receiveUpgraded == nil else { return false }
                 finishResponse()
                 return true
@@ -26,7 +26,7 @@ extension ServerConnection {
         return false
     }
 
-    /// Sends the bytes that wait.
+    /// Sends the queued bytes.
     ///
     /// - Returns: Whether the kernel accepted all of them.
     private func flush() -> Bool {
@@ -67,7 +67,7 @@ extension ServerConnection {
         case .close: finish(isReset: false)
         case .reset: finish(isReset: true)
         case .upgrade(let make): upgrade(by: make)
-        // These are sent by `gatherBytes`.
+        // `gatherBytes` sends these.
         case .bytes, .head, .body, .chunk, .endChunks: break
         }
     }

@@ -10,10 +10,10 @@ import Glibc
 import Musl
 #endif
 
-/// An accepted connection, which reads requests and runs the steps of responses. It is used on the server's thread
-/// only.
+/// An accepted connection, which reads requests and runs the steps of responses. It is used only on the server's
+/// thread.
 final class ServerConnection {
-    /// What the next step waits for.
+    /// The condition for which the next step waits.
     enum Hold {
         case none
         case response
@@ -32,7 +32,7 @@ final class ServerConnection {
 
     /// The remaining steps; the next one is the last element.
     var steps: [TestServer.Step] = []
-    /// Whether a response, or the steps of a new connection, aren't finished.
+    /// Whether a response or the steps of a new connection are in progress.
     var isResponding = false
     var hold = Hold.none
     var task: Task<Void, Never>?
@@ -41,13 +41,13 @@ final class ServerConnection {
     /// A generated body: its size, the number of bytes so far, and the function that returns more.
     var generation: (byteCount: Int64, offset: Int64, next: @Sendable (Int64) -> Data)?
 
-    /// Takes what the client sends when another protocol replaces HTTP.
+    /// Receives the client's bytes after an upgrade to another protocol.
     var receiveUpgraded: ((UnsafeRawBufferPointer) -> [TestServer.Step])?
 
     /// The request that is being read or responded to.
     var request: TestServer.Request?
     var isBodyComplete = true
-    /// Whether the server responded when its head had arrived, so that its body is discarded.
+    /// Whether the server responded before the body, so that the body is discarded.
     var hasRespondedEarly = false
     var closesAfterResponse = false
     var requestCount = 0
@@ -74,7 +74,7 @@ final class ServerConnection {
     }
 
     private var canRead: Bool {
-        // An echo waits until the client has read.
+        // An echo waits until the client has read its output.
         if receiveUpgraded != nil, isWriteBlocked, !discardsInput { return false }
         return !isReadingStopped && !hasReadEnd && (parser.waitingCount < 1 << 20 || discardsInput)
     }
@@ -101,7 +101,7 @@ final class ServerConnection {
         } else if event.isPeerClosing && !state.options.toleratesHalfClose || event.isBroken {
             end(isReset: false)
         } else if event.isPeerClosing && hasReadEnd {
-            // POLLHUP after the end was read: the other direction is closed too.
+            // POLLHUP after the end means that the other direction is also closed.
             end(isReset: false)
         }
         if !isClosed { advance() }
@@ -120,14 +120,14 @@ final class ServerConnection {
         close(descriptor)
     }
 
-    /// Reads what has arrived, because the kernel sends RST when a socket with unread bytes is closed.
+    /// Reads the available bytes, because the kernel sends RST when a socket with unread bytes is closed.
     private func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<1024 where recv(descriptor, &bytes, bytes.count, 0) <= 0 { return }
     }
 
     private func read(into scratch: inout [UInt8]) {
-        // At most four times, so that the other connections are served too.
+        // At most four times, so that other connections are also served.
         for _ in 0..<4 where canRead && !isClosed {
             let count = recv(descriptor, &scratch, scratch.count, 0)
             if count > 0 {
@@ -153,7 +153,7 @@ final class ServerConnection {
         if !state.options.toleratesHalfClose || !isResponding || discardsInput { end(isReset: false) }
     }
 
-    /// Runs the steps of the response and reads the next request, until both have to wait.
+    /// Runs the steps of the response and reads the next request, until both wait.
     func advance() {
         var hasMoved = true
         while hasMoved && !isClosed {

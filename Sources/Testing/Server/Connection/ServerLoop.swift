@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// The thread of a server, which accepts connections, reads, writes and runs timers. It is used on that thread only.
+/// The thread of a server, which accepts connections, reads, writes and runs timers. It is used only on that thread.
 final class ServerLoop {
     private struct Timer {
         let deadline: ContinuousClock.Instant
@@ -18,7 +18,7 @@ final class ServerLoop {
         let token: Int
     }
 
-    // The tokens of the poller. Those of connections are their numbers, from 0.
+    // The tokens of the poller. The tokens of connections are their numbers, from 0.
     private static let listenerToken = -1
     private static let wakeToken = -2
 
@@ -102,7 +102,7 @@ final class ServerLoop {
         while true {
             let descriptor = accept(listener, nil, nil)
             guard descriptor >= 0 else {
-                // Without descriptors, `poll` would return at once until a connection is closed.
+                // Without free descriptors, `poll` would return immediately until a connection is closed.
                 if errno == EMFILE || errno == ENFILE { poller.setInterest([], token: Self.listenerToken) }
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 return

@@ -18,9 +18,9 @@ enum ServerMessage: Sendable {
     case stop
 }
 
-/// What a server, its thread and the tasks of its closure share.
+/// The state that a server, its thread and the tasks of its closure share.
 final class ServerState: Sendable {
-    /// How the server responds.
+    /// The source of the server's responses.
     enum Responder: Sendable {
         case routes(RouteTable<TestServer.Response.Element>)
         case response(TestServer.Response)
@@ -64,12 +64,12 @@ final class ServerState: Sendable {
         for end in [wakeReader, wakeWriter] { Socket.setNonBlocking(end) }
     }
 
-    /// Sends a message to the thread, and wakes it. Without effect if the server has stopped.
+    /// Sends a message to the thread, and wakes it. Has no effect if the server has stopped.
     func post(_ message: ServerMessage) {
         mailbox.withLock { mailbox in
             guard mailbox.isOpen else { return }
             mailbox.messages.append(message)
-            // With the lock, so that the socket isn't closed in between. It doesn't block.
+            // Under the lock, so that the socket isn't closed in between. The call doesn't block.
             if mailbox.messages.count == 1 { _ = [UInt8(1)].withUnsafeBytes { Socket.send(wakeWriter, bytes: $0) } }
         }
     }
@@ -117,7 +117,7 @@ final class ServerState: Sendable {
         if let path { unlink(path) }
     }
 
-    /// The last action of the thread: refuses further messages, and resumes all waiting tasks.
+    /// Rejects further messages, and resumes all waiting tasks. This is the last action of the thread.
     func end() {
         mailbox.withLock { mailbox in
             mailbox.isOpen = false

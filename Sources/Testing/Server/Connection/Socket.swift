@@ -23,7 +23,8 @@ package enum Socket {
     static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Raises the limit of open files to the system's maximum, once: 5,000 connections in one process need 10,000.
+    /// Raises the limit of open files to the system's maximum once, because 5,000 connections in one process need
+    /// 10,000.
     static let raisedFileLimit: Void = {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -34,13 +35,13 @@ package enum Socket {
         guard getrlimit(resource, &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         #if canImport(Darwin)
-        // macOS refuses "unlimited" for open files, but accepts this.
+        // macOS rejects "unlimited" for open files, but accepts this value.
         limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
         #endif
         _ = setrlimit(resource, &limit)
     }()
 
-    /// Creates a stream socket that is closed in child processes and raises no SIGPIPE.
+    /// Creates a stream socket that is closed in child processes and doesn't raise SIGPIPE.
     static func open(family: Int32) throws -> Int32 {
         let descriptor = socket(family, stream, 0)
         guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
@@ -56,7 +57,7 @@ package enum Socket {
         return (ends[0], ends[1])
     }
 
-    /// Makes a socket be closed in child processes, and raise no SIGPIPE.
+    /// Configures a socket to be closed in child processes and not to raise SIGPIPE.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
@@ -73,7 +74,7 @@ package enum Socket {
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Sends small chunks immediately, each as a segment of its own. Without effect on a Unix domain socket.
+    /// Sends small chunks immediately as separate segments. Has no effect on a Unix domain socket.
     static func setNoDelay(_ descriptor: Int32) {
         set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, value: 1)
     }
@@ -99,12 +100,12 @@ package enum Socket {
         #endif
     }
 
-    /// Whether the last call failed because it would have had to wait.
+    /// Whether the last call failed because it would have blocked.
     static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR }
 }
 
 extension Socket {
-    /// Calls a closure with an address in the kernel's form.
+    /// Calls a closure with an address in the kernel's format.
     static func withAddress<Result>(
         _ address: TestServer.Address,
         port: UInt16,

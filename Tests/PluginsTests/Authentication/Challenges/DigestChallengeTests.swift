@@ -54,7 +54,7 @@ struct DigestChallengeTests {
         #expect(answer.contains("nc=00000001") == field.contains("qop"))
     }
 
-    @Test("What the answer repeats is written as the challenge has it, and quoted")
+    @Test("What the response repeats is written as the challenge has it, and quoted")
     func fields() throws {
         let field = #"Digest realm="a \"b\" \\", nonce="n", opaque="o", algorithm=sha-256, qop="auth""#
         let request = DigestChallenge.Request(method: "PUT", uri: "/x?y=%22", count: 255)

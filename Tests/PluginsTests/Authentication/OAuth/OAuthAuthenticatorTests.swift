@@ -120,9 +120,9 @@ struct OAuthAuthenticatorTests {
     @Test(
         "A response without a bearer token is an error with the reason",
         arguments: [
-            (200, "<html>", .unreadable("the body is not a JSON object")),
-            (200, "", .unreadable("the body is not a JSON object")),
-            (200, "[1]", .unreadable("the body is not a JSON object")),
+            (200, "<html>", .unreadable("the body isn't a JSON object")),
+            (200, "", .unreadable("the body isn't a JSON object")),
+            (200, "[1]", .unreadable("the body isn't a JSON object")),
             (200, "{}", .unreadable("access_token is missing")),
             (200, #"{"access_token":""}"#, .unreadable("access_token is missing")),
             (200, #"{"access_token":7}"#, .unreadable("access_token is missing")),

@@ -161,7 +161,7 @@ struct CircuitBreakerPluginTests {
         #expect(error.kind == .server)
         #expect(error.text(in: .english) == "The service is temporarily unavailable.")
         #expect(error.text(.failureReason, in: .english) == "The server isn't responding.")
-        #expect("\(error)".contains("https://a.example are refused"))
+        #expect("\(error)".contains("https://a.example are rejected"))
         #expect("\(error)".contains("in 18 s"))
         #expect(open.localizedDescription == "\(open)")
     }
@@ -194,7 +194,7 @@ struct CircuitBreakerPluginTests {
         let error = try #require(await provider(breaker).result(target()).failure)
         let open = try #require(error.underlying as? CircuitOpenError)
         #expect(open == CircuitOpenError(key: "https://a.example", remaining: .zero, isIsolated: true))
-        #expect("\(error)".contains("has isolated its circuit"))
+        #expect("\(error)".contains("the app isolated the circuit"))
         #expect(hosts.visits == "")
         breaker.reset("https://a.example")
         await call("xx.", breaker)

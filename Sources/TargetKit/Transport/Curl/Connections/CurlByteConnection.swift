@@ -2,7 +2,7 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// An upgraded connection of libcurl, which is closed when it is released.
+/// An upgraded connection of libcurl, which is closed when the object is released.
 final class CurlByteConnection: ByteConnection {
     private let channel: CurlChannel
 
@@ -20,6 +20,10 @@ final class CurlByteConnection: ByteConnection {
 
     func write(_ bytes: [UInt8], completion: @escaping @Sendable ((any Error)?) -> Void) {
         channel.write(bytes, completion: completion)
+    }
+
+    func writeNow(_ bytes: [UInt8]) -> Int {
+        channel.writeNow(bytes)
     }
 
     func close(sending bytes: [UInt8]) {

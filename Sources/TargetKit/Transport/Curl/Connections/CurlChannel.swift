@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CTargetKitCurl)
+import CTargetKitCurl
 import Foundation
 
-/// The bytes that pass between the loop and the tasks that use an upgraded connection: the only state that they share.
+/// The bytes that the loop and the tasks of an upgraded connection exchange, which is the only state that they share.
 final class CurlChannel: Sendable {
     /// The number of unread bytes at which the loop stops reading.
     private static let limit = 256 << 10
 
-    /// What is called when the system has taken the bytes up to a position.
+    /// The completion handler for when the system has accepted the bytes up to a position.
     private struct Writer: Sendable {
         let end: Int64
         let completion: @Sendable ((any Error)?) -> Void
@@ -18,28 +19,30 @@ final class CurlChannel: Sendable {
         /// Whether the loop has stopped reading.
         var isPaused = false
         var reader: UnsafeContinuation<[UInt8]?, any Error>?
+        /// The socket while tasks can write to it; -1: only the loop writes.
+        var socket: Int32 = -1
         var outgoing: [UInt8] = []
         /// The number of bytes that were ever passed to be written.
         var queuedCount: Int64 = 0
         var writers: [Writer] = []
-        /// How reading has ended.
+        /// The end of reading.
         var readEnd: Result<Void, any Error>?
-        /// Why nothing can be written any more.
+        /// The reason why nothing more can be written.
         var writeError: (any Error)?
         var isClosing = false
-        /// Whether the loop has been told that there is work.
+        /// Whether the loop has been notified of work.
         var isLoopTold = false
 
-        /// Whether the loop has to be told about work.
+        /// Returns whether to notify the loop of work.
         mutating func tellsLoop() -> Bool {
             defer { isLoopTold = true }
             return !isLoopTold
         }
     }
 
-    /// What the loop has to do.
+    /// The work for the loop.
     struct Work {
-        /// Whether there is room for more bytes.
+        /// Whether to resume reading, because there is room for more bytes.
         var resumes: Bool
         var isClosing: Bool
     }
@@ -100,6 +103,16 @@ extension CurlChannel {
         if let error { completion(error) }
     }
 
+    /// Writes to the socket on the caller's thread, which saves two thread switches.
+    func writeNow(_ bytes: [UInt8]) -> Int {
+        state.withLock { state in
+            // The last writer remains until the loop has written its bytes.
+            guard state.socket >= 0, state.writers.isEmpty, !state.isClosing, state.writeError == nil else { return 0 }
+            // After an error, the loop encounters it again and reports it.
+            return bytes.withUnsafeBytes { max(0, ccurl_send_now(state.socket, $0.baseAddress, $0.count)) }
+        }
+    }
+
     func close(sending bytes: [UInt8]) {
         let tellsLoop = state.withLock { state in
             guard !state.isClosing, state.writeError == nil || state.readEnd == nil else { return false }
@@ -115,7 +128,7 @@ extension CurlChannel {
 // MARK: - The loop
 
 extension CurlChannel {
-    /// Returns what the tasks have asked for since the last call.
+    /// Returns the work that the tasks requested since the last call.
     func takeWork() -> Work {
         state.withLock { state in
             state.isLoopTold = false
@@ -123,12 +136,27 @@ extension CurlChannel {
         }
     }
 
-    /// Moves the bytes to be written into an empty array that keeps its capacity.
+    /// Requests work without any, so that the loop returns to the connection.
+    func requestWork() {
+        if state.withLock({ $0.tellsLoop() }) { tellLoop() }
+    }
+
+    /// Sets the socket to which the tasks can write, too. It must be open until ``keepSocket()`` is called.
+    func shareSocket(_ descriptor: Int32) {
+        state.withLock { $0.socket = descriptor }
+    }
+
+    /// Leaves the socket to the loop, which can close it then.
+    func keepSocket() {
+        state.withLock { $0.socket = -1 }
+    }
+
+    /// Moves the bytes to write into an empty array that retains its capacity.
     func takeOutgoing(_ bytes: inout [UInt8]) {
         state.withLock { swap(&$0.outgoing, &bytes) }
     }
 
-    /// Completes the writes whose bytes the system has taken.
+    /// Completes the writes whose bytes the system has accepted.
     ///
     /// - Parameter count: The number of bytes that were ever written.
     func didWrite(upTo count: Int64) {
@@ -146,7 +174,7 @@ extension CurlChannel {
         for writer in done { writer.completion(nil) }
     }
 
-    /// Copies bytes that have arrived; returns `false` when the loop has to stop reading.
+    /// Copies received bytes, and returns `false` if the loop must stop reading.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             state.received.append(contentsOf: bytes)
@@ -155,7 +183,7 @@ extension CurlChannel {
         }
     }
 
-    /// Passes the bytes that have arrived together to the waiting reader; returns whether that has made room.
+    /// Passes the bytes that arrived together to the waiting reader, and returns whether this made room.
     func flush() -> Bool {
         let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
             guard !state.received.isEmpty, let reader = state.reader.take() else { return nil }
@@ -169,7 +197,7 @@ extension CurlChannel {
         return true
     }
 
-    /// Ends reading: there are no more bytes than those that have arrived.
+    /// Ends reading after the received bytes.
     func endReading(_ result: Result<Void, any Error>) {
         let reader = state.withLock { state in
             if state.readEnd == nil { state.readEnd = result }
@@ -178,11 +206,11 @@ extension CurlChannel {
         reader?.resume(with: result.map { nil })
     }
 
-    /// Ends the connection: nothing can be read or written any more.
+    /// Ends the connection, so that nothing more can be read or written.
     func end(with error: any Error) {
         let writers = state.withLock { state in
             if state.writeError == nil { state.writeError = error }
-            // The server's regular end, and what it has sent before, remain.
+            // The server's regular end, and the bytes before it, can still be read.
             if state.readEnd == nil { state.readEnd = state.isClosing ? .success(()) : .failure(error) }
             state.outgoing = []
             defer { state.writers = [] }

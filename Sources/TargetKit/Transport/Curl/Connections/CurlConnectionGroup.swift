@@ -3,11 +3,11 @@
 import CTargetKitCurl
 import Foundation
 
-/// One of libcurl's multi handles, for connections that are opened at about the same time.
+/// A multi handle of libcurl, for connections that are opened at about the same time.
 ///
-/// libcurl leaves such a connection in its cache, where it isn't in use. When another connection is opened, at most
-/// once a second, libcurl closes those in the cache that seem dead; before 7.88 these include all that have unread
-/// bytes (`prune_dead_connections`). So no connection is opened later than that in the same multi handle.
+/// libcurl leaves such a connection in its cache as unused. When it opens another connection, at most once a second, it
+/// closes cached connections that seem dead; before 7.88, these include all connections with unread bytes
+/// (`prune_dead_connections`). Therefore no connection is opened in the same multi handle after that time.
 final class CurlConnectionGroup {
     /// The time in which connections are opened, in nanoseconds.
     private static let openTime: UInt64 = 900_000_000
@@ -68,7 +68,7 @@ final class CurlConnectionGroup {
         return true
     }
 
-    /// Notes that a connection has been opened, or has failed.
+    /// Notes that a connection was opened or failed.
     func noteOpened() {
         openingCount -= 1
     }

@@ -7,8 +7,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The connections of a transport that servers have upgraded, or are asked to. The limits for the connections of other
-/// calls don't apply to them.
+/// The connections of a transport that are upgraded or being upgraded. The connection limits of other calls don't apply
+/// to them.
 ///
 /// A program that opens none has no such object.
 final class CurlConnections {
@@ -23,8 +23,9 @@ final class CurlConnections {
     private var upgrades: [UnsafeMutableRawPointer: CurlUpgrade] = [:]
     /// Those that have a socket, by its descriptor.
     private var opened: [Int32: CurlUpgrade] = [:]
-    /// Those that have a channel whose tasks can ask for something.
+    /// The connections with a channel whose tasks can request work.
     private var byChannel: [ObjectIdentifier: CurlUpgrade] = [:]
+    private var openings = CurlOpenings()
 
     init(_ loop: CurlLoop) {
         self.loop = loop
@@ -35,14 +36,25 @@ final class CurlConnections {
         buffer.deallocate()
     }
 
-    var isEmpty: Bool { upgrades.isEmpty }
+    var isEmpty: Bool { upgrades.isEmpty && openings.isEmpty }
 
     /// The time of the next of libcurl's timers.
     var timer: UInt64 { groups.lazy.compactMap(\.timer).min() ?? .max }
 
-    /// Begins to open a connection for a call.
+    /// Begins to open a connection for a call, when few enough connections to its host are being opened.
     func begin(_ pending: consuming CurlPendingCall) {
         _ = pending.takeHeadBuffer()
+        guard let pending = openings.admit(pending), !open(pending) else { return }
+        openNext(after: pending.call)
+    }
+
+    /// Opens the next connection after another was opened or failed.
+    private func openNext(after call: CurlCall) {
+        while let pending = openings.next(after: call), !open(pending) {}
+    }
+
+    /// Begins to open a connection for a call. Returns `false` after a failure, which is reported to the caller.
+    private func open(_ pending: CurlPendingCall) -> Bool {
         let group: CurlConnectionGroup
         if let last = groups.last, last.isOpen {
             group = last
@@ -50,31 +62,38 @@ final class CurlConnections {
             groups.append(new)
             group = new
         } else {
-            return pending.fail(with: .unavailable)
+            pending.fail(with: .unavailable)
+            return false
         }
         guard let transfer = CurlTransfer(slot: CurlCall.noIndex, loop: loop) else {
-            return pending.fail(with: .unavailable)
+            pending.fail(with: .unavailable)
+            return false
         }
         do {
             try transfer.beginConnecting(pending)
         } catch {
             transfer.end(with: .failure(error))
             transfer.completion.take()?.deliver()
-            return
+            return false
         }
         let upgrade = CurlUpgrade(transfer, of: pending, in: group, loop: loop)
-        guard group.add(transfer) else { return finish(upgrade, with: .failure(CurlFailure.unavailable)) }
+        guard group.add(transfer) else {
+            deliver(.failure(CurlFailure.unavailable), of: upgrade)
+            return false
+        }
         upgrades[transfer.easy] = upgrade
         if let due = upgrade.due { loop.clock.setAlarm(due) }
+        return true
     }
 
-    /// Cancels a call whose response has not arrived; has no effect on others.
+    /// Cancels a call whose response hasn't arrived; has no effect on others.
     func cancel(_ call: CurlCall) {
+        if let pending = openings.remove(call) { return pending.fail(with: .cancelled) }
         guard let upgrade = upgrades.values.first(where: { $0.call === call && $0.due != nil }) else { return }
         remove(upgrade, with: CurlFailure.cancelled)
     }
 
-    /// Handles an event if the socket is one of these; returns whether it is.
+    /// Handles an event if the socket belongs to one of these connections, and returns whether it does.
     func act(on event: CurlSockets.Event) -> Bool {
         if let upgrade = opened[event.descriptor] {
             perform(upgrade) { upgrade throws(CurlFailure) in
@@ -91,13 +110,13 @@ final class CurlConnections {
         for group in groups { group.runTimer() }
     }
 
-    /// Does what the tasks that use a connection have asked for.
+    /// Performs the work that the tasks of a connection requested.
     func work(_ channel: CurlChannel) {
         guard let upgrade = byChannel[ObjectIdentifier(channel)] else { return }
         perform(upgrade) { upgrade throws(CurlFailure) in try upgrade.work(buffer: self.buffer) }
     }
 
-    /// Continues with the connections that libcurl has opened.
+    /// Continues with the connections that libcurl opened.
     func finishConnecting() {
         var result = CURLE_OK
         for group in groups {
@@ -117,6 +136,9 @@ final class CurlConnections {
 
     /// Ends the handshakes that have timed out.
     func endTimedOut() {
+        let (overdue, next) = openings.removeOverdue(at: loop.clock.now)
+        for pending in overdue { pending.fail(with: .timedOut) }
+        if let next { loop.clock.setAlarm(next) }
         for upgrade in upgrades.values {
             guard let due = upgrade.due else { continue }
             if due <= loop.clock.now {
@@ -128,6 +150,7 @@ final class CurlConnections {
     }
 
     func endAll(with failure: CurlFailure) {
+        for pending in openings.removeAll() { pending.fail(with: failure) }
         for upgrade in upgrades.values { remove(upgrade, with: failure) }
     }
 
@@ -156,8 +179,15 @@ final class CurlConnections {
         }
     }
 
-    /// Passes the result of the handshake to the caller.
+    /// Ends the handshake, unless it has ended.
     private func finish(_ upgrade: CurlUpgrade, with outcome: Result<TransportResponse, any Error>) {
+        guard upgrade.transfer.current != nil else { return }
+        deliver(outcome, of: upgrade)
+        openNext(after: upgrade.call)
+    }
+
+    /// Passes the result of the handshake to the caller.
+    private func deliver(_ outcome: Result<TransportResponse, any Error>, of upgrade: CurlUpgrade) {
         upgrade.transfer.end(with: outcome)
         upgrade.transfer.completion.take()?.deliver()
     }
@@ -168,6 +198,7 @@ final class CurlConnections {
         opened[upgrade.descriptor] = nil
         byChannel[ObjectIdentifier(upgrade.channel)] = nil
         upgrade.noteOpened()
+        upgrade.channel.keepSocket()
         upgrade.group.remove(upgrade.transfer)
         upgrade.channel.end(with: failure.error(for: upgrade.call.url))
         finish(upgrade, with: .failure(failure))

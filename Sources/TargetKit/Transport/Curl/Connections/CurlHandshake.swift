@@ -2,10 +2,10 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Parses the response to a request for another protocol: its head and, unless the server switches protocols, its body.
+/// Parses the response to an upgrade request, which is its head and, unless the server switches protocols, its body.
 struct CurlHandshake {
     enum Outcome {
-        /// The server has switched protocols; with the bytes that follow the head.
+        /// The server switched protocols. Contains the bytes that follow the head.
         case switched(ResponseHead, rest: Data)
         /// Any other response, with its body.
         case refused(ResponseHead, Data)
@@ -103,7 +103,7 @@ extension CurlHandshake {
 extension CurlFailure {
     fileprivate static let notHTTP = quotable(
         .badServerResponse,
-        message: "the server's response is not HTTP/1.1"
+        message: "the server's response isn't HTTP/1.1"
     )
     fileprivate static let invalidField = quotable(
         .badServerResponse,

@@ -7,7 +7,7 @@ struct CurlRefusalBody {
     private enum Part {
         /// The rest of the body, or of a chunk.
         case bytes(Int)
-        /// What arrives until the connection is closed.
+        /// All bytes until the connection is closed.
         case untilEnd
         /// The line with the size of a chunk.
         case size

@@ -7,7 +7,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One connection that the server has upgraded, or is asked to; used on the loop's thread only.
+/// A connection that is upgraded or being upgraded. It is used only on the loop's thread.
 final class CurlUpgrade {
     private enum Phase {
         /// libcurl opens the connection.
@@ -18,7 +18,7 @@ final class CurlUpgrade {
         case open
     }
 
-    /// The number of bytes that libcurl is asked to write at a time.
+    /// The maximum number of bytes that are passed to libcurl at a time.
     private static let writeSize = 256 << 10
 
     let transfer: CurlTransfer
@@ -32,17 +32,19 @@ final class CurlUpgrade {
     private var isOpening = true
     /// The socket, once it is open.
     private(set) var descriptor: Int32 = -1
-    /// The bytes that are being written. TLS must be offered the same memory again until it has taken them.
+    /// The bytes that are being written. TLS requires the same memory until it has accepted them.
     private var sending: [UInt8] = []
     private var sentCount = 0
     /// The number of bytes that were ever written for the channel.
     private var writtenCount: Int64 = 0
-    /// Whether the server has not ended its side.
+    /// Whether the server hasn't ended its side.
     private var canRead = true
     /// Whether nothing can be written any more.
     private var hasFailed = false
     /// Whether the channel has no room.
     private var isPaused = false
+    /// Whether TLS may have buffered bytes, for which no event arrives: after the response, and when reading resumes.
+    private var mayHaveBuffered = false
 
     init(_ transfer: CurlTransfer, of pending: CurlPendingCall, in group: CurlConnectionGroup, loop: CurlLoop) {
         self.transfer = transfer
@@ -53,6 +55,10 @@ final class CurlUpgrade {
         channel = CurlChannel(loop.commandQueue)
     }
 
+    deinit {
+        channel.keepSocket()
+    }
+
     /// Notes, once, that libcurl no longer opens the connection.
     func noteOpened() {
         guard isOpening else { return }
@@ -60,12 +66,12 @@ final class CurlUpgrade {
         group.noteOpened()
     }
 
-    /// When the handshake times out; `nil` after it.
+    /// The time when the handshake times out; `nil` after the handshake.
     var due: UInt64? {
         if case .open = phase { nil } else { deadline ?? transfer.due }
     }
 
-    /// Sends the request on the connection that libcurl has opened.
+    /// Sends the request on the connection that libcurl opened.
     ///
     /// - Throws: A ``CurlFailure``.
     func begin(after result: CURLcode) throws(CurlFailure) {
@@ -98,7 +104,12 @@ final class CurlUpgrade {
             return TransportResponse(head: head, body: .data(data), metrics: transfer.metrics)
         case .switched(let head, let rest):
             phase = .open
+            // The rest of the request isn't the channel's.
+            writtenCount = -Int64(sending.count - sentCount)
+            mayHaveBuffered = true
+            channel.requestWork()
             rest.withUnsafeBytes { isPaused = !channel.receive($0) }
+            if sentCount == sending.count, transfer.isSocketPlain { channel.shareSocket(descriptor) }
             let connection = CurlByteConnection(channel)
             return TransportResponse(
                 head: head,
@@ -112,7 +123,7 @@ final class CurlUpgrade {
 // MARK: - Reading and writing
 
 extension CurlUpgrade {
-    /// What an event has led to.
+    /// The result of an event.
     enum Step {
         /// The connection continues.
         case waiting
@@ -133,14 +144,17 @@ extension CurlUpgrade {
         return step
     }
 
-    /// Does what the tasks have asked for.
+    /// Performs the work that the tasks requested.
     func work(buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
         let work = channel.takeWork()
         if let failure = flushFailure() { return try readRest(after: failure, into: buffer) }
         if work.isClosing { return .ended }
         if isPaused, work.resumes {
             isPaused = false
-            // TLS may have buffered bytes, for which no event arrives.
+            mayHaveBuffered = true
+        }
+        if mayHaveBuffered, !isPaused {
+            mayHaveBuffered = false
             let step = try read(into: buffer)
             watch()
             return step
@@ -158,8 +172,8 @@ extension CurlUpgrade {
         }
     }
 
-    /// Reads what the server has sent before the connection failed, as far as there is room, for example a close frame
-    /// that says why. The system returns it although nothing can be written any more.
+    /// Reads the bytes that the server sent before the connection failed, for example a close frame with the reason, as
+    /// far as there is room. The system returns them although nothing more can be written.
     private func readRest(
         after failure: CurlFailure,
         into buffer: UnsafeMutableRawBufferPointer
@@ -207,7 +221,7 @@ extension CurlUpgrade {
         return .waiting
     }
 
-    /// Writes what waits to be written, as far as the system takes it.
+    /// Writes queued bytes as far as the system accepts them.
     private func flush() throws(CurlFailure) {
         while true {
             if sentCount == sending.count {
@@ -231,7 +245,7 @@ extension CurlUpgrade {
     }
 
     private func takeOutgoing() {
-        // A large buffer isn't kept while the connection is idle.
+        // Frees a large buffer while the connection is idle.
         sending.removeAll(keepingCapacity: sending.capacity <= 4096)
         sentCount = 0
         channel.takeOutgoing(&sending)

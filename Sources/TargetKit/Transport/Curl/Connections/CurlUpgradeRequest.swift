@@ -2,12 +2,12 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The head of a request for another protocol, as it is sent over HTTP/1.1 (RFC 9112 §3).
+/// The head of an upgrade request over HTTP/1.1 (RFC 9112 §3).
 enum CurlUpgradeRequest {
     /// - Throws: An error if the request has a body, or a field contains a line break.
     static func head(of call: CurlCall) throws(CurlFailure) -> [UInt8] {
         guard !call.hasBody else {
-            throw CurlFailure(.badURL, message: "a request for another protocol cannot have a body")
+            throw CurlFailure(.badURL, message: "a request for another protocol can't have a body")
         }
         var text = "\(call.method) \(call.address.target) HTTP/1.1\r\n"
         if !call.hasField("Host") { text += "Host: \(call.address.authority)\r\n" }
@@ -30,7 +30,7 @@ extension CurlAddress {
         return path.hasPrefix("/") ? path : "/" + path
     }
 
-    /// The host, and the port unless it is that of the scheme (RFC 9110 §7.2).
+    /// The host, and the port unless it is the scheme's default (RFC 9110 §7.2).
     fileprivate var authority: String {
         let authority = origin.dropFirst(isSecure ? "https://".count : "http://".count)
         let port = isSecure ? ":443" : ":80"

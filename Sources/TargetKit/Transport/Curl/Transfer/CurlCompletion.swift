@@ -29,9 +29,8 @@ struct CurlCompletion {
         channel: BodyChannel?,
         queue: DispatchQueue?
     ) {
-        let outcome = forCaller(outcome, pending)
         if let channel {
-            channel.finish(outcome.map { _ in })
+            channel.finish(forReader(outcome, pending).map { _ in })
         } else if let queue {
             queue.async { pending.continuation.resume(with: outcome) }
         } else {
@@ -39,7 +38,7 @@ struct CurlCompletion {
         }
     }
 
-    private static func forCaller(
+    private static func forReader(
         _ outcome: Result<TransportResponse, any Error>,
         _ pending: CurlPendingCall
     ) -> Result<TransportResponse, any Error> {

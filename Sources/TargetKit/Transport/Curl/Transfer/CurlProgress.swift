@@ -33,7 +33,7 @@ final class CurlProgress {
     }
 
     private func move(_ progress: inout PacedProgress, to completed: Int64, of total: Int64, now: UInt64) {
-        guard completed != progress.completed else { return }
+        guard completed != progress.completed || progress.isWithheld else { return }
         progress.completed = completed
         progress.total = total > 0 ? total : nil
         if let step = progress.reportIfDue(now: now) { send(step) }

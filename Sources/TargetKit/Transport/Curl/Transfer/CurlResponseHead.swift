@@ -63,14 +63,14 @@ struct CurlResponseHead {
     }
 
     private mutating func finishHead() throws(CurlFailure) {
-        // RFC 9110 §15.2: interim responses precede the final one; 101 is final, because no HTTP follows it.
+        // Interim responses precede the final one (RFC 9110 §15.2). 101 is final, because no HTTP follows it.
         if (100..<200).contains(statusCode), statusCode != 101 {
             isStatusLineNext = true
             if keepsInterim { interim = response }
             lines.removeAll(keepingCapacity: true)
             framing = CurlFraming()
         } else {
-            // RFC 9112 §6.3: these end at the blank line, regardless of their fields.
+            // These end at the blank line, regardless of their fields (RFC 9112 §6.3).
             let isBodiless = !hasBody || statusCode == 204 || statusCode == 304
             guard !framing.isMalformed || isBodiless else { throw CurlFailure.malformedLength }
             isComplete = true

@@ -53,9 +53,12 @@ extension CurlTransfer {
         set(CURLOPT_HTTP_VERSION, value: Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FRESH_CONNECT, value: 1)
         set(CURLOPT_CONNECT_ONLY, value: 1)
-        // RFC 6455 §4.1: a proxy opens a tunnel, whether the connection uses TLS or not.
+        // A proxy opens a tunnel, regardless of whether the connection uses TLS (RFC 6455 §4.1).
         set(CURLOPT_HTTPPROXYTUNNEL, value: 1)
     }
+
+    /// Whether the bytes of the connection are those of its socket, without TLS to the server or to a proxy.
+    var isSocketPlain: Bool { options.isSecure == false && !proxy.address.lowercased().hasPrefix("https") }
 
     private func setRepeatsOnNewConnection(_ isSet: Bool) {
         guard options.repeatsOnNewConnection != isSet else { return }

@@ -31,7 +31,7 @@ extension CurlTransfer {
         if isBodyUnsent {
             if head.statusCode >= 300, isResponseComplete { return true }
         } else if !isPaused, head.httpVersion == "HTTP/2" {
-            // libcurl checked, and the server didn't end the stream, so the length decides.
+            // libcurl checked, and the server didn't end the stream, so the length determines the result.
             if earlyCheckInterval == Self.checkIntervals.upperBound, isResponseComplete { return true }
             wake()
         }
@@ -82,7 +82,7 @@ extension CurlTransfer {
         case CURLE_OK: true
         // libcurl 7.88 has no error message for a stream that ended with `NO_ERROR` while it was sending.
         case CURLE_HTTP2_STREAM: errorBuffer.pointee == 0
-        // The connection ended after the response. After a GOAWAY, libcurl 7.88 reports `NO_ERROR` like this, too.
+        // The connection ended after the response. After a GOAWAY, libcurl 7.88 also reports `NO_ERROR` this way.
         case CURLE_HTTP2, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR: isResponseComplete
         default: false
         }
@@ -111,7 +111,7 @@ extension CurlTransfer {
     /// Whether the response is complete by the length in its head.
     private var isResponseComplete: Bool {
         guard head.isComplete, !isPaused else { return false }
-        // RFC 9112 §6.3: these responses have no body.
+        // These responses have no body (RFC 9112 §6.3).
         if head.statusCode == 204 || head.statusCode == 304 || options.endsAtHead { return true }
         guard let length = head.framing.length else { return false }
         return offset(CURLINFO_SIZE_DOWNLOAD_T) >= length

@@ -5,7 +5,7 @@ import Foundation
 
 /// The current values of the options that vary between exchanges.
 struct CurlOptions {
-    /// How the request's body is passed to libcurl.
+    /// The way in which the request's body is passed to libcurl.
     enum Mode {
         /// No body.
         case get
@@ -95,7 +95,7 @@ extension CurlTransfer {
     private func prepareBody(_ call: CurlCall) {
         switch call.body {
         case .none:
-            // RFC 9110 §8.6: without a body, a method that defines a meaning for it sends a length of 0.
+            // Without a body, a method that defines a meaning for it sends a length of 0 (RFC 9110 §8.6).
             let saysLength = call.method == "POST" || call.method == "PUT" || call.method == "PATCH"
             setMode(saysLength ? .post : call.method == "HEAD" ? .head : .get, method: call.method)
             if saysLength { setPost(Data()) }

@@ -91,7 +91,7 @@ extension CurlTransfer {
         case UInt8(ascii: "U"):
             if let id = line.number(after: "Using Stream ID: ") { noteStream(id) }
         case UInt8(ascii: "["):
-            // Since 8.4.
+            // The format since libcurl 8.4.
             if let id = line.number(after: "[HTTP/2] [") { noteStream(id) }
         case UInt8(ascii: "r"):
             // Versions 7.88 and 8.0 use the first spelling.
@@ -120,7 +120,8 @@ extension CurlTransfer {
         self.stream?.isRefused = true
     }
 
-    /// The call to retry because the server didn't process it and libcurl doesn't retry it; otherwise `nil`.
+    /// The call, if it must be retried because the server didn't process it and libcurl doesn't retry it; otherwise
+    /// `nil`.
     func refused(_ result: CURLcode) -> CurlPendingCall? {
         guard result != CURLE_OK || !head.isComplete, isRefused(result) else { return nil }
         mustBeDiscarded = true

@@ -92,7 +92,7 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// When the transfer times out, by its deadline or the idle timeout.
+    /// The time when the transfer times out, from its deadline or the idle timeout.
     var due: UInt64 {
         if let deadline = current?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
