@@ -28,8 +28,8 @@ let package = Package(
         .target(name: "CurlMulti", linkerSettings: [.linkedLibrary("curl")]),
         // Minimal servers: one answers everything, one never answers.
         .target(name: "Loopback"),
-        // A server of WebSockets, and a client on plain sockets.
-        .target(name: "WebSocketPeers"),
+        // A server of WebSockets, a client on plain sockets, and one on libcurl.
+        .target(name: "WebSocketPeers", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(
             name: "encoding",
             dependencies: ["Measuring", "CurlMulti", "Loopback", .product(name: "TargetKit", package: "TargetKit")]

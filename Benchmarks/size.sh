@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# How long a clean release build takes, and how much TargetKit adds to a stripped program: by itself, and with the plugins.
+# How long clean builds take, and how much TargetKit adds to a stripped program: by itself, and with the plugins.
 #
-#     bash Benchmarks/size.sh
+#     bash Benchmarks/size.sh [--check] [MOYA]
 #
 # It builds three small programs in a temporary folder: one without TargetKit, one with it, one with the plugins too. Times
 # mean something on a machine that does nothing else; sizes always do.
+#
+# MOYA is the folder of a package named Moya, with Moya 15 and Alamofire 5 as targets and a product Moya, changed where
+# they don't compile on this machine. A fourth program then makes the same calls through it, and each figure is compared,
+# debug builds too.
+# --check exits with status 1 if a figure misses its goal.
 set -euo pipefail
 export LC_ALL=C.UTF-8
 
@@ -12,12 +17,21 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/targetkit-size.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 
-# manifest NAME PRODUCT…
+CHECK=false PEER=''
+for argument; do
+    case $argument in
+        --check) CHECK=true ;;
+        -*) echo "size.sh [--check] [MOYA]" >&2 && exit 2 ;;
+        *) PEER=$(cd "$argument" && pwd) ;;
+    esac
+done
+
+# manifest NAME PACKAGE FOLDER PRODUCT…
 manifest() {
-    local name=$1 product dependency='' products=''
-    shift
-    (($# == 0)) || dependency=".package(name: \"TargetKit\", path: \"$ROOT\")"
-    for product; do products+=".product(name: \"$product\", package: \"TargetKit\"), "; done
+    local name=$1 package=$2 folder=$3 product dependency='' products=''
+    shift 3
+    (($# == 0)) || dependency=".package(name: \"$package\", path: \"$folder\")"
+    for product; do products+=".product(name: \"$product\", package: \"$package\"), "; done
     cat <<MANIFEST
 // swift-tools-version: 6.0
 import PackageDescription
@@ -93,25 +107,74 @@ print(try await provider.request(.create("tea")).statusCode)
 SWIFT
 }
 
-# build NAME: leaves the seconds of the build and the bytes of the stripped program in SECONDS_OF and BYTES_OF.
-declare -A SECONDS_OF BYTES_OF
-build() {
-    local name=$1 start end
-    start=$(date +%s.%N)
-    (cd "$WORK/$name" && swift build -c release) > "$WORK/$name.log" 2>&1 || {
-        tail -n 40 "$WORK/$name.log"
-        exit 1
+moya_program() {
+    cat <<'SWIFT'
+import Foundation
+import Moya
+
+struct Product: Codable { var id: Int }
+
+enum Shop: TargetType {
+    case product(Int)
+    case create(String)
+
+    var baseURL: URL { URL(fileURLWithPath: CommandLine.arguments[0]) }
+    var path: String {
+        switch self {
+        case .product(let id): return "/products/\(id)"
+        case .create: return "/products"
+        }
     }
-    end=$(date +%s.%N)
+    var method: Moya.Method {
+        switch self {
+        case .product: return .get
+        case .create: return .post
+        }
+    }
+    var task: Moya.Task {
+        switch self {
+        case .product: return .requestPlain
+        case .create(let name): return .requestParameters(parameters: ["name": name], encoding: JSONEncoding.default)
+        }
+    }
+    var headers: [String: String]? { nil }
+}
+
+let provider = MoyaProvider<Shop>(plugins: [AccessTokenPlugin { _ in "token" }, NetworkLoggerPlugin()])
+provider.request(.product(1)) { result in print((try? result.get().map(Product.self)) as Any) }
+provider.request(.create("tea")) { result in print((try? result.get().statusCode) as Any) }
+RunLoop.main.run(until: Date(timeIntervalSinceNow: 1))
+SWIFT
+}
+
+# build NAME: leaves the seconds of the builds and the bytes of the stripped program in DEBUG_OF, RELEASE_OF and BYTES_OF.
+declare -A DEBUG_OF RELEASE_OF BYTES_OF
+build() {
+    local name=$1
+    [[ -z $PEER ]] || DEBUG_OF[$name]=$(seconds "$name" debug)
+    RELEASE_OF[$name]=$(seconds "$name" release)
     strip -o "$WORK/$name.stripped" "$WORK/$name/.build/release/$name"
-    SECONDS_OF[$name]=$(awk "BEGIN { printf \"%.1f\", $end - $start }")
     BYTES_OF[$name]=$(stat -c %s "$WORK/$name.stripped")
 }
 
+# seconds NAME CONFIGURATION: builds it, and prints how long that takes.
+seconds() {
+    local start end
+    start=$(date +%s.%N)
+    (cd "$WORK/$1" && swift build -c "$2") > "$WORK/$1.log" 2>&1 || {
+        tail -n 40 "$WORK/$1.log" >&2
+        exit 1
+    }
+    end=$(date +%s.%N)
+    awk "BEGIN { printf \"%.1f\", $end - $start }"
+}
+
+missed=0
 # line WHAT MEASURED UNIT GOAL
 line() {
     local verdict
     verdict=$(awk "BEGIN { print ($2 <= $4) ? \"ok\" : \"MISS\" }")
+    [[ $verdict == ok ]] || missed=$((missed + 1))
     printf '%-50s%-12s%-12s%s\n' "$1" "$2 $3" "≤ $4" "$verdict"
     # For the report, which names the file.
     [[ -z ${TARGETKIT_FIGURES:-} ]] || printf \
@@ -120,19 +183,40 @@ line() {
 }
 
 megabytes() { awk "BEGIN { printf \"%.2f\", (${BYTES_OF[$1]} - ${BYTES_OF[none]}) / 1e6 }"; }
+ratio() { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
 
-for name in none core plugins; do mkdir -p "$WORK/$name/Sources/$name"; done
-manifest none > "$WORK/none/Package.swift"
-manifest core TargetKit > "$WORK/core/Package.swift"
-manifest plugins TargetKit TargetKitPlugins > "$WORK/plugins/Package.swift"
-program_without > "$WORK/none/Sources/none/main.swift"
-{ program_with; core_main; } > "$WORK/core/Sources/core/main.swift"
-{ echo "import TargetKitPlugins"; program_with; plugins_main; } > "$WORK/plugins/Sources/plugins/main.swift"
+# program NAME PACKAGE FOLDER PRODUCT…: makes a package whose main.swift is read from standard input.
+program() {
+    mkdir -p "$WORK/$1/Sources/$1"
+    manifest "$@" > "$WORK/$1/Package.swift"
+    cat > "$WORK/$1/Sources/$1/main.swift"
+}
 
-for name in none core plugins; do build "$name"; done
+program_without | program none TargetKit "$ROOT"
+{ program_with; core_main; } | program core TargetKit "$ROOT" TargetKit
+{ echo "import TargetKitPlugins"; program_with; plugins_main; } | program plugins TargetKit "$ROOT" TargetKit TargetKitPlugins
+names=(none core plugins)
+if [[ -n $PEER ]]; then
+    moya_program | program moya Moya "$PEER" Moya
+    names+=(moya)
+fi
+
+for name in "${names[@]}"; do build "$name"; done
 printf '%-50s%-12s%-12s\n' what measured goal
-line "clean release build, core" "${SECONDS_OF[core]}" s 20
-line "clean release build, with plugins" "${SECONDS_OF[plugins]}" s 32
+line "clean release build, core" "${RELEASE_OF[core]}" s 20
+line "clean release build, with plugins" "${RELEASE_OF[plugins]}" s 32
 line "added to a stripped program, core" "$(megabytes core)" MB 1.2
 line "added to a stripped program, with plugins" "$(megabytes plugins)" MB 1.8
-echo "A program without TargetKit: built in ${SECONDS_OF[none]} s, ${BYTES_OF[none]} bytes."
+if [[ -n $PEER ]]; then
+    for name in core plugins; do
+        [[ $name == core ]] && what=core build=1.3 size=1.0 || what="with plugins" build=2.0 size=1.5
+        line "clean release build, $what" "$(ratio "${RELEASE_OF[$name]}" "${RELEASE_OF[moya]}")" "× Moya" $build
+        line "clean debug build, $what" "$(ratio "${DEBUG_OF[$name]}" "${DEBUG_OF[moya]}")" "× Moya" $build
+        line "added to a stripped program, $what" "$(ratio "$(megabytes $name)" "$(megabytes moya)")" "× Moya" $size
+    done
+fi
+for name in "${names[@]}"; do
+    debug=${DEBUG_OF[$name]:+", in ${DEBUG_OF[$name]} s for debug"}
+    echo "$name: built in ${RELEASE_OF[$name]} s for release$debug; ${BYTES_OF[$name]} bytes."
+done
+! $CHECK || ((missed == 0))

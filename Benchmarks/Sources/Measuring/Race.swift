@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 
 /// Contenders measured in turn, A B A B …: whatever else the machine does meets all of them alike.
 ///
@@ -11,7 +12,7 @@ public struct Race {
     public init(rounds: Int, _ contenders: [@Sendable () async throws -> Void]) async throws {
         for contender in contenders { try await contender() }
         var best = [Double](repeating: .infinity, count: contenders.count)
-        for round in 0..<rounds {
+        for round in 0..<roundCount(rounds) {
             // Every other round the other way round, so that nobody always runs in the other's wake.
             let order = round.isMultiple(of: 2) ? Array(contenders.indices) : contenders.indices.reversed()
             for index in order {
@@ -24,6 +25,13 @@ public struct Race {
 
     /// The first contender's time by the second's.
     public var ratio: Double { best[0] / best[1] }
+}
+
+/// The number of rounds: of `count`, the part that `TARGETKIT_ROUNDS` says, at least 2. The report runs each benchmark
+/// several times with a part of its rounds.
+public func roundCount(_ count: Int) -> Int {
+    let part = ProcessInfo.processInfo.environment["TARGETKIT_ROUNDS"].flatMap(Double.init) ?? 1
+    return max(min(count, 2), min(count, Int((Double(count) * part).rounded())))
 }
 
 extension Duration {

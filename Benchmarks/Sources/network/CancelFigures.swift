@@ -181,7 +181,7 @@ struct CancelFigures {
     ) async throws {
         let contenders: [any Hanging] = [HangingProvider(transport, server: server), peer.calls]
         var best = [Double.infinity, .infinity]
-        for _ in 0..<5 {
+        for _ in 0..<roundCount(5) {
             for (index, hanging) in contenders.enumerated() {
                 for _ in 0..<1000 { _ = hanging.start() }
                 try await Task.sleep(for: .milliseconds(600))
@@ -202,7 +202,7 @@ struct CancelFigures {
     private func addStarting(_ hanging: some Hanging, to table: Table) async throws {
         var rounds: [Double] = []
         var middles: [Double] = []
-        for _ in 0..<9 {
+        for _ in 0..<roundCount(9) {
             for _ in 0..<1000 { _ = hanging.start() }
             try await Task.sleep(for: .milliseconds(300))
             let times = (0..<1000).map { _ in hanging.start() }.sorted()
@@ -210,7 +210,7 @@ struct CancelFigures {
             middles.append(times[499])
             _ = try await hanging.cancel(2000)
         }
-        let (high, middle) = (rounds.sorted()[4], middles.sorted()[4])
+        let (high, middle) = (median(rounds), median(middles))
         table.add("starting a call beside 1,000, median", timeText(middle), figure: middle * 1e6)
         table.add("the same, 99th percentile, µs", timeText(high), figure: high * 1e6, goal: .atMost(100))
     }

@@ -39,7 +39,7 @@ struct StartFigures {
 
     func add(to table: Table) throws {
         var times: [Client: [Double]] = [:]
-        for _ in 0..<Self.rounds {
+        for _ in 0..<roundCount(Self.rounds) {
             for client in Client.allCases { times[client, default: []].append(try time(of: client)) }
         }
         let own = times[.targetKit] ?? []

@@ -71,7 +71,7 @@ struct TLSFigures {
         if goalByC != nil { contenders.append(.libcurl(url, authority: authority)) }
         var perSecond = contenders.map { _ in [Double]() }
         for contender in contenders { try await contender.run(inFlight, calls / 4) }
-        for _ in 0..<Self.rounds {
+        for _ in 0..<roundCount(Self.rounds) {
             for (index, contender) in contenders.enumerated() {
                 let time = try await ContinuousClock().measure { try await contender.run(inFlight, calls) }
                 perSecond[index].append(Double(calls) / time.inSeconds)

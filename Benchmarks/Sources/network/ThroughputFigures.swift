@@ -130,7 +130,7 @@ struct ThroughputFigures {
     private func rounds(of contenders: [Contender], inFlight: Int) async throws -> [String: Rounds] {
         var rounds: [String: Rounds] = [:]
         for contender in contenders { try await contender.run(inFlight, contender.calls / 2) }
-        for _ in 0..<Self.rounds {
+        for _ in 0..<roundCount(Self.rounds) {
             for contender in contenders {
                 let calls = inFlight == 1 ? contender.calls / 4 : contender.calls / inFlight * inFlight
                 let cpu = ProcessFigures.cpuSeconds

@@ -18,7 +18,7 @@ struct WaitingFigures {
         let resident = ProcessFigures.residentBytes
         ProcessFigures.resetPeak()
         var perSecond = Self.counts.map { _ in [Double]() }
-        for _ in 0..<Self.rounds {
+        for _ in 0..<roundCount(Self.rounds) {
             for (index, count) in Self.counts.enumerated() {
                 let calls = max(20_000, 2 * count)
                 let time = try await ContinuousClock().measure {

@@ -4,14 +4,21 @@ import Measuring
 
 /// The figures of all runs, by benchmark and line.
 struct FigureCollection {
-    /// A line of a table, with its figure of each run.
+    /// A line of a table in each run.
     struct Line {
-        let last: FigureRecord.Figure
-        let figures: [Double]
+        /// By their figures, the lowest first.
+        private let runs: [FigureRecord.Figure]
 
-        var lowest: Double { figures.min() ?? 0 }
-        var highest: Double { figures.max() ?? 0 }
-        var median: Double { figures.sorted()[figures.count / 2] }
+        fileprivate init(_ runs: [FigureRecord.Figure]) {
+            self.runs = runs.sorted { $0.figure < $1.figure }
+        }
+
+        fileprivate func adding(_ run: FigureRecord.Figure) -> Line { Line(runs + [run]) }
+
+        /// The run whose figure is in the middle.
+        var median: FigureRecord.Figure { runs[runs.count / 2] }
+        /// The lowest and the highest figure; `nil` for one run.
+        var spread: ClosedRange<Double>? { runs.count > 1 ? runs[0].figure...runs[runs.count - 1].figure : nil }
     }
 
     private(set) var titles: [String] = []
@@ -28,11 +35,11 @@ struct FigureCollection {
             case .point(let point): points.append(point)
             case .figure(let figure):
                 // The lines of a benchmark are the same in each run, and some have the same text.
-                let earlier = new.count < known.count ? known[new.count].figures : []
-                new.append(Line(last: figure, figures: earlier + [figure.figure]))
+                new.append(new.count < known.count ? known[new.count].adding(figure) : Line([figure]))
             }
         }
-        lines[title] = new
+        // A run that was stopped has fewer.
+        lines[title] = new + known.dropFirst(new.count)
     }
 
     mutating func addFailure(_ reason: String, of title: String) {
@@ -43,19 +50,25 @@ struct FigureCollection {
 
     func lines(of title: String) -> [Line] { lines[title] ?? [] }
 
-    /// Each line with its median and its spread.
+    /// Each line with its median and its spread, and why some are missing.
     var text: String {
         var text = ""
-        for title in titles where !lines(of: title).isEmpty {
+        for title in titles where !lines(of: title).isEmpty || failures[title] != nil {
             text += "\(title)\n"
+            if let failure = failures[title] { text += "\(failure)\n" }
             for line in lines(of: title) {
-                let spread = line.figures.count > 1 ? "\(short(line.lowest)) – \(short(line.highest))" : ""
-                let cells = [line.last.what, line.last.measured, short(line.median), spread, line.last.goal]
+                let run = line.median
+                let cells = [run.what, run.measured, short(run.figure), spread(line), run.goal]
                 text += zip(cells, [58, 14, 12, 20, 9]).map { $0.padded(to: $1) }.joined() + "\n"
             }
             text += "\n"
         }
         return text
+    }
+
+    /// `0.97 – 1.06`; empty for one run.
+    func spread(_ line: Line) -> String {
+        line.spread.map { "\(short($0.lowerBound)) – \(short($0.upperBound))" } ?? ""
     }
 
     func short(_ number: Double) -> String {

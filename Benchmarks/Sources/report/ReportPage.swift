@@ -50,12 +50,10 @@ struct ReportPage {
     }
 
     private func row(_ line: FigureCollection.Line) -> String {
-        let isSpread = line.figures.count > 1
-        let spread = isSpread ? "\(collection.short(line.lowest)) – \(collection.short(line.highest))" : ""
-        let cells = [
-            line.last.what, line.last.measured, line.last.peer, collection.short(line.median), spread, line.last.goal,
-        ]
-        let style = line.last.goal.isEmpty ? "" : line.last.isMet ? " class=\"met\"" : " class=\"missed\""
+        let run = line.median
+        let spread = collection.spread(line)
+        let cells = [run.what, run.measured, run.peer, collection.short(run.figure), spread, run.goal]
+        let style = run.goal.isEmpty ? "" : run.isMet ? " class=\"met\"" : " class=\"missed\""
         return "<tr\(style)>\(cells.map { "<td>\(escaped($0))</td>" }.joined())</tr>"
     }
 

@@ -20,7 +20,10 @@ struct MessageFigures {
         let (server, peer) = (server, NIOPeer(port: server.port))
         let received = try await Race(
             rounds: 7,
-            [{ try await Self.receive(server) }, { try Self.receiveInC(server) }]
+            [
+                { try await Self.receive(server) }, { try Self.receiveInC(server) },
+                { try await Self.receive(peer) },
+            ]
         )
         add("received", received, Self.receivedCount, to: table)
         let sent = try await Race(
@@ -72,6 +75,11 @@ struct MessageFigures {
     private static func receiveInC(_ server: Server) throws {
         let count = websocket_receive(Int32(server.port), receivedCount)
         guard count == receivedCount else { throw WrongResult(what: "\(count) messages in C") }
+    }
+
+    private static func receive(_ peer: NIOPeer) async throws {
+        let count = try await peer.receive("/flood/\(receivedCount)")
+        guard count == receivedCount else { throw WrongResult(what: "\(count) messages for SwiftNIO") }
     }
 
     private static func send(_ count: Int, by senderCount: Int, _ server: Server) async throws {

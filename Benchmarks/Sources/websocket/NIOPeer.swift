@@ -32,6 +32,21 @@ struct NIOPeer: Sendable {
         guard confirmation == "done" else { throw WrongResult(what: "no confirmation for SwiftNIO") }
     }
 
+    /// Receives text messages from `/flood`, and returns their number.
+    func receive(_ path: String) async throws -> Int {
+        try await open(path).executeThenClose { inbound, outbound in
+            var count = 0
+            for try await frame in inbound {
+                if frame.opcode == .connectionClose { break }
+                guard frame.opcode == .text, String(buffer: frame.data).utf8.count == 16 else {
+                    throw WrongResult(what: "\(frame) for SwiftNIO")
+                }
+                count += 1
+            }
+            return count
+        }
+    }
+
     private func open(_ path: String) async throws -> Channel {
         let upgrade: EventLoopFuture<Channel?> = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -55,8 +70,11 @@ struct NIOPeer: Sendable {
                         upgraders: [upgrader],
                         notUpgradingCompletionHandler: { $0.eventLoop.makeSucceededFuture(nil) }
                     )
+                    var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
+                    // The first messages can arrive together with the response.
+                    pipeline.leftOverBytesStrategy = .forwardBytes
                     return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-                        configuration: .init(upgradeConfiguration: configuration)
+                        configuration: pipeline
                     )
                 }
             }

@@ -19,3 +19,7 @@ int websocket_send(int port, long count);
 
 /// Sends a binary message of a size to `/echo` while it receives the echo. Returns the number of received bytes, or -1.
 long websocket_echo(int port, long size);
+
+/// Opens WebSockets of libcurl (`CURLOPT_CONNECT_ONLY`) in a process of its own, which must have one thread until then.
+/// Returns the memory of all of them in bytes, or -1.
+long websocket_curl_memory(int port, int count);
