@@ -140,7 +140,7 @@ extension TransportConformance {
         with transport: any Transport,
         beforeReading: () async -> Void = {}
     ) async throws {
-        let call = TestCall(buffer: 1, timeout: .seconds(1))
+        let call = TestCall(buffer: 1, timeout: .seconds(5))
         let (_, body) = try await call.open(at: server, with: transport)
         await beforeReading()
         do {

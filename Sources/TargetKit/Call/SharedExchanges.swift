@@ -19,6 +19,10 @@ final class SharedExchanges: Sendable {
         /// The call joined and isn't suspended yet.
         case joined
         case waiting(Continuation)
+
+        var isSuspended: Bool {
+            if case .waiting = self { true } else { false }
+        }
     }
 
     private struct Entry: Sendable {
@@ -55,8 +59,12 @@ final class SharedExchanges: Sendable {
     /// The number of exchanges that are in flight or delivering their result.
     var count: Int { table.withLock(\.exchanges.count) }
 
-    /// The number of calls that wait for these exchanges.
-    var waiterCount: Int { table.withLock { $0.exchanges.values.reduce(0) { $0 + $1.waiters.count } } }
+    /// The number of calls that are suspended until one of these exchanges ends.
+    var waiterCount: Int {
+        table.withLock { table in
+            table.exchanges.values.reduce(0) { $0 + $1.waiters.values.count(where: \.isSuspended) }
+        }
+    }
 
     /// Whether this call is made by a hook of the exchange for the key.
     func isWithinExchange(for key: SharedExchangeKey) -> Bool {
@@ -111,6 +119,8 @@ final class SharedExchanges: Sendable {
         let (exchange, handle, isNew, isLifted) = table.withLock { table in
             if let known = table.byKey[key], var exchange = table.exchanges.removeValue(forKey: known) {
                 exchange.waiters[id] = .joined
+                // Before the call counts as joined, because the exchange may be near its deadline.
+                exchange.handle.extendDeadline(to: deadline)
                 exchange.listeners[id] = listener
                 // Delivered before any step that is reported from now on.
                 listener?.add([exchange.latest[.upload], exchange.latest[.download]].compactMap(\.self))
@@ -131,7 +141,6 @@ final class SharedExchanges: Sendable {
             table.byKey[key] = table.lastID
             return (table.lastID, exchange.handle, true, false)
         }
-        if !isNew { handle.extendDeadline(to: deadline) }
         listener?.deliver()
         if isLifted { handle.escalateTask(to: priority) }
         return (exchange, handle, isNew)

@@ -91,6 +91,8 @@ extension Provider {
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             call.plugins.didFinish(finished, context: context)
         }
+        // A pause that came too late would keep the task of the timeout.
+        if call.context.options.timeout.wholeCall != nil { call.handle.setPausing(isPossible: false) }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
     }
 

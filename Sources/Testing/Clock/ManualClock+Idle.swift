@@ -53,11 +53,11 @@ extension ManualClock {
         } while !state.withLock(\.callsAtWork.isEmpty)
     }
 
-    /// Waits until a number of sleeps have started, or none has started for 20 milliseconds.
+    /// Waits until a number of sleeps have started, or nothing happens for as long as the clock waits.
     private func waitForOthers(untilSleepCount expected: Int) async throws {
         var count = activityCount
         var quiet = 0
-        while quiet < 20 {
+        while quiet < quietLimit {
             for _ in 0..<20 {
                 guard state.withLock(\.startedSleepCount) < expected else { return }
                 await Task.yield()

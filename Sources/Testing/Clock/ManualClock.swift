@@ -104,9 +104,18 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     }
 
     let state = Locked(State())
+    /// For how many milliseconds nothing happens until tasks without calls count as finished.
+    let quietLimit: Int
 
     /// Creates a clock whose time is zero.
-    public init() {}
+    public init() {
+        quietLimit = 20
+    }
+
+    /// Creates a clock for tests on a busy machine, which waits longer for tasks that don't sleep.
+    package init(quietLimit: Int) {
+        self.quietLimit = quietLimit
+    }
 
     /// The current time of the clock.
     public var now: Instant { state.withLock { $0.now } }

@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// A port of 127.0.0.1 that refuses every connection while this object exists.
+/// A port of 127.0.0.1, or of ::1, that refuses every connection while this object exists.
 ///
 /// ```swift
 /// let port = try ClosedPort()
@@ -21,19 +21,20 @@ package final class ClosedPort: Sendable {
 
     package let port: Int
 
+    /// The URL of the port, for example `http://127.0.0.1:1234`.
+    package let baseURL: URL
+
     /// Reserves a free port.
     ///
     /// - Throws: An error that names the failed system call.
-    package init() throws {
-        let (descriptor, port) = try Socket.bound(to: .ipv4)
+    package init(_ address: TestServer.Address = .ipv4) throws {
+        let (descriptor, port) = try Socket.bound(to: address)
         self.descriptor = descriptor
         self.port = Int(port)
+        baseURL = URL(string: "http://\(address == .ipv6 ? "[::1]" : "127.0.0.1"):\(port)") ?? URL(fileURLWithPath: "/")
     }
 
     deinit {
         close(descriptor)
     }
-
-    /// The URL of the port, for example `http://127.0.0.1:1234`.
-    package var baseURL: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(fileURLWithPath: "/") }
 }

@@ -166,8 +166,7 @@ struct ExchangeOrderTests {
                 context: RequestContext,
                 next: Exchange
             ) async throws -> TransportResponse {
-                let end = ContinuousClock.now + .milliseconds(100)
-                while ContinuousClock.now < end { await Task.yield() }
+                try await Task.sleep(for: .seconds(2))
                 return try await next(request)
             }
         }
@@ -190,7 +189,7 @@ struct ExchangeOrderTests {
         _ = try await provider.request(PluginTarget())
         let (rest, elapsed) = try #require(rests.elements.last)
         #expect(rests.count == 2)
-        #expect(try #require(rest) > .seconds(30) - elapsed - .milliseconds(90))
+        #expect(try #require(rest) > .seconds(30) - elapsed - .milliseconds(1900))
     }
 }
 

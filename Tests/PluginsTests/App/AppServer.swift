@@ -37,6 +37,8 @@ final class AppServer: Sendable {
     struct Refused: Error {}
 
     let clock = ManualClock()
+    /// The calls of transfers that have ended.
+    let attempts = Recorder<Result<Response, TargetKitError>>()
     private let state = Locked(AppState.online)
     private let accepted = Locked<[String: Int]>([:])
     private let lines = Locked<[String]>([])

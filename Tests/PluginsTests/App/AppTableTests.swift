@@ -91,8 +91,14 @@ struct AppCell: Sendable {
             return try await cell.run(folder.url, server, connectivity)
         }
         while !isDone.withLock({ $0 }) {
-            // A transfer is tried again and again, until its state is seen.
-            do { try await clock.runUntilIdle(limit: 10) } catch is CancellationError { break } catch {}
+            // The time stands once a transfer's first attempt has ended: the task that waits for its state may see it
+            // late, and further attempts would make it another one.
+            if server.attempts.count > 0 {
+                await Task.yield()
+                continue
+            }
+            let limit = operation.isTransfer ? 1 : 10
+            do { try await clock.runUntilIdle(limit: limit) } catch is CancellationError { break } catch {}
         }
         return try await run.value
     }

@@ -47,6 +47,13 @@ enum AppTarget: TargetType, Codable, Hashable {
         }
     }
 
+    var isTransfer: Bool {
+        switch self {
+        case .list, .order: false
+        case .upload, .film: true
+        }
+    }
+
     var options: CallOptions {
         CallOptions().setting(\.cachePolicy, .staleOnFailure).setting(\.envelope, CodeMessageData())
             .setting(\.timeout, .exchange(.seconds(10)))
@@ -99,7 +106,7 @@ final class ShopApp: Sendable {
                 CircuitBreakerPlugin(clock: clock),
                 WaitsForConnectivityPlugin(reachability, timeout: .seconds(5), clock: clock),
                 LoadingPlugin(clock: clock) { _ in },
-                NetworkLoggerPlugin(level: .basic, clock: clock, output: { _ in }), EndPlugin(clock: clock, ends: ends),
+                NetworkLoggerPlugin(level: .basic, clock: clock, output: { _ in }), EndPlugin(server: server, ends: ends),
             ],
             clock: clock
         )
@@ -139,10 +146,13 @@ final class ShopApp: Sendable {
 
 /// Notes when calls end. A task that waits for a call may see the end only after the clock has moved on.
 private struct EndPlugin: Plugin {
-    let clock: ManualClock
+    let server: AppServer
     let ends: Recorder<ManualClock.Instant>
 
-    func didFinish(_ call: FinishedCall, context: RequestContext) { ends.append(clock.now) }
+    func didFinish(_ call: FinishedCall, context: RequestContext) {
+        ends.append(server.clock.now)
+        if (context.target as? AppTarget)?.isTransfer == true { server.attempts.append(call.result) }
+    }
 }
 
 // MARK: - What the user sees

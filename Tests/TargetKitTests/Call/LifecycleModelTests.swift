@@ -46,7 +46,7 @@ struct LifecycleModelTests {
             let seed = fixed ?? UInt64.random(in: 0...999_999_999)
             let round = LifecycleRound(try network(LifecycleHolds()))
             let watchdog = Task {
-                try await Task.sleep(for: .seconds(60))
+                try await Task.sleep(for: .seconds(600))
                 Issue.record("seed \(seed), round \(number): \(round.giveUp())")
             }
             let problems = try await round.run(seed: seed, threads: 8, callsOfEach: callsOfEach)

@@ -95,6 +95,8 @@ final class LifecycleRound: Sendable {
             ledger.beginShutdown(scope.domains[0])
             await scope.scope.shutdown(grace: .zero)
         }
+        // A shutdown that another thread began may still be at work in a scope within.
+        for scope in scopes { await scope.scope.shutdown(grace: .zero) }
         // Few calls may all have missed a shutdown: these do not.
         var random = SeededGenerator(seed: seed)
         for _ in 0..<4 { start(&random) }

@@ -82,6 +82,7 @@ struct SharedExchangeTests {
         }
         let calls = calls(provider, targets)
         await joined(8, provider)
+        await transport.sent.waitForCount(1)
         for index in transport.sent.elements.indices { await transport.release(index) }
         for call in calls { _ = await call.value }
         #expect(transport.sent.count == 1)

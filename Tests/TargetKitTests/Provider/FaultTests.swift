@@ -203,17 +203,12 @@ struct FaultTests {
         ]
     )
     func unreachable(address: String, kind: TargetKitError.Kind, code: URLError.Code) async throws {
-        let port = try ClosedPort()
-        let text =
-            switch address {
-            case "closed": port.baseURL.absoluteString
-            case "closed-ipv6": "http://[::1]:\(port.port)"
-            default: address
-            }
-        let base = try #require(URL(string: text))
+        let port = try ClosedPort(address == "closed-ipv6" ? .ipv6 : .ipv4)
+        let base = address.hasPrefix("closed") ? port.baseURL : try #require(URL(string: address))
         let error = try await #require(throws: TargetKitError.self) {
             try await Provider<TestTarget>(transport: CurlTransport.another()).request(TestTarget(base))
         }
+        withExtendedLifetime(port) {}
         #expect(error.stage == .transport)
         #expect(error.kind == kind)
         #expect((error.underlying as? URLError)?.code == code)

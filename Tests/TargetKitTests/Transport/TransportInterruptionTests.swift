@@ -76,7 +76,7 @@ struct TransportInterruptionTests {
     ) async throws -> TargetKitError {
         let scope = RequestScope()
         let options: CallOptions =
-            means == .timeout ? .setting(\.timeout, .wholeCall(.milliseconds(400))) : CallOptions()
+            means == .timeout ? .setting(\.timeout, .wholeCall(.seconds(3))) : CallOptions()
         let provider = Provider<TestTarget>(transport: transport, plugins: plugins, options: options, scope: scope)
         let target = TestTarget(.example)
         let handle =

@@ -86,7 +86,7 @@ struct HostileDownloadTests {
         }
         let target = target(server, isResumable ? nil : .file(file))
         let error = try await #require(throws: TargetKitError.self) {
-            try await provider.request(target, options: .setting(\.timeout, .exchange(.seconds(5))))
+            try await provider.request(target, options: .setting(\.timeout, .exchange(.seconds(10))))
         }
         #expect(error.kind == .timedOut)
         #expect(folder.names.count == (isResumable ? 2 : 0))

@@ -198,7 +198,7 @@ struct TransferOutageTests {
         #expect(transport.begun.count == 6)
     }
 
-    @Test("A transfer costs the same however many the queue has")
+    @Test("A transfer costs the same however many the queue has", .alone)
     func cost() async throws {
         /// The time of the last transfers of a queue, each with a task that waits for it.
         func time(_ count: Int) async throws -> Duration {

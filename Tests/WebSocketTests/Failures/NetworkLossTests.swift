@@ -33,7 +33,7 @@ private enum OwnNetwork {
     }
 }
 
-@Suite("A network without a route", .serialized, .timeLimit(.minutes(3)))
+@Suite("A network without a route", .serialized, .throttled, .timeLimit(.minutes(3)))
 struct NetworkLossTests {
     @Test(
         "WebSockets notice it, and continue when it is back",
@@ -71,13 +71,13 @@ struct NetworkLossTests {
         var backoff = WebSocketReconnection.backoff(RetryPolicy(attempts: .max), reachability: nil)
         backoff.share = { 0.1 }
         // Packets are lost in silence, also those of handshakes.
-        let options = CallOptions.heartbeat(every: .milliseconds(20), timeout: .milliseconds(300))
-            .setting(\.timeout, .exchange(.milliseconds(300)))
+        let options = CallOptions.heartbeat(every: .milliseconds(20), timeout: .seconds(3))
+            .setting(\.timeout, .exchange(.seconds(3)))
         let socket = provider.webSocket(Feed(baseURL: server.baseURL), reconnecting: backoff, options: options)
-        var states = socket.states.makeAsyncIterator()
         var messages = socket.messages.makeAsyncIterator()
         try await socket.send("before")
         #expect(try await messages.next() == .text("before"))
+        var states = socket.states.makeAsyncIterator()
         let port = try #require(server.baseURL.port)
         var names = try OpenSockets.names(to: port)
         try OwnNetwork.turn("down")

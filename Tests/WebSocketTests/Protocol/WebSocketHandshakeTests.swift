@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 @testable import TargetKitWebSocket
@@ -9,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The opening handshake")
+@Suite("The opening handshake", .throttled)
 struct WebSocketHandshakeTests {
     /// Always the same number.
     private struct Constant: RandomNumberGenerator {

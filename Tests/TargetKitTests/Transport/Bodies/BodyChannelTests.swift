@@ -71,10 +71,10 @@ struct BodyChannelTests {
         let give = { (count: Int) in [UInt8](repeating: 7, count: count).withUnsafeBytes { channel.receive($0) } }
         if isReaderWaiting {
             let reading = Task { [try await next(), try await next()] }
-            while !channel.isReaderWaiting { await Task.yield() }
+            while !Task.isCancelled, !channel.isReaderWaiting { await Task.yield() }
             for count in [4, 3, 2] { #expect(give(count)) }
             channel.flush()
-            while channel.readByteCount < 9 { await Task.yield() }
+            while !Task.isCancelled, channel.readByteCount < 9 { await Task.yield() }
             #expect(give(1))
             // The end passes on what has not been flushed.
             channel.finish(.success(()))
@@ -90,7 +90,7 @@ struct BodyChannelTests {
     func roomForReader() async throws {
         let give = { (count: Int) in [UInt8](repeating: 7, count: count).withUnsafeBytes { channel.receive($0) } }
         let reading = Task { try await next() }
-        while !channel.isReaderWaiting { await Task.yield() }
+        while !Task.isCancelled, !channel.isReaderWaiting { await Task.yield() }
         #expect(give(10))
         #expect(give(6))
         #expect(try await reading.value == 10)
@@ -104,7 +104,7 @@ struct BodyChannelTests {
     @Test("A waiting reader gets the next piece, which does not count toward the limit, and then the end")
     func waits() async throws {
         let reading = Task { [try await next(), try await next(), try await next()] }
-        while !channel.isReaderWaiting { await Task.yield() }
+        while !Task.isCancelled, !channel.isReaderWaiting { await Task.yield() }
         #expect(channel.keep(piece(1_000)))
         #expect(channel.keep(Data()))
         channel.finish(.success(()))
@@ -144,9 +144,9 @@ struct BodyChannelTests {
     /// Starts to drain the channel, and waits until the receiver has what is there.
     private func drain(into receiver: Receiver, expecting count: Int) async -> Task<Void, any Error> {
         let drain = Task { [channel, resumed] in try await channel.drain(into: receiver) { resumed.add() } }
-        while !receiver.hasBegun || receiver.count < count { await Task.yield() }
+        while !Task.isCancelled, !receiver.hasBegun || receiver.count < count { await Task.yield() }
         // Until the receiver is connected, the channel stores what arrives.
-        while channel.isPaused { await Task.yield() }
+        while !Task.isCancelled, channel.isPaused { await Task.yield() }
         return drain
     }
 
@@ -157,6 +157,8 @@ struct BodyChannelTests {
         #expect(give(12))
         #expect(!give(1))
         let drain = await drain(into: receiver, expecting: 12)
+        // The channel is no longer paused a moment before it says so.
+        try await resumed.wait(for: 1)
         #expect(resumed.value == 1)
         while receiver.count < 40 { #expect(give(1)) }
         #expect(!give(1))
@@ -175,7 +177,7 @@ struct BodyChannelTests {
             channel.finish(.failure(Broken()))
         } else {
             let bytes: [UInt8] = [0xFF]
-            while bytes.withUnsafeBytes({ channel.receive($0) }) { await Task.yield() }
+            while !Task.isCancelled, bytes.withUnsafeBytes({ channel.receive($0) }) { await Task.yield() }
         }
         await #expect(throws: Broken.self) { try await drain.value }
     }

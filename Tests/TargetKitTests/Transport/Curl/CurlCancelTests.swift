@@ -89,7 +89,8 @@ struct CurlCancelTests {
         for task in tasks { task.cancel() }
         for task in tasks { #expect(await task.value == .cancelled) }
         #expect(server.headCount < 1000)
-        await server.waitForConnections(closed: server.connectionCount)
+        // A connection may be accepted after its calls have ended.
+        while !Task.isCancelled, server.openConnectionCount > 0 { await Task.yield() }
         #expect(server.openConnectionCount == 0)
     }
 

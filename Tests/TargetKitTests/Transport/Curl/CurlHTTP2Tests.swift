@@ -65,7 +65,10 @@ struct CurlHTTP2Tests {
             progress: { if $0.direction == .download { steps.yield($0.completed) } }
         )
         let request = try call.request(to: server.baseURL)
-        let response = Task { try await transport.send(request) }
+        let response = Task {
+            defer { steps.finish() }
+            return try await transport.send(request)
+        }
         await server.answer(([.settings, .settingsReceived] + frames).map(\.bytes).reduce(Data(), +), to: Self.mark)
         for await received in progress where received >= 4 { break }
         return Opened(server: server, response: response, progress: progress)
@@ -88,7 +91,7 @@ struct CurlHTTP2Tests {
         "An early response is not a success if the server reports an error, or nothing"
     )
     func unread() async throws {
-        let silent = try await open(uploading: 1 << 20, timeout: .seconds(3), .head(length: 8), .data("part"))
+        let silent = try await open(uploading: 1 << 20, timeout: .seconds(10), .head(length: 8), .data("part"))
         let timeout = await #expect(throws: URLError.self) { try await silent.rest(.data("fine", isLast: true)) }
         #expect(timeout?.code == .timedOut)
         #expect(timeout?.localizedDescription.contains("of \(1 << 20) bytes") == true)

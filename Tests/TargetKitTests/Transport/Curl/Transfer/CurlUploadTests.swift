@@ -62,8 +62,8 @@ struct CurlUploadTests {
             .head(status: 200, headers: ["Content-Length": "4"]), .text("fine"), .stopReading, .hang,
         ])
         var configuration = CurlTransport.Configuration.patient
-        configuration.idleTimeout = .seconds(3)
-        for timeout in [nil, Duration.seconds(3)] {
+        configuration.idleTimeout = .seconds(10)
+        for timeout in [nil, Duration.seconds(10)] {
             let call = TestCall(method: "POST", body: .data(Self.large), timeout: timeout)
             let error = await #expect(throws: URLError.self) {
                 try await call.send(to: server, with: CurlTransport(configuration: configuration))
