@@ -123,9 +123,9 @@ extension TransportConformance {
     }
 
     static func expectCancelled(_ call: Task<Void, any Error>) async throws {
-        let result = await Deadline.value(.seconds(5)) { await call.result }
+        let result = await Deadline.value(.seconds(20)) { await call.result }
         switch result {
-        case nil: throw ExpectationFailure("the call didn't end within 5 seconds after it was cancelled")
+        case nil: throw ExpectationFailure("the call didn't end within 20 seconds after it was cancelled")
         case .success?: throw ExpectationFailure("the call returned a response although it was cancelled")
         case .failure(let error)?:
             try expect(isCancellation(error), text: "the error was \(error), expected a cancellation")

@@ -134,6 +134,6 @@ extension TransportConformance {
         try await call.expectFailure(.timedOut, at: server, with: transport)
         let taken = ContinuousClock.now - start
         try expect(taken >= .milliseconds(295), text: "it ended after \(taken), before the timeout")
-        try expect(taken < .seconds(10), text: "it ended after \(taken), long after the timeout")
+        try expect(taken < .seconds(25), text: "it ended after \(taken), long after the timeout")
     }
 }

@@ -16,7 +16,7 @@ import Testing
 struct EndingTests {
     @Test("Half a second is a timeout, before the head and within the body", arguments: Engine.allCases)
     func timeout(engine: Engine) async throws {
-        for path in ["/delay/5", "/drip?duration=900&numbytes=900&delay=0"] {
+        for path in ["/delay/10", "/drip?duration=900&numbytes=900&delay=0"] {
             let call = ServerCall.httpbin(.get, "\(raw: path)").with {
                 $0.options.timeout = .exchange(.milliseconds(500))
             }

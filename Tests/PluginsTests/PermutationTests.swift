@@ -99,7 +99,8 @@ private struct PermutationRun: Equatable {
         let (lines, events) = (Recorder<String>(), Recorder<String>())
         let authentication = AuthenticationPlugin(
             authenticator: TokenAuthenticator(renew: { try server.renew($0) }),
-            store: MemoryCredentialStore(Token(1))
+            store: MemoryCredentialStore(Token(1)),
+            clock: ManualClock()
         ) { _ in
             events.append("session ended")
         }

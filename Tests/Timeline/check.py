@@ -249,9 +249,10 @@ class Events:
         self.streams[-1].put(text.encode())
 
     def close(self):
+        # First, so that no stream is opened again.
+        self.server.shutdown()
         for stream in self.streams:
             stream.put(None)
-        self.server.shutdown()
 
 
 def check_live(browser, folder):

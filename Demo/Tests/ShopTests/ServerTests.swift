@@ -31,14 +31,15 @@ struct ServerTests {
     func latency() async throws {
         try await serve { server in
             let catalog = client(server).catalog
-            var times: [Duration] = []
-            // The acknowledgement would delay all but the first ones, so one that is faster suffices.
-            for _ in 1...21 {
+            // The acknowledgement would delay all but the first ones, so one that is faster suffices. On a busy machine it
+            // may be the first after many.
+            var isFast = false
+            for number in 1...300 where !isFast {
                 let start = ContinuousClock.now
                 _ = try await catalog.request(.product(id: "sencha"))
-                times.append(start.duration(to: .now))
+                isFast = number > 11 && start.duration(to: .now) < .milliseconds(30)
             }
-            #expect(times.suffix(10).min() ?? .seconds(1) < .milliseconds(30))
+            #expect(isFast)
         }
     }
 

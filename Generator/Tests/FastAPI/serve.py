@@ -46,7 +46,7 @@ async def main() -> None:
     listeners = [listener(options.port and options.port + number) for number in range(len(APPS))]
     if options.until_eof:
         threading.Thread(target=end_with_input, daemon=True).start()
-    servers = [uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off")) for app in APPS.values()]
+    servers = [uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", timeout_keep_alive=60)) for app in APPS.values()]
     print(json.dumps({name: found.getsockname()[1] for name, found in zip(APPS, listeners)}), flush=True)
     await asyncio.gather(*(server.serve(sockets=[found]) for server, found in zip(servers, listeners)))
 

@@ -22,8 +22,13 @@ extension ManualClock {
         let start = now
         try await settle()
         for _ in 0..<max(0, limit) {
-            let step = advanceAndCount()
-            guard step.resumed > 0 else { return start.duration(to: now) }
+            var next = advanceAndCount(whileCallsRest: true)
+            // A call began after the clock had settled.
+            while next == nil {
+                try await settle()
+                next = advanceAndCount(whileCallsRest: true)
+            }
+            guard let step = next, step.resumed > 0 else { return start.duration(to: now) }
             try await settle(after: step)
         }
         let remaining = remainingSleeps

@@ -147,12 +147,15 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// - Returns: The duration by which the time was moved.
     @discardableResult
     public func advanceToNextDeadline() -> Duration {
-        advanceAndCount().duration
+        advanceAndCount()?.duration ?? .zero
     }
 
     /// Moves the time to the earliest deadline, and returns the result.
-    func advanceAndCount() -> Step {
-        let (due, step) = state.withLock { state -> ([Continuation], Step) in
+    ///
+    /// - Parameter isCareful: Whether the time stays as it is, and the result is `nil`, while a call is at work.
+    func advanceAndCount(whileCallsRest isCareful: Bool = false) -> Step? {
+        let (due, step) = state.withLock { state -> ([Continuation], Step?) in
+            if isCareful, !state.callsAtWork.isEmpty { return ([], nil) }
             var step = Step(startedSleeps: state.startedSleepCount, endedCalls: state.calls.endedCount)
             guard let deadline = state.sleepers.conditions.map(\.deadline).min() else { return ([], step) }
             let due = state.sleepers.conditions.filter { $0.deadline <= deadline }
