@@ -85,7 +85,8 @@ extension Call {
             result.response,
             to: result.request,
             after: result.redirects,
-            in: context,
+            of: context.target,
+            decoder: context.options.decoder,
             isStream: kind.isStream
         )
         .filter(result.validation ?? reception.validation ?? context.target.validation)

@@ -167,6 +167,15 @@ public struct RequestContext: Sendable {
     }
 }
 
+extension Response {
+    /// Creates the response of a call from a transport's response, for a plugin that replaces a failure.
+    ///
+    /// - Throws: `URLError(.cannotParseResponse)` if the body is a stream.
+    public init(_ response: TransportResponse, to request: TransportRequest, of context: RequestContext) throws {
+        try self.init(response, to: request.urlRequest, of: context.target, decoder: context.options.decoder)
+    }
+}
+
 extension RequestContext: RedactedDescription {
     /// The call, its attempt, and its target without associated values, which may be secrets.
     package var redactedDescription: String { "call \(id), attempt \(attempt), \(target.name)" }

@@ -56,7 +56,8 @@ public struct Response: Sendable {
         _ response: TransportResponse,
         to request: URLRequest,
         after redirects: [Redirect] = [],
-        in context: RequestContext,
+        of target: any TargetType,
+        decoder: JSONDecoder?,
         isStream: Bool = false
     ) throws {
         statusCode = response.head.statusCode
@@ -82,20 +83,13 @@ public struct Response: Sendable {
                 redirects: redirects,
                 file: file,
                 metrics: response.metrics,
-                target: context.target,
+                target: target,
                 body: stream,
-                decoder: context.options.decoder,
+                decoder: decoder,
                 isSample: response.isSample,
                 origin: response.origin
             )
         )
-    }
-
-    /// Creates the response of a call from a transport's response, for a plugin that replaces a failure.
-    ///
-    /// - Throws: `URLError(.cannotParseResponse)` if the body is a stream.
-    public init(_ response: TransportResponse, to request: TransportRequest, of context: RequestContext) throws {
-        try self.init(response, to: request.urlRequest, in: context)
     }
 
     private func with(_ change: (inout Fields) -> Void) -> Response {

@@ -106,7 +106,8 @@ final class ShopApp: Sendable {
                 CircuitBreakerPlugin(clock: clock),
                 WaitsForConnectivityPlugin(reachability, timeout: .seconds(5), clock: clock),
                 LoadingPlugin(clock: clock) { _ in },
-                NetworkLoggerPlugin(level: .basic, clock: clock, output: { _ in }), EndPlugin(server: server, ends: ends),
+                NetworkLoggerPlugin(level: .basic, clock: clock, output: { _ in }),
+                EndPlugin(server: server, ends: ends),
             ],
             clock: clock
         )
