@@ -100,6 +100,7 @@ package struct SecretPlace: Sendable, CustomTestStringConvertible {
         header("Location, relative") { ("Location", "/cb?\($0)=\($1)") },
         header("Location, in the fragment") { ("Location", "https://h.example/cb#\($0)=\($1)") },
         header("Link") { ("Link", "<https://h.example/?page=2&\($0)=\($1)>; rel=\"next\", </?\($0)=\($1)>; rel=last") },
+        header("Link, the user") { ("Link", "<https://\($0):\($1)@h.example/?page=2>; rel=\"next\"") },
         header("Referer") { ("Referer", "https://u:\($1)@h.example/?\($0)=\($1)") },
         header("Refresh") { ("Refresh", "0; url=/next?\($0)=\($1)") },
         header("parameters of a field") { ("X-Debug", "a=1; \($0)=\($1); b=2") },
@@ -193,6 +194,10 @@ package struct SecretPlace: Sendable, CustomTestStringConvertible {
         body("a dictionary of Python", type: "text/plain") { "{'a': 1, '\($0)': '\($1)'}" },
         body("a hash of Ruby", type: "text/plain") { "{\"a\"=>1, '\($0)' => '\($1)', \($0): \"\($1)\"}" },
         body("a URL in a text", type: "text/plain") { "see https://u:\($1)@h.example/?\($0)=\($1)." },
+        body("a URL between angle brackets", type: "text/plain") { "see <https://u:\($1)@h.example/a?\($0)=\($1)>" },
+        body("a JSON Web Token between angle brackets", type: "text/plain") {
+            "see <eyJhbGciOiJub25lIn0.\($1)\($0.count).x>"
+        },
         body("credentials in a text", type: "text/plain") { "refused Bearer \($1)\($0.count)" },
     ]
 }

@@ -131,9 +131,9 @@ final class HARArchive: Sendable {
         }
     }
 
-    /// Replaces an entry. Does nothing if the entry is in an older file.
-    func replace(_ entry: Data, id: String, isOpen: Bool) throws(Failure) {
-        guard let place = state.withLock({ $0.places.last { $0.id == id } }) else { return }
+    /// Replaces an entry. Returns `false` if the entry is in an older file.
+    func replace(_ entry: Data, id: String, isOpen: Bool) throws(Failure) -> Bool {
+        guard let place = state.withLock({ $0.places.last { $0.id == id } }) else { return false }
         guard let rest = Self.read(descriptor, from: place.end, count: size - place.end),
             let old = Self.read(descriptor, from: place.start, count: place.count)
         else { throw Failure(of: "read") }
@@ -147,6 +147,7 @@ final class HARArchive: Sendable {
                 state.places[index].isOpen = isOpen
             }
         }
+        return true
     }
 
     /// Replaces the bytes after a position. If that fails, restores the previous bytes.

@@ -112,9 +112,9 @@ final class HARWriter: Sendable {
                 return state.droppedCount
             }
             do throws(HARArchive.Failure) {
-                try write(entry, droppedCount: droppedCount)
+                let isWritten = try write(entry, droppedCount: droppedCount)
                 state.withLock { state in
-                    state.droppedCount -= droppedCount
+                    if isWritten { state.droppedCount -= droppedCount }
                     state.hasFailed = false
                 }
             } catch {
@@ -127,20 +127,23 @@ final class HARWriter: Sendable {
         await queue.run {}
     }
 
-    private func write(_ entry: HAREntry, droppedCount: Int) throws(HARArchive.Failure) {
+    /// Writes an entry with the number of entries that were dropped before it. Returns `false` if it updates an entry
+    /// that is in an older file.
+    private func write(_ entry: HAREntry, droppedCount: Int) throws(HARArchive.Failure) -> Bool {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        guard var bytes = try? encoder.encode(entry) else { return }
+        guard var bytes = try? encoder.encode(entry) else { return false }
         if droppedCount > 0 {
             bytes.removeLast()
             bytes += Data(",\"_dropped\":\(droppedCount)}".utf8)
         }
-        let archive = try openedArchive(for: bytes.count)
+        // An update stays in the file of its entry, which may grow beyond the limit by it.
         if entry.isUpdate {
-            try archive.replace(bytes, id: entry.id, isOpen: entry.isOpen)
-        } else {
-            try archive.append(bytes, id: entry.id, isOpen: entry.isOpen)
+            guard let archive = state.withLock(\.archive), archive.isAt(file) else { return false }
+            return try archive.replace(bytes, id: entry.id, isOpen: entry.isOpen)
         }
+        try openedArchive(for: bytes.count).append(bytes, id: entry.id, isOpen: entry.isOpen)
+        return true
     }
 
     /// The open file. A new one is created if the file is full, or was moved or removed.

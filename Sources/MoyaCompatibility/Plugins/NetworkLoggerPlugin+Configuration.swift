@@ -122,8 +122,8 @@ extension NetworkLoggerPlugin.Configuration {
 
         /// Returns the text of a body, without the values of fields such as `password` and `token`.
         public static func defaultDataFormatter(_ data: Data) -> String {
-            guard let text = String(data: data, encoding: .utf8) else { return "## Cannot map data to String ##" }
-            return TextRedactor.redacted(text, by: Redaction())
+            guard String(data: data, encoding: .utf8) != nil else { return "## Cannot map data to String ##" }
+            return String(decoding: Redaction().body(data, contentType: nil), as: UTF8.self)
         }
 
         /// Returns a line: `Moya_Logger: [date] identifier: message`.

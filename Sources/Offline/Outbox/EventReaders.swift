@@ -39,6 +39,15 @@ final class EventReaders<Event: Sendable>: Sendable {
         }
     }
 
+    /// Removes the events that are stored for the first reader.
+    func removeEarly() {
+        // Released outside the lock.
+        _ = state.withLock { state in
+            defer { state.early = [] }
+            return state.early
+        }
+    }
+
     func stream() -> AsyncStream<Event> {
         let (stream, reader) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
         let (number, isFinished) = state.withLock { state in

@@ -142,7 +142,9 @@ extension OfflineOutbox {
     private func newCall(of target: Target) -> StoredCall {
         let resolved = provider.options(options, of: target)
         let policy = resolved.outboxPolicy
-        let own = resolved.idempotencyKey ?? resolved.headers[.idempotencyKey] ?? target.headers[.idempotencyKey]
+        let keys = [resolved.idempotencyKey, resolved.headers[.idempotencyKey], target.headers[.idempotencyKey]]
+        // An empty key isn't sent.
+        let own = keys.compactMap(\.self).first { !$0.allSatisfy(\.isWhitespace) }
         return StoredCall(
             target: "",
             key: own ?? (policy == .ifUnsent ? nil : UUID().uuidString),

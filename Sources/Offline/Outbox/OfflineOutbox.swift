@@ -140,6 +140,8 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
             let tasks = update { content -> [Task<Result<Response, TargetKitError>, Never>] in
                 guard content.account != newValue else { return [] }
                 content.account = newValue
+                // The first reader must not receive those of the account before.
+                readers.removeEarly()
                 content.epoch += 1
                 content.unauthorized = nil
                 content.delays.removeAll()

@@ -35,12 +35,12 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
 extension OutboxContent {
     /// The entries of the account, in order.
     var entries: [OutboxEntry<Target>] {
-        items.all.filter { $0.call.account == account }.compactMap(entry)
+        items.all.compactMap(entry)
     }
 
-    /// The public value of an entry; `nil` if this version of the app can't decode it.
+    /// The public value of an entry; `nil` if it belongs to another account, or this version of the app can't decode it.
     func entry(_ item: OutboxItems<Target>.Item) -> OutboxEntry<Target>? {
-        guard let target = item.target else { return nil }
+        guard item.call.account == account, let target = item.target else { return nil }
         return OutboxEntry(
             id: item.id,
             target: target,

@@ -23,8 +23,10 @@ import FoundationNetworking
 public struct CookiePlugin: Plugin {
     /// The cookies that this plugin added to the request of an attempt.
     private struct Added: Sendable {
-        /// The value of the field; `nil` if there were none for the URL.
+        /// The value of the field; `nil` if there were none for the URL, or the request has its own.
         let field: String?
+        /// The state of the store when the request was prepared.
+        let generation: Int
         /// Whether the request was sent. Later requests of the attempt are redirects.
         var isSent = false
     }
@@ -47,12 +49,10 @@ public struct CookiePlugin: Plugin {
 
     /// Adds the cookies for the request's URL.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard request.value(forHTTPHeaderField: "Cookie") == nil else {
-            context[added] = nil
-            return request
-        }
-        let field = request.url.flatMap(store.header)
-        context[added] = Added(field: field)
+        let isOwn = request.value(forHTTPHeaderField: "Cookie") != nil
+        let generation = store.generation
+        let field = isOwn ? nil : request.url.flatMap(store.header)
+        context[added] = Added(field: field, generation: generation)
         guard let field else { return request }
         var request = request
         request.setValue(field, forHTTPHeaderField: "Cookie")
@@ -70,7 +70,7 @@ public struct CookiePlugin: Plugin {
         let request = updated(request, context: context)
         let response = try await next(request)
         guard !response.origin.isCache, let url = (response.request ?? request.urlRequest).url else { return response }
-        store.store(response.head.headers.values(for: .setCookie), from: url)
+        store.store(response.head.headers.values(for: .setCookie), from: url, generation: context[added]?.generation)
         return response
     }
 

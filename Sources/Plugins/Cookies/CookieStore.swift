@@ -25,6 +25,8 @@ import TargetKit
 public final class CookieStore: Sendable {
     struct State: Sendable {
         var jar = CookieJar()
+        /// The number of times that all cookies were removed.
+        var generation = 0
         var isWriting = false
     }
 
@@ -89,11 +91,22 @@ public final class CookieStore: Sendable {
     ///   - setCookieFields: The values of the `Set-Cookie` fields, which must not be joined.
     ///   - url: The URL of the request.
     public func store(_ setCookieFields: [String], from url: URL) {
+        store(setCookieFields, from: url, generation: nil)
+    }
+
+    /// Changes when all cookies are removed.
+    var generation: Int { state.withLock(\.generation) }
+
+    /// Stores the cookies that a response sets, unless all cookies have been removed since its request was prepared.
+    ///
+    /// - Parameter generation: The ``generation`` at that time; `nil` if the response isn't to a request of before.
+    func store(_ setCookieFields: [String], from url: URL, generation: Int?) {
         guard !setCookieFields.isEmpty, let origin = CookieOrigin(url) else { return }
         let time = now()
         let cookies = setCookieFields.compactMap { SetCookieField($0)?.cookie(from: origin, at: time) }
         guard !cookies.isEmpty else { return }
         state.withLock { state in
+            guard generation == nil || generation == state.generation else { return }
             for cookie in cookies where origin.isSecure || !state.jar.wouldHideSecureCookie(cookie, at: time) {
                 state.jar.insert(cookie, keepingCreation: true, at: time)
             }
@@ -124,9 +137,13 @@ public final class CookieStore: Sendable {
         writeChanges()
     }
 
-    /// Removes all cookies, for example when the user signs out.
+    /// Removes all cookies, for example when the user signs out. The cookies in responses to requests that were prepared
+    /// before are ignored.
     public func removeAll() {
-        state.withLock { $0.jar.removeAll() }
+        state.withLock { state in
+            state.generation += 1
+            state.jar.removeAll()
+        }
         writeChanges()
     }
 }

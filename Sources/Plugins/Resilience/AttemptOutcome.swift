@@ -35,7 +35,7 @@ package struct AttemptOutcome {
         isInterrupted = error?.stage == .cancelled || isOverdue
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
-        wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
+        wasRedirected = failure?.userInfo[FailureMark.redirects] != nil || error?.isBehindRedirect == true
     }
 
     /// Whether the exchange failed after the requested URL responded with a redirect. If the failure has another URL,
@@ -52,6 +52,12 @@ package struct AttemptOutcome {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
     }
+}
+
+extension Response {
+    /// Whether a redirect that can change the method to GET was followed, after which the server has processed the
+    /// call's request (RFC 9110 §15.4).
+    package var isAfterProcessing: Bool { redirects.contains { (301...303).contains($0.statusCode) } }
 }
 
 extension Result<Response, TargetKitError> {

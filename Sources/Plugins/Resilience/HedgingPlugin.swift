@@ -90,7 +90,8 @@ public struct HedgingPlugin: Plugin {
 
     /// Performs one exchange, with one or two requests.
     ///
-    /// - Throws: The error of the exchange. If both requests fail, the first error.
+    /// - Throws: The error of the exchange. If both requests fail, the first error of one that may have reached the
+    ///   server, or else the last error.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -138,7 +139,8 @@ public struct HedgingPlugin: Plugin {
                 case .ended(.success(let response)): return .success(response)
                 case .ended(.failure(let error)):
                     inFlight -= 1
-                    failure = failure ?? error
+                    // The call's error says whether the server may have processed the request.
+                    failure = failure.map { Self.isUnsent($0) ? error : $0 } ?? error
                     if inFlight == 0 { return .failure(failure ?? error) }
                 case .delayEnded:
                     guard !Task.isCancelled, counter.takeRepetition(in: scope) else { continue }
@@ -151,6 +153,13 @@ public struct HedgingPlugin: Plugin {
             return .failure(failure ?? CancellationError())
         }
         return try result.get()
+    }
+
+    /// Whether the request of a failure can't have reached the server.
+    private static func isUnsent(_ error: any Error) -> Bool {
+        if let error = error as? TargetKitError { return error.isUnsent }
+        guard let code = (error as? URLError)?.code else { return false }
+        return code == .notConnectedToInternet || ConnectionFailure.beforeSending.contains(code)
     }
 
     private func ended(_ request: TransportRequest, next: Exchange) async -> Event {

@@ -120,7 +120,9 @@ public struct HostFailoverPlugin: Plugin {
         var isSent = true
         defer { if isSent, context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current } }
         do {
-            return try await next(request)
+            let response = try await next(request)
+            if (301...303).contains(response.head.statusCode) { context[calls]?.isProcessed = true }
+            return response
         } catch let error as TargetKitError {
             isSent = false
             guard let refusal = error.underlying as? CircuitOpenError, var call = context[calls],
@@ -129,7 +131,7 @@ public struct HostFailoverPlugin: Plugin {
             if call.isProbe { context[probes]?.end(.failed) }
             call.refused()
             context[calls] = call
-            guard move(call, isSafe: true, context) else { throw error }
+            guard move(call, isSafe: !call.isProcessed || context.isRepeatable, context) else { throw error }
             // Doesn't end the call, because `retry` sends it to the next host.
             throw refusal
         }

@@ -14,6 +14,8 @@ struct HostPool: Sendable {
         fileprivate var failed: Set<Int> = []
         /// Whether a circuit breaker rejected an attempt.
         fileprivate var wasRefused = false
+        /// Whether the current attempt was redirected by a response after which the server has processed the request.
+        var isProcessed = false
         /// The host of the next attempt, after a failed one.
         fileprivate var next: Int?
 
@@ -53,7 +55,7 @@ struct HostPool: Sendable {
     mutating func nextAttempt(of call: Call, mayProbe: Bool, isAvailable: [Bool], at now: Duration) -> Call {
         leaveUnavailable(isAvailable, at: now)
         var call = call
-        call.isProbe = false
+        (call.isProbe, call.isProcessed) = (false, false)
         if let next = call.next {
             (call.host, call.next) = (next, nil)
         } else if mayProbe, isProbeDue(at: now), isAvailable[0], !call.failed.contains(0) {

@@ -17,9 +17,10 @@ extension TargetKitError {
     /// Whether no attempt of the call can have reached the server.
     package var isUnsent: Bool {
         guard previousAttempts.allSatisfy({ $0.statusCode == nil && $0.kind.isUnsent }) else { return false }
-        if stage == .request { return true }
         let outcome = AttemptOutcome(.failure(self))
-        return stage == .transport && response == nil && !outcome.isBehindRedirect
+        if outcome.isBehindRedirect { return false }
+        if stage == .request { return true }
+        return stage == .transport && response == nil
             && (kind == .offline || outcome.code.map(ConnectionFailure.beforeSending.contains) ?? false)
     }
 }

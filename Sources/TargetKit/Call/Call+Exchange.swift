@@ -205,6 +205,9 @@ extension Call {
             return try await performExchange(request, to: target)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
+        } catch var error as TargetKitError {
+            error.isBehindRedirect = true
+            throw error
         }
     }
 

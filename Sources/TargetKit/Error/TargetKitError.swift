@@ -55,6 +55,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var isHandled = false
         var isContinuable = false
         var isOfPlugin = false
+        var isBehindRedirect = false
         var hasEndedSession = false
         var previousAttempts: [FailedAttempt] = []
     }
@@ -115,6 +116,11 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     package internal(set) var isOfPlugin: Bool {
         get { fields.value.isOfPlugin }
         set { fields.value.isOfPlugin = newValue }
+    }
+    /// Whether a plugin refused the request of a redirect, so that the server has responded to the call's request.
+    package internal(set) var isBehindRedirect: Bool {
+        get { fields.value.isBehindRedirect }
+        set { fields.value.isBehindRedirect = newValue }
     }
     /// Whether an authentication plugin ended the session, whether the server rejected the credential by its status or
     /// by a code in the body.

@@ -92,7 +92,17 @@ extension Redaction {
 
     /// Whether query items, form fields, and members of a token request with that name are secret.
     package func isSecret(parameter name: some StringProtocol) -> Bool {
-        isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !visibleNames.contains("code"))
+        if isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !visibleNames.contains("code")) {
+            return true
+        }
+        return hasSecretPath(name)
+    }
+
+    /// Whether one of the names that were added is the name of a form's field, or a part of it: `account[iban]`.
+    private func hasSecretPath(_ name: some StringProtocol) -> Bool {
+        if names.isEmpty, paths.isEmpty { return false }
+        let path = Self.components(of: String(name))
+        return path.indices.contains { names.contains(path[$0]) || isSecret(path: Array(path[...$0])) }
     }
 
     /// Whether the field at that key path is secret.
@@ -189,10 +199,7 @@ extension Redaction {
         let isPlain = name.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         if isPlain, names.isEmpty, paths.isEmpty, usesRule, !SecretFields.isSecretParameter(utf8: name) { return false }
         let text = Self.decoded(name)
-        let path = Self.components(of: text)
-        if path.indices.contains(where: { names.contains(path[$0]) || isSecret(path: Array(path[...$0])) }) {
-            return true
-        }
+        if hasSecretPath(text) { return true }
         // A count, for example `tokens=12`.
         if text.hasSuffix("s"), !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) { return false }
         return isSecret(parameter: text)

@@ -98,6 +98,8 @@ extension TextRedactor {
         guard byte(at: start + 1)?.isPartOfTagName == true else { return nil }
         var place = bytes[(start + 1)...].firstIndex { !$0.isPartOfTagName } ?? bytes.count
         let name = Self.localName(bytes[(start + 1)..<place])
+        // `<https://…>` is a URL (RFC 3986, appendix C), and a JSON Web Token may stand between angle brackets too.
+        guard !name.isEmpty, !SecretFields.isJWT(bytes[(start + 1)..<place]) else { return nil }
         var attributes: [(name: String, value: String, range: Range<Int>)] = []
         while let byte = byte(at: place) {
             if byte == UInt8(ascii: ">") {

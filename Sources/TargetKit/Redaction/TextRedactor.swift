@@ -158,7 +158,8 @@ extension TextRedactor {
         if name.utf8.contains(UInt8(ascii: "%")) { name = name.removingPercentEncoding ?? name }
         // Matches `code=` in a query; elsewhere, it can be any code.
         let before = range.lowerBound == 0 ? UInt8(ascii: "?") : bytes[range.lowerBound - 1]
-        let isParameter = separator == UInt8(ascii: "=") && "?&#".utf8.contains(before)
+        let isField = separator == UInt8(ascii: "=") && "?&#".utf8.contains(before)
+        let isParameter = isField || name.utf8.contains(UInt8(ascii: "["))
         return isParameter ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)
     }
 

@@ -60,7 +60,13 @@ extension Response {
             guard let keyPath, !keyPath.isEmpty else {
                 return try Self.value(type, from: payload, using: self.decoder(decoder))
             }
-            return try Self.value(type, from: try JSONPath(keyPath).value(in: payload), using: self.decoder(decoder))
+            let path = JSONPath(keyPath)
+            let bytes = try path.value(in: payload)
+            do {
+                return try Self.value(type, from: bytes, using: self.decoder(decoder))
+            } catch let error as DecodingError {
+                throw error.below(path.keys)
+            }
         } catch {
             throw decodingError((error as? DecodingError)?.below(envelope.valueKeys) ?? error)
         }

@@ -61,7 +61,10 @@ struct ConditionedTransport: Transport {
         losesConnection: Bool
     ) async throws -> TransportResponse {
         var sent = sent
-        if case .stream = sent.destination {} else { sent.destination = .stream(buffer: 256 << 10) }
+        switch sent.destination {
+        case .stream: break
+        default: sent.destination = transport.streamsResponses ? .stream(buffer: 256 << 10) : .memory()
+        }
         var response = try await transport.send(sent)
         let body = SlowBody(
             response,

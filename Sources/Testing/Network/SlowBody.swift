@@ -11,7 +11,7 @@ final class SlowBody: Sendable {
     private let timer: TransferTimer
     private let progress: (@Sendable (TransferProgress) -> Void)?
     private let total: Int64?
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     private struct State: Sendable {
         /// The bytes that were read from the transport, but not returned yet.
@@ -19,7 +19,7 @@ final class SlowBody: Sendable {
         var completed: Int64 = 0
         var isAtEnd = false
 
-        init(_ rest: Data = Data()) { self.rest = rest }
+        init(_ rest: Data) { self.rest = rest }
     }
 
     init(
@@ -30,7 +30,12 @@ final class SlowBody: Sendable {
         timer: TransferTimer,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) {
-        if case .stream(let body) = response.body { self.body = body } else { body = nil }
+        switch response.body {
+        case .stream(let body): (self.body, state) = (body, Locked(State(Data())))
+        // A transport can return the whole body, whatever the destination is.
+        case .data(let data): (body, state) = (nil, Locked(State(data)))
+        case .file, .connection: (body, state) = (nil, Locked(State(Data())))
+        }
         self.conditions = conditions
         self.losesConnection = losesConnection
         self.budget = budget

@@ -32,17 +32,22 @@ struct SchemaPatterns {
         return expression
     }
 
-    /// Converts a pattern to ICU's syntax: `\d` and `\w` match ASCII, `$` matches only the end, and `[` in a class is a
-    /// character.
+    /// Converts a pattern to ICU's syntax: `\d` and `\w` match ASCII, `$` matches only the end, and in a class, `[` and
+    /// a `-` beside an escape for several characters are characters (ECMA-262, B.1.2.8).
     static func translated(_ pattern: String) -> String {
         var result = ""
         var isClass = false
-        var characters = pattern.unicodeScalars.makeIterator()
-        while let character = characters.next() {
+        /// Whether the last element of a class stands for several characters.
+        var isAfterSet = false
+        var rest = Substring(pattern).unicodeScalars
+        while let character = rest.popFirst() {
+            defer { if character != "\\" { isAfterSet = false } }
             switch character {
             case "\\":
-                guard let escaped = characters.next() else { return result + "\\" }
+                guard let escaped = rest.popFirst() else { return result + "\\" }
                 result += Self.escape(escaped, isClass: isClass)
+                isAfterSet = Self.sets.contains(escaped)
+            case "-" where isClass && (isAfterSet || Self.startsWithSet(rest)): result += "\\-"
             case "[" where isClass: result += "\\["
             case "[":
                 isClass = true
@@ -56,6 +61,12 @@ struct SchemaPatterns {
             }
         }
         return result
+    }
+
+    private static let sets: Set<Unicode.Scalar> = ["d", "D", "w", "W", "s", "S"]
+
+    private static func startsWithSet(_ text: Substring.UnicodeScalarView) -> Bool {
+        text.first == "\\" && text.dropFirst().first.map(sets.contains) == true
     }
 
     private static func escape(_ character: Unicode.Scalar, isClass: Bool) -> String {

@@ -71,6 +71,23 @@ struct HARFileTests {
         #expect(entries[2]["_failure"].string == "decoding")
     }
 
+    @Test("An entry is updated where it is, even if the file has reached its size")
+    func updateAtLimit() async throws {
+        let file = file(sizeLimit: 3_000)
+        let sample = SampleResponse.response(status: 200, data: Data(repeating: 0x61, count: 1_000))
+        await #expect(throws: TargetKitError.self) {
+            try await Provider<PluginTarget>.stubbed(HARPlugin(to: file))
+                .request(PluginTarget(sampleResponse: sample), as: [Int].self)
+        }
+        await file.flush()
+        #expect(file.files.count == 1)
+        let entries = try entries(of: url)
+        #expect(entries.map { $0["_failure"].string } == ["decoding"])
+        let size = try #require(FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int)
+        // Otherwise, the test would pass without the change.
+        #expect((1_501..<3_000).contains(size), "\(size) bytes")
+    }
+
     @Test("An archive is continued, for example after a crash")
     func continued() async throws {
         await call(file())

@@ -191,6 +191,17 @@ struct PluginTests {
         #expect(command.hasSuffix("\"https://example.com/endpoint\""))
     }
 
+    @Test("The formatter of bodies redacts the secrets of a form with parts")
+    func secretParts() {
+        let parts = [("password", "hunter2"), ("place", "home")].map { name, value in
+            "--x\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        let text = NetworkLoggerPlugin.Configuration.Formatter
+            .defaultDataFormatter(Data((parts.joined() + "--x--\r\n").utf8))
+        #expect(text.contains("home"))
+        #expect(!text.contains("hunter2"))
+    }
+
     @Test(
         "No secret is logged",
         arguments: [

@@ -65,7 +65,7 @@ struct OfflineOutboxTests {
         #expect(try await outbox.send(Note(6)).statusCode == 200)
     }
 
-    @Test("sends each try of a call with the same key, from the first one on", arguments: [nil, "own"])
+    @Test("sends each try of a call with the same key, from the first one on", arguments: [nil, "own", "", " "])
     func key(own: String?) async throws {
         connectivity.set(online)
         server.answer(1, .failure(.networkConnectionLost), .failure(.timedOut), .status(503), .status(201))
@@ -75,7 +75,7 @@ struct OfflineOutboxTests {
         #expect(server.sent.count == 4)
         let keys = Set(server.sent.elements.map(\.key))
         #expect(keys.count == 1)
-        #expect(own == nil ? keys.first??.count == 36 : keys.first == own)
+        #expect(own == "own" ? keys.first == own : keys.first??.count == 36)
     }
 
     @Test("states why an entry waits, from the first attempt on")
@@ -356,6 +356,35 @@ struct OfflineOutboxTests {
         try await outbox.removeAll()
         let long = String(repeating: "x", count: 5 * size)
         await #expect(throws: OutboxError.full) { try await outbox.keep(Note(6).with { $0.text = long }) }
+    }
+
+    @Test("fails a call without a key that was processed before a redirect that a plugin refuses")
+    func refusedRedirect() async throws {
+        connectivity.set(online)
+        server.answer(1, .status(303, ["Location": "/receipt"]))
+        let limit = RateLimitPlugin(1, per: .seconds(3600), maximumWait: .zero, clock: clock)
+        let outbox = try outbox(plugins: [limit])
+        try await outbox.keep(Note(1, policy: .ifUnsent))
+        try await outbox.shows(["1 failed"], moving: clock)
+        #expect(server.numbers == [1])
+    }
+
+    @Test("reports the entries of its account, not those of the one before", arguments: [true, false])
+    func accountEvents(isSending: Bool) async throws {
+        if isSending { connectivity.set(online) }
+        server.answer(1, .hang)
+        let outbox = try outbox(account: "anna")
+        try await outbox.keep(Note(1))
+        if isSending { await server.sent.waitForCount(1) }
+        outbox.account = "bob"
+        try await outbox.keep(Note(2))
+        if isSending { try await outbox.shows([]) }
+        var events = outbox.events.makeAsyncIterator()
+        #expect(await events.next()?.target.number == 2)
+        if isSending {
+            #expect(await events.next()?.state.name == "sending")
+            #expect(await events.next()?.state.name == "sent 200")
+        }
     }
 
     @Test("sends a call without a key at most once")

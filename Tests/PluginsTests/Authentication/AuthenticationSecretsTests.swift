@@ -63,6 +63,23 @@ struct AuthenticationSecretsTests {
         #expect(server.requestCount == 4)
     }
 
+    @Test(
+        "A request that was processed before the redirect to a 401 is not sent again, and the next has a new credential",
+        arguments: [301, 302, 303, 307]
+    )
+    func processedBeforeRedirect(_ status: Int) async throws {
+        let server = try TestServer { request in
+            guard request.path == "/landing" else { return .redirect(to: "/landing", status: status) }
+            return .status(request.headers["Authorization"] == "Bearer token-2" ? 200 : 401)
+        }
+        let provider = Provider<PluginTarget>(plugins: [signOuts.plugin(TokenAuthenticator())])
+        let target = PluginTarget(baseURL: server.baseURL, method: .post)
+        #expect(try await provider.request(target).statusCode == (status == 307 ? 200 : 401))
+        #expect(server.requests.count { $0.path != "/landing" } == (status == 307 ? 2 : 1))
+        #expect(try await provider.request(target).statusCode == 200)
+        #expect(signOuts.count == 0)
+    }
+
     @Test("By default a refresh does not follow redirects", arguments: [302, 307])
     func refreshRedirect(_ status: Int) async throws {
         let other = try TestServer(response: .json(#"{"access_token":"stolen"}"#))

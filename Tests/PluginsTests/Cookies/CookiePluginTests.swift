@@ -29,6 +29,26 @@ struct CookiePluginTests {
         PluginTarget(baseURL: running.baseURL).with { $0.path = path }
     }
 
+    @Test("The response to a request from before removeAll() sets no cookies, and a later one does")
+    func lateCookies() async throws {
+        let (store, gate) = (CookieStore(), Gate())
+        store.store(["sid=anna; Path=/"], from: .shop)
+        let transport = StubTransport { _ in
+            await gate.wait()
+            return .response(status: 200, headers: ["Set-Cookie": "sid=new; Path=/"], data: Data())
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [CookiePlugin(store)])
+        let call = Task { try await provider.request(PluginTarget()) }
+        await gate.waitForArrivals()
+        store.removeAll()
+        store.store(["sid=bob; Path=/"], from: .shop)
+        gate.open()
+        _ = try await call.value
+        #expect(store.cookies(for: .shop).map(\.value) == ["bob"])
+        _ = try await provider.request(PluginTarget())
+        #expect(store.cookies(for: .shop).map(\.value) == ["new"])
+    }
+
     @Test("Without a store none are kept", arguments: Backend.allCases)
     func off(_ backend: Backend) async throws {
         let running = try server(backend)

@@ -57,6 +57,17 @@ struct RedactionTests {
         #expect(try await url("https://a.example/?q=x&token=y", own) == "https://a.example/?q=<redacted>&token=y")
     }
 
+    @Test("Names that are added are found within brackets")
+    func namesInBrackets() async {
+        var redaction = Redaction()
+        redaction.secretFields = ["iban", "user.address"]
+        let body = "account[iban]=DE89\nuser[address][0]=Mill\nuser[name]=Anna\n"
+        let target = PluginTarget(method: .post, task: .data(Data(body.utf8), contentType: "text/plain"))
+        let text = await LoggedLines(redaction: redaction)([.requestBody, .curl], target).joined()
+        #expect(text.contains("Anna"))
+        #expect(!text.contains("DE89") && !text.contains("Mill"))
+    }
+
     @Test(
         "Secret header fields are left out, in any letter case, on the way out and in",
         arguments: [

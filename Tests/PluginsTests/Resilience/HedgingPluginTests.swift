@@ -74,6 +74,22 @@ struct HedgingPluginTests {
         #expect(late.requests.count == 2)
     }
 
+    @Test("If both fail, the result is that of the request that may have arrived")
+    func failureThatSaysMore() async {
+        let gate = Gate()
+        let script = ScriptedTransport { _, index in
+            if index == 0 {
+                try await gate.waitUnlessCancelled()
+                return .error(.networkConnectionLost)
+            }
+            gate.open()
+            return .error(.cannotConnectToHost)
+        }
+        let provider = provider(script)
+        let (result, _) = await clock.stepping { await provider.result(SturdyTarget()) }
+        #expect(result.failure?.kind == .connectionLost)
+    }
+
     @Test("If the first request fails after the second is sent, the second decides")
     func secondDecides() async {
         let gate = Gate()

@@ -50,6 +50,28 @@ struct HostFailoverPluginTests {
         #expect(moves.elements == ["b"])
     }
 
+    @Test(
+        "A call that was processed before a redirect isn't sent to another host when a circuit breaker refuses the rest",
+        arguments: [303, 307]
+    )
+    func refusedRedirect(_ status: Int) async {
+        let breaker = CircuitBreakerPlugin(clock: clock)
+        let script = ScriptedTransport { request, _ in
+            guard request.url?.host() == "a.example" else { return .status(200) }
+            breaker.isolate("https://a.example")
+            return .status(status, ["Location": "/receipt"])
+        }
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [plugin("ab"), breaker],
+            clock: clock
+        )
+        let result = await provider.result(SturdyTarget(method: .post))
+        let visits = script.requests.elements.compactMap { $0.url?.host()?.prefix(1) }.joined()
+        #expect(visits == (status == 303 ? "a" : "ab"))
+        #expect((try? result.get().statusCode) == (status == 303 ? nil : 200))
+    }
+
     @Test("Any other status is the result", arguments: [200, 204, 304, 400, 401, 403, 404, 429, 500])
     func otherStatus(_ status: Int) async {
         hosts.set(.status(status), "a")

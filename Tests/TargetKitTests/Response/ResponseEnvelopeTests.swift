@@ -101,6 +101,20 @@ struct ResponseEnvelopeTests {
         #expect(await ending(row) == row.ending)
     }
 
+    @Test("A value that doesn't fit is named by its whole path", arguments: ["user", "user.home"])
+    func place(keyPath: String) async throws {
+        struct Named: Decodable { var name: String }
+        let target = TestTarget(.example).with {
+            let user = #"{"name":7,"home":{"name":8}}"#
+            $0.sampleResponse = .response(status: 200, data: Data(#"{"code":0,"data":{"user":\#(user)}}"#.utf8))
+        }
+        let error = await #expect(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(stubClosure: { _ in .immediate })
+                .request(target, as: Named.self, atKeyPath: keyPath, options: .setting(\.envelope, CodeMessageData()))
+        }
+        #expect(error?.description.contains("data.\(keyPath).name") == true, "\(String(describing: error))")
+    }
+
     @Test("A status that the target does not accept changes nothing about what the envelope says", arguments: rows)
     func validated(row: Row) async {
         #expect(await ending(row, validation: .successCodes) == row.ending)

@@ -69,6 +69,26 @@ struct CassetteTests {
         return contents
     }
 
+    @Test("Names that are added are found in each part of a form, within brackets too", arguments: [true, false])
+    func addedNames(isMultipart: Bool) async throws {
+        var redaction = Redaction()
+        redaction.secretFields = ["iban", "user.address"]
+        let fields = [("account[iban]", "DE89"), ("user[address][0]", "Mill"), ("user[name]", "Anna")]
+        let data =
+            isMultipart
+            ? try MultipartForm(parts: fields.map { .text($0.1, name: $0.0) }, boundary: "x").data()
+            : Data(fields.map { "\($0.0)=\($0.1)" }.joined(separator: "&").utf8)
+        let type = isMultipart ? "multipart/form-data; boundary=x" : "application/x-www-form-urlencoded"
+        let call = TestCall(method: "POST", headers: ["Content-Type": type], body: .data(data))
+        _ = try await send(
+            call,
+            CassetteTransport(.record, folder: folder.url, recording: counting(), redaction: redaction)
+        )
+        let text = try contents().values.map { String(decoding: $0, as: UTF8.self) }.joined()
+        #expect(text.contains("Anna"))
+        #expect(!text.contains("DE89") && !text.contains("Mill"))
+    }
+
     @Test("What a server answered is replayed byte for byte when the server has stopped")
     func replay() async throws {
         let binary = Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })

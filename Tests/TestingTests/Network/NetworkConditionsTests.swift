@@ -49,6 +49,25 @@ struct NetworkConditionsTests {
         try await requirement.check(NetworkConditions().transport(over: SystemTransport.another()))
     }
 
+    @Test("A transport that returns each body in memory is slowed down like others", arguments: [true, false])
+    func inMemory(streamsResponses: Bool) async throws {
+        struct Memory: Transport {
+            let streamsResponses: Bool
+
+            func send(_ request: TransportRequest) async throws -> TransportResponse {
+                if case .stream = request.destination, !streamsResponses { throw URLError(.unsupportedURL) }
+                return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data("whole".utf8)))
+            }
+        }
+        let clock = ManualClock()
+        let transport = NetworkConditions(downloadRate: 5)
+            .transport(over: Memory(streamsResponses: streamsResponses), clock: clock)
+        let request = try TestCall().request(to: base)
+        let (result, time) = await run(clock) { try await transport.send(request) }
+        #expect(try result.get().text == "whole")
+        #expect(time == .seconds(1))
+    }
+
     @Test("Latency and bandwidth take the clock's time, and the progress rises with it")
     func durations() async throws {
         let clock = ManualClock()

@@ -96,6 +96,12 @@ struct OpenAPISchemaTests {
             #"the body: expected a match of ^\d+$, found the string "1\n" (#/pattern)"#
         ),
         Keyword(
+            #"{"pattern":"^[\\w-.]+@[+-\\d]-\\w+$"}"#,
+            [#""a-b.c@+-x""#, #""a@--x""#, #""a@7-x""#],
+            #""a@.-x""#,
+            ##"the body: expected a match of ^[\w-.]+@[+-\d]-\w+$, found the string "a@.-x" (#/pattern)"##
+        ),
+        Keyword(
             #"{"format":"int32"}"#,
             ["2147483647"],
             "2147483648",

@@ -101,6 +101,15 @@ public struct JSONNumber: Sendable, Codable {
         }
     }
 
+    /// The digits before the decimal point of a number that isn't a `Double`; `nil` for any other number, and for one
+    /// with an exponent.
+    var wholePart: JSONNumber? {
+        guard case .text(let text) = form, !text.utf8.contains(where: "eE".utf8.contains),
+            let point = text.firstIndex(of: ".")
+        else { return nil }
+        return JSONNumber(text: String(text[..<point]))
+    }
+
     private static let posix = Locale(identifier: "en_US_POSIX")
 }
 

@@ -69,7 +69,8 @@ extension JSONValue {
         }
 
         package func integer<Integer: FixedWidthInteger>() -> Integer? {
-            guard let number else { return nil }
+            // A fraction may have more digits than a `Double`.
+            guard let number = number.map({ $0.wholePart ?? $0 }) else { return nil }
             if let value = number.int64 { return Integer(exactly: value) }
             if let value = number.uint64 { return Integer(exactly: value) }
             return number.double.flatMap { Integer(exactly: $0.rounded(.towardZero)) }

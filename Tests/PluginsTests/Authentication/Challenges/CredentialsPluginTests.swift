@@ -53,6 +53,19 @@ struct CredentialsPluginTests {
         #expect(try await sentAuthorization(post, plugin) == ["Basic YW5uYTpzZWNyZXQ="])
     }
 
+    @Test("A request that was processed before the redirect to a challenge is not sent again", arguments: [303, 307])
+    func processedBeforeRedirect(_ status: Int) async throws {
+        let server = try TestServer { request in
+            guard request.path == "/landing" else { return .redirect(to: "/landing", status: status) }
+            if request.headers["Authorization"] != nil { return .status(200) }
+            return [.head(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\"", "Content-Length": "0"])]
+        }
+        let provider = Provider<PluginTarget>(plugins: [Self.anna])
+        let target = PluginTarget(baseURL: server.baseURL, method: .post, authorization: .automatic)
+        #expect(try await provider.request(target).statusCode == (status == 307 ? 200 : 401))
+        #expect(server.requests.count { $0.path != "/landing" } == (status == 307 ? 2 : 1))
+    }
+
     @Test("An existing field is not replaced", arguments: ["Authorization", "authorization"])
     func keeps(_ name: String) async throws {
         #expect(
