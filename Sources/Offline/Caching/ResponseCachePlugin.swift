@@ -31,9 +31,9 @@ import FoundationNetworking
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential:
 ///   `Authorization`, `Cookie`, `Plugin.secretHeaders`, and other fields that the log redacts. The responses of an
 ///   `AuthenticationPlugin` session persist across refreshes and launches. When the session ends, all responses to
-///   requests with credentials are removed. For other credentials that change, pass `user`. Without it, requests whose
-///   only credential is a signature don't use the cache, and responses to requests that receive their credential in
-///   another plugin's `exchange` aren't stored.
+///   requests with credentials are removed if a call of the session used the cache since launch. For other credentials
+///   that change, pass `user`. Without it, requests whose only credential is a signature don't use the cache, and
+///   responses to requests that receive their credential in another plugin's `exchange` aren't stored.
 ///
 /// A provider can have only one plugin of this type.
 public struct ResponseCachePlugin: Plugin {

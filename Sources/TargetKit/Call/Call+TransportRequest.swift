@@ -40,6 +40,7 @@ extension Call {
                 secretHeaders: context.secretHeaders,
                 // If there are several requests, each identifies itself.
                 transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
+                ownerID: plugins.prepares ? context.credentialOwner?.identifier : nil,
                 givenHeaders: endpoint.headers
             )
         )

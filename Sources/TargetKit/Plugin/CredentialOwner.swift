@@ -10,7 +10,8 @@ public struct CredentialOwner: Sendable, Hashable {
     /// Creates an owner.
     ///
     /// - Parameters:
-    ///   - identifier: Identifies the user. Must not be a secret, because it is stored with partial downloads.
+    ///   - identifier: Identifies the user. Must not be a secret, because it is stored with partial downloads and
+    ///     uploads.
     ///   - fields: The fields of the credential.
     public init(identifier: String, fields: Set<HTTPHeaderName>) {
         self.identifier = identifier
@@ -21,8 +22,9 @@ public struct CredentialOwner: Sendable, Hashable {
 extension RequestContext {
     /// The owner of the credential that a plugin applied to the request; `nil` if no plugin sets it.
     ///
-    /// A plugin that authenticates calls sets it in `exchange`, before passing on the request. A partial download can
-    /// then continue with another credential of the owner.
+    /// A plugin that authenticates calls sets it in `prepare`, when it applies the credential. A partial download can
+    /// then continue with another credential of the owner, and no other user continues the owner's upload or receives
+    /// the response of the owner's background transfer.
     public var credentialOwner: CredentialOwner? {
         get { self[CredentialOwnerKey.self] }
         nonmutating set { self[CredentialOwnerKey.self] = newValue }

@@ -49,6 +49,7 @@ public struct TransportRequest: Sendable {
         var target: (any TargetType)?
         var secretHeaders: Set<HTTPHeaderName> = []
         var transferID: String?
+        var ownerID: String?
         var givenHeaders = HTTPHeaders()
         var limit: ExchangeLimit?
         var onSend: (@Sendable (URLRequest) -> Void)?
@@ -101,6 +102,11 @@ public struct TransportRequest: Sendable {
     public var transferID: String? {
         get { fields.value.transferID }
         set { fields.value.transferID = newValue }
+    }
+    /// Identifies the user whose credential a plugin applied to the request; `nil` if it isn't known.
+    package internal(set) var ownerID: String? {
+        get { fields.value.ownerID }
+        set { fields.value.ownerID = newValue }
     }
     /// The header fields of the endpoint, for their order, which a `URLRequest` loses.
     var givenHeaders: HTTPHeaders {

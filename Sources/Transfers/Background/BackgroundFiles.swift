@@ -34,8 +34,8 @@ struct BackgroundFiles: Sendable {
     }
 
     /// Returns the key of a request, which is stable across launches: the identifier of its transfer, or else a digest
-    /// of the method, URL, requested range and body. A file is identified by its path relative to the app's container,
-    /// because the container moves.
+    /// of the method, URL, requested range and body. The requests of two users have different keys. A file is identified
+    /// by its path relative to the app's container, because the container moves.
     ///
     /// - Parameter isWanted: Called while the body is read; returns whether the key is still needed.
     /// - Returns: `nil` if the key is no longer needed.
@@ -45,6 +45,9 @@ struct BackgroundFiles: Sendable {
         while isWanted: () -> Bool = { true }
     ) throws -> String? {
         var hasher = SHA256Hasher()
+        if let owner = request.ownerID {
+            Data("owner\n\(owner)\n".utf8).withUnsafeBytes { hasher.update($0) }
+        }
         if let id = request.transferID {
             Data("transfer\n\(id)".utf8).withUnsafeBytes { hasher.update($0) }
             return MessageDigest.hexadecimal(hasher.finalize())

@@ -19,6 +19,7 @@ import TargetKit
 /// for example by a `TransferQueue` after a launch. A request for a running transfer joins it. A transfer is identified
 /// by `CallOptions.transferID`, which the queue sets, or else by method, URL, requested range and body. Set the option
 /// for requests that differ at each launch, for example signed URLs, or multipart forms with their random boundary.
+/// A request with a credential of an `AuthenticationPlugin` never receives or joins the transfer of another session.
 ///
 /// - At every launch, create one transport for each identifier, and keep a reference to it. Calls of a second transport
 ///   with the same identifier fail with `.unsupportedURL`.

@@ -22,6 +22,8 @@ extension ResumableUpload {
             var (response, failure): (Response?, TargetKitError?)
             do {
                 response = try await exchanges.send(step)
+            } catch is UploadOfOtherUser {
+                continue
             } catch let error as TargetKitError {
                 failure = error
             }
@@ -71,6 +73,9 @@ extension Result<Response, TargetKitError> {
     }
 }
 
+/// The upload on the server belongs to another user, and the session starts over.
+private struct UploadOfOtherUser: Error {}
+
 /// The session of a call's upload.
 private enum UploadSessionKey: RequestContextKey { typealias Value = UploadSession }
 
@@ -85,6 +90,7 @@ extension CallExchanges {
             } else {
                 try await prepare(step.request)
             }
+        if await step.session.forget(ofOtherUser: step, owner: context.credentialOwner) { throw UploadOfOtherUser() }
         request.progress = step.progress(progress)
         if step.isCrossOrigin { request.isCrossOrigin = true }
         let session = step.session

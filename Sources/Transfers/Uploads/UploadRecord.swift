@@ -8,6 +8,8 @@ struct UploadRecord: Codable, Sendable, Hashable {
     var url: URL
     /// The origin at which the upload was created, to which the call's credentials belong.
     var origin: [String]
+    /// The identifier of the user whose credential created the upload; `nil` if it isn't known.
+    var owner: String?
     /// The SHA-256 digest of the content's version.
     var content: String
     var length: Int64

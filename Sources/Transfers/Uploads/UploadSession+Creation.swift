@@ -78,6 +78,7 @@ extension UploadSession {
         return UploadRecord(
             url: url,
             origin: (lastURL ?? original.url)?.origin ?? [],
+            owner: exchanges.context.credentialOwner?.identifier,
             content: version,
             length: length,
             checksum: checksum,

@@ -208,11 +208,23 @@ extension UploadSession {
         await forget()
     }
 
+    /// Forgets an upload that belongs to another user, so that the session starts over. Returns whether it did.
+    ///
+    /// A server can accept the URL of an upload as its only credential, so the request must not be sent.
+    func forget(ofOtherUser step: UploadStep, owner: CredentialOwner?) async -> Bool {
+        let record = state.withLock { step.kind == .delete ? $0.oldRecord : $0.record }
+        guard [.query, .append, .delete].contains(step.kind), let creator = record?.owner, creator != owner?.identifier
+        else { return false }
+        await forget()
+        return true
+    }
+
     /// Removes the record, so that a later attempt or call starts over.
     func forget() async {
         await store.remove()
         state.withLock { state in
             state.record = nil
+            state.oldRecord = nil
             state.offset = 0
             state.mayBeComplete = false
             state.rejection = nil

@@ -113,6 +113,50 @@ struct BackgroundTransfersTests {
         #expect(try storedFiles.isEmpty)
     }
 
+    @Test(
+        "Another user's request neither gets a response that arrived before, nor joins",
+        arguments: [nil, "1"],
+        [true, false]
+    )
+    func otherUser(id: String?, hasArrived: Bool) async throws {
+        let users = ["anna", "bob"].map { user in
+            var request = request(id: id)
+            request.ownerID = user
+            return request
+        }
+        _ = send(users[0], in: launch())
+        await session.started.waitForCount(1)
+        let transfers = launch()
+        if hasArrived { session.finish(0, "Anna's", in: transfers) }
+        let call = send(users[1], in: transfers)
+        await session.started.waitForCount(2)
+        session.finish(1, "Bob's", in: transfers)
+        #expect(try await call.value == "Bob's")
+        #expect(session.count == 2)
+    }
+
+    @Test("A call's request has the owner of the credential that a plugin applied")
+    func owner() async throws {
+        struct UserPlugin: Plugin {
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                context.credentialOwner = CredentialOwner(identifier: "anna", fields: [.authorization])
+                return request
+            }
+        }
+        struct Seen: Transport {
+            let owners = Recorder<String?>()
+
+            func send(_ request: TransportRequest) async throws -> TransportResponse {
+                owners.append(request.ownerID)
+                return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+            }
+        }
+        let seen = Seen()
+        _ = try await Provider<TestTarget>(transport: seen, plugins: [UserPlugin()]).request(TestTarget(.example))
+        _ = try await Provider<TestTarget>(transport: seen).request(TestTarget(.example))
+        #expect(seen.owners.elements == ["anna", nil])
+    }
+
     @Test("A task that has ended in this launch is not joined by the next call")
     func ended() async throws {
         let transfers = launch()

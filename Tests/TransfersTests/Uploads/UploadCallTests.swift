@@ -115,6 +115,47 @@ struct UploadCallTests {
         }
     }
 
+    @Test(
+        "Another user's upload is neither continued nor deleted, and the same user's is, with any credential",
+        arguments: ["anna", "bob", nil],
+        [true, false]
+    )
+    func otherUser(second: String?, isChanged: Bool) async throws {
+        struct UserPlugin: Plugin {
+            let user: String?
+            let token: String
+            let isStopping: Bool
+            let parts = Locked(0)
+
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                var request = request
+                request.setValue(token, forHTTPHeaderField: "Authorization")
+                context.credentialOwner = user.map { CredentialOwner(identifier: $0, fields: [.authorization]) }
+                let count = parts.withLock { parts in
+                    parts += request.httpMethod == "PATCH" ? 1 : 0
+                    return parts
+                }
+                if isStopping, count == 2 { throw Boom() }
+                return request
+            }
+        }
+        let server = try TusServer()
+        let target = fixture.target(server.baseURL, .tus.chunkSize(200_000))
+        await #expect(throws: TargetKitError.self) {
+            let plugin = UserPlugin(user: "anna", token: "one", isStopping: true)
+            return try await fixture.provider([plugin, RetryingPlugin { _, _ in false }]).request(target)
+        }
+        if isChanged { try Data(count: Self.size).write(to: fixture.file) }
+        let plugin = UserPlugin(user: second, token: "two", isStopping: false)
+        _ = try await fixture.provider([plugin]).request(target)
+        let methods = server.server.requests.filter { $0.headers["Authorization"] == "two" }.map(\.method.rawValue)
+        switch (second == "anna", isChanged) {
+        case (true, false): #expect(methods == ["HEAD", "PATCH"])
+        case (true, true): #expect(methods == ["DELETE", "OPTIONS", "POST", "PATCH", "PATCH"])
+        case (false, _): #expect(methods == ["OPTIONS", "POST", "PATCH", "PATCH"])
+        }
+    }
+
     @Test("The deletion of a cancelled upload on another origin has no secrets of a signing plugin")
     func foreignDeletion() async throws {
         struct SecretPlugin: Plugin {
