@@ -90,7 +90,7 @@ struct AppCell: Sendable {
             defer { isDone.withLock { $0 = true } }
             return try await cell.run(folder.url, server, connectivity)
         }
-        while !isDone.withLock({ $0 }) {
+        while !Task.isCancelled, !isDone.withLock({ $0 }) {
             // The time stands once a transfer's first attempt has ended: the task that waits for its state may see it
             // late, and further attempts would make it another one.
             if server.attempts.count > 0 {
@@ -100,6 +100,7 @@ struct AppCell: Sendable {
             let limit = operation.isTransfer ? 1 : 10
             do { try await clock.runUntilIdle(limit: limit) } catch is CancellationError { break } catch {}
         }
+        if Task.isCancelled { run.cancel() }
         return try await run.value
     }
 
