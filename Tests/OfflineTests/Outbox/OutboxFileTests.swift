@@ -3,10 +3,11 @@ import Foundation
 import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
-import TargetKitOffline
 import TargetKitTesting
 import TestSupport
 import Testing
+
+@testable import TargetKitOffline
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -109,6 +110,11 @@ struct OutboxFileTests {
     func otherOutbox() async throws {
         let first = try outbox(nil, ManualConnectivity(.online(.wifi, isExpensive: false)))
         #expect(try await first.send(Note(1)).statusCode == 200)
+        // It looks for entries then, and would send one that is kept meanwhile.
+        while first.content.value.isRunning {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         // It has no network.
         let second = try outbox()
         try await second.keep(Note(2))
