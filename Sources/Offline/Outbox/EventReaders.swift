@@ -39,10 +39,10 @@ final class EventReaders<Event: Sendable>: Sendable {
         }
     }
 
-    /// Removes the events that are stored for the first reader.
-    func removeEarly() {
-        // Released outside the lock.
-        _ = state.withLock { state in
+    /// Removes the events that are stored for the first reader, and returns them, because releasing them can run the
+    /// app's code.
+    func takeEarly() -> [Event] {
+        state.withLock { state in
             defer { state.early = [] }
             return state.early
         }

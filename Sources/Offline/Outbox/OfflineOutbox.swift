@@ -137,15 +137,15 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     public var account: String? {
         get { content.value.account }
         set {
-            let tasks = update { content -> [Task<Result<Response, TargetKitError>, Never>] in
-                guard content.account != newValue else { return [] }
+            typealias Calls = [Task<Result<Response, TargetKitError>, Never>]
+            // The first reader must not receive the events of the account before. They are released outside the lock.
+            let (tasks, _) = update { content -> (Calls, [OutboxEntry<Target>]) in
+                guard content.account != newValue else { return ([], []) }
                 content.account = newValue
-                // The first reader must not receive those of the account before.
-                readers.removeEarly()
                 content.epoch += 1
                 content.unauthorized = nil
                 content.delays.removeAll()
-                return Array(content.firstAttempts.values) + [content.task].compactMap(\.self)
+                return (Array(content.firstAttempts.values) + [content.task].compactMap(\.self), readers.takeEarly())
             }
             for task in tasks { task.cancel() }
             startSending()

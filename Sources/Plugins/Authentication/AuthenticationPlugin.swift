@@ -197,7 +197,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         if applied == now.generation, currentCredential.wasRefused(request, with: applied) { return .doNotRetry }
         do {
             _ = try await currentCredential.lease(after: applied, in: call.session)
-            return response.isAfterProcessing && !context.isRepeatable ? .doNotRetry : .retry(after: .zero)
+            return response.repetition(of: context)
         } catch let failure as RefreshFailure {
             return .fail(failure.error(request: response.request, rejected: response))
         } catch {

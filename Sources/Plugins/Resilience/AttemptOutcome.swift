@@ -55,9 +55,16 @@ package struct AttemptOutcome {
 }
 
 extension Response {
-    /// Whether a redirect that can change the method to GET was followed, after which the server has processed the
-    /// call's request (RFC 9110 §15.4).
-    package var isAfterProcessing: Bool { redirects.contains { (301...303).contains($0.statusCode) } }
+    /// The statuses of redirects that can change the method to GET, because the server has processed the request
+    /// (RFC 9110 §15.4).
+    static let processingRedirects = 301...303
+
+    /// The decision of a plugin that repeats a rejected call immediately. A call that the server processed before a
+    /// redirect is repeated only if that is safe.
+    func repetition(of context: RequestContext) -> RetryDecision {
+        let isProcessed = redirects.contains { Self.processingRedirects.contains($0.statusCode) }
+        return isProcessed && !context.isRepeatable ? .doNotRetry : .retry(after: .zero)
+    }
 }
 
 extension Result<Response, TargetKitError> {

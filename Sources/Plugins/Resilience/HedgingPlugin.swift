@@ -157,9 +157,7 @@ public struct HedgingPlugin: Plugin {
 
     /// Whether the request of a failure can't have reached the server.
     private static func isUnsent(_ error: any Error) -> Bool {
-        if let error = error as? TargetKitError { return error.isUnsent }
-        guard let code = (error as? URLError)?.code else { return false }
-        return code == .notConnectedToInternet || ConnectionFailure.beforeSending.contains(code)
+        (error as? TargetKitError ?? TargetKitError(stage: .transport, underlying: error)).isUnsent
     }
 
     private func ended(_ request: TransportRequest, next: Exchange) async -> Event {

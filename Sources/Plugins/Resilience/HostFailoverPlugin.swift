@@ -121,7 +121,7 @@ public struct HostFailoverPlugin: Plugin {
         defer { if isSent, context[calls]?.isProbe == true { context[probes]?.sentAt = elapsedTime.current } }
         do {
             let response = try await next(request)
-            if (301...303).contains(response.head.statusCode) { context[calls]?.isProcessed = true }
+            if Response.processingRedirects.contains(response.head.statusCode) { context[calls]?.isProcessed = true }
             return response
         } catch let error as TargetKitError {
             isSent = false

@@ -92,10 +92,11 @@ extension Redaction {
 
     /// Whether query items, form fields, and members of a token request with that name are secret.
     package func isSecret(parameter name: some StringProtocol) -> Bool {
-        if isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !visibleNames.contains("code")) {
-            return true
-        }
-        return hasSecretPath(name)
+        isSecret(parameterName: name) || hasSecretPath(name)
+    }
+
+    private func isSecret(parameterName name: some StringProtocol) -> Bool {
+        isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !visibleNames.contains("code"))
     }
 
     /// Whether one of the names that were added is the name of a form's field, or a part of it: `account[iban]`.
@@ -202,7 +203,7 @@ extension Redaction {
         if hasSecretPath(text) { return true }
         // A count, for example `tokens=12`.
         if text.hasSuffix("s"), !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) { return false }
-        return isSecret(parameter: text)
+        return isSecret(parameterName: text)
     }
 
     /// Appends the value of an item, with secrets redacted in nested JSON, URLs and forms.

@@ -23,16 +23,26 @@ extension Response {
         let decoder = self.decoder(decoder)
         do {
             if data.isEmpty, !failsOnEmptyData { return try Self.emptyValue(type, using: decoder) }
-            guard let keyPath, !keyPath.isEmpty else { return try Self.value(type, from: data, using: decoder) }
-            let path = JSONPath(keyPath)
-            let bytes = try path.value(in: data)
-            do {
-                return try Self.value(type, from: bytes, using: decoder)
-            } catch let error as DecodingError {
-                throw error.below(path.keys)
-            }
+            return try Self.value(type, from: data, atKeyPath: keyPath, using: decoder)
         } catch {
             throw jsonError(error)
+        }
+    }
+
+    /// Decodes the value at a key path, or the whole. The coding path of an error begins with the key path.
+    static func value<Value: Decodable>(
+        _ type: Value.Type,
+        from data: Data,
+        atKeyPath keyPath: String?,
+        using decoder: JSONDecoder
+    ) throws -> Value {
+        guard let keyPath, !keyPath.isEmpty else { return try value(type, from: data, using: decoder) }
+        let path = JSONPath(keyPath)
+        let bytes = try path.value(in: data)
+        do {
+            return try value(type, from: bytes, using: decoder)
+        } catch let error as DecodingError {
+            throw error.below(path.keys)
         }
     }
 

@@ -57,16 +57,7 @@ extension Response {
     ) throws(TargetKitError) -> Value {
         let payload = try payload(in: envelope) ?? Data("null".utf8)
         do {
-            guard let keyPath, !keyPath.isEmpty else {
-                return try Self.value(type, from: payload, using: self.decoder(decoder))
-            }
-            let path = JSONPath(keyPath)
-            let bytes = try path.value(in: payload)
-            do {
-                return try Self.value(type, from: bytes, using: self.decoder(decoder))
-            } catch let error as DecodingError {
-                throw error.below(path.keys)
-            }
+            return try Self.value(type, from: payload, atKeyPath: keyPath, using: self.decoder(decoder))
         } catch {
             throw decodingError((error as? DecodingError)?.below(envelope.valueKeys) ?? error)
         }

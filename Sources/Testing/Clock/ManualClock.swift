@@ -108,8 +108,8 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     let quietLimit: Int
 
     /// Creates a clock whose time is zero.
-    public init() {
-        quietLimit = 20
+    public convenience init() {
+        self.init(quietLimit: 20)
     }
 
     /// Creates a clock for tests on a busy machine, which waits longer for tasks that don't sleep.

@@ -29,6 +29,19 @@ struct HedgingPluginTests {
         }
     }
 
+    /// A transport whose first request fails when the second one does.
+    private func failing(_ first: URLError.Code, _ second: URLError.Code) -> ScriptedTransport {
+        let gate = Gate()
+        return ScriptedTransport { _, index in
+            guard index == 0 else {
+                gate.open()
+                return .error(second)
+            }
+            try await gate.waitUnlessCancelled()
+            return .error(first)
+        }
+    }
+
     private func provider(_ script: ScriptedTransport, retry: RetryPlugin? = nil) -> Provider<SturdyTarget> {
         let hedging = HedgingPlugin(after: .seconds(1), budgetOf: retry, clock: clock)
         return Provider(transport: script.transport, plugins: [hedging] + (retry.map { [$0] } ?? []), clock: clock)
@@ -59,15 +72,7 @@ struct HedgingPluginTests {
         let early = script(.error(.cannotConnectToHost))
         #expect(await provider(early).result(SturdyTarget()).failure?.kind == .cannotConnect)
         #expect(early.requests.count == 1)
-        let gate = Gate()
-        let late = ScriptedTransport { _, index in
-            if index == 0 {
-                try await gate.waitUnlessCancelled()
-                return .error(.networkConnectionLost)
-            }
-            gate.open()
-            return .error(.timedOut)
-        }
+        let late = failing(.networkConnectionLost, .timedOut)
         let provider = provider(late)
         let (result, _) = await clock.stepping { await provider.result(SturdyTarget()) }
         #expect([.connectionLost, .timedOut].contains(result.failure?.kind))
@@ -76,16 +81,7 @@ struct HedgingPluginTests {
 
     @Test("If both fail, the result is that of the request that may have arrived")
     func failureThatSaysMore() async {
-        let gate = Gate()
-        let script = ScriptedTransport { _, index in
-            if index == 0 {
-                try await gate.waitUnlessCancelled()
-                return .error(.networkConnectionLost)
-            }
-            gate.open()
-            return .error(.cannotConnectToHost)
-        }
-        let provider = provider(script)
+        let provider = provider(failing(.networkConnectionLost, .cannotConnectToHost))
         let (result, _) = await clock.stepping { await provider.result(SturdyTarget()) }
         #expect(result.failure?.kind == .connectionLost)
     }

@@ -78,7 +78,7 @@ public struct CredentialsPlugin: Plugin {
             call.answerCount += 1
             context[calls] = call
             learn(challenge, of: request.url?.server ?? "")
-            return response.isAfterProcessing && !context.isRepeatable ? .doNotRetry : .retry(after: .zero)
+            return response.repetition(of: context)
         } catch {
             guard (try? await login(for: context)) != nil else { return .doNotRetry }
             return .fail(TargetKitError(stage: .status, request: request, response: response, underlying: error))
