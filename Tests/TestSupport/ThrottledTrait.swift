@@ -52,11 +52,13 @@ extension Trait where Self == ThrottledTrait {
     /// Runs the tests of a suite a few at a time, together with all others that have this trait.
     package static var throttled: Self { Self(count: 1) }
 
-    /// Runs a test while no other one runs that has this trait or ``throttled``: for tests that measure time.
+    /// Runs a test while no other one runs that has this trait or ``throttled``, after those: for tests that measure time.
     package static var alone: Self { Self(count: Self.limit) }
 }
 
-/// A number of permits, which are given in the order of the requests.
+/// A number of permits, which are given in the order of the requests. A request for more than there are at the moment
+/// lets later, smaller ones pass: otherwise each test that runs alone would first leave the machine idle while the ones
+/// before it end.
 package final class Permits: Sendable {
     private struct State {
         var available: Int
@@ -81,16 +83,19 @@ package final class Permits: Sendable {
         resume { $0.available += count }
     }
 
-    /// Resumes the first tasks that wait, as far as the permits suffice after the change.
+    /// Resumes the tasks for which the permits suffice after the change.
     private func resume(after change: (inout State) -> Void) {
         let resumed = state.withLock { state in
             change(&state)
+            var available = state.available
             var resumed: [CheckedContinuation<Void, Never>] = []
-            while let next = state.waiting.first, next.count <= state.available {
-                state.available -= next.count
-                resumed.append(next.continuation)
-                state.waiting.removeFirst()
+            state.waiting.removeAll { waiting in
+                guard waiting.count <= available else { return false }
+                available -= waiting.count
+                resumed.append(waiting.continuation)
+                return true
             }
+            state.available = available
             return resumed
         }
         for continuation in resumed { continuation.resume() }

@@ -5,7 +5,7 @@ import TargetKitTransportConformance
 import TestSupport
 import Testing
 
-@Suite("The requirements of Transport", .alone, .serialized)
+@Suite("The requirements of Transport", .throttled)
 struct TransportConformanceTests {
     #if canImport(CTargetKitCurl)
     @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)

@@ -17,7 +17,7 @@ extension CassetteTests {
         !TransportConformance.backPressure.contains { $0.id == requirement.id }
     }
 
-    @Test("Recording changes nothing for its caller", .alone, .timeLimit(.minutes(3)), arguments: requirements)
+    @Test("Recording changes nothing for its caller", .timeLimit(.minutes(3)), arguments: requirements)
     func conformance(requirement: TransportRequirement) async throws {
         // The bodies are noise that claims to be JSON, in which the search for secrets takes long without optimization.
         let transport = SystemTransport.another()

@@ -27,7 +27,7 @@ private struct BrokenTransport: Transport {
     }
 }
 
-@Suite("The conformance suite with broken transports", .alone, .timeLimit(.minutes(2)))
+@Suite("The conformance suite with broken transports", .throttled, .timeLimit(.minutes(2)))
 struct BrokenTransportTests {
     private func message(_ requirement: String, _ transport: BrokenTransport) async throws -> String {
         let found = TransportConformance.requirements.first { $0.description == requirement }
