@@ -157,3 +157,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `TARGETKIT_TESTS=JSONTests swift test` builds and runs one test target, with what it needs.
+if let tests = Context.environment["TARGETKIT_TESTS"] {
+    package.targets.removeAll { $0.type == .test && $0.name != tests }
+}

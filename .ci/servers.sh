@@ -32,10 +32,13 @@ install_packages() {
     "${root[@]}" apt-get update -qq && "${root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}"
 }
 
-# install_python NAME PACKAGE…: in a folder of its own, since two servers need not agree on what they stand on.
+# install_python NAME PACKAGE…: in a folder of its own, since two servers need not agree on what they stand on. One folder
+# has pip, which serves the others; it compiles nothing, since most of what it installs is never imported.
 install_python() {
-    local folder=$WORK/$1
-    python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
+    local folder=$WORK/$1 pip=$WORK/pip/bin/pip
+    [[ -x $pip ]] || python3 -m venv "$WORK/pip" || return
+    python3 -m venv --without-pip "$folder" &&
+        "$pip" --python "$folder/bin/python" install --quiet --no-compile --disable-pip-version-check "${@:2}"
 }
 
 # An index or a mirror is nobody's business.

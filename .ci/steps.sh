@@ -111,17 +111,19 @@ add_lane() {
 }
 
 finish() {
-    local lane
+    local process
     trap - EXIT INT TERM
-    for lane in $(jobs -p); do kill_tree "$lane"; done
+    for process in $(jobs -p); do
+        [[ " ${servers[*]} " == *" $process "* ]] || kill_tree "$process"
+    done
     stop_servers
+    rm -rf "$WORK"
     ((interrupted)) && fail "interrupted"
     ((passed + failed)) || failed=1
     report_flaky
     ((${#failures[@]})) && say "" "what failed:" "${failures[@]}"
-    say "" "the steps, longest first (sum of the run: $((SECONDS - BEGINNING)) s):"
+    say "" "the steps, longest first (the whole run: $((SECONDS - BEGINNING)) s):"
     ((${#seconds[@]})) && say "${seconds[@]}" | sort -rn
-    rm -rf "$WORK"
     say "" "$passed passed, $failed failed"
     exit $((failed > 0))
 }

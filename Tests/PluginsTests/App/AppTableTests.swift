@@ -17,16 +17,10 @@ import FoundationNetworking
 /// the disk.
 @Suite("The plugins of an app", .throttled, .timeLimit(.minutes(10)))
 struct AppTableTests {
-    /// A quarter of the pairs, with every state and every history; all of them if `TARGETKIT_MATRIX` is set.
-    private static let pairs: [(AppState, AppHistory)] = {
-        let isWhole = ProcessInfo.processInfo.environment["TARGETKIT_MATRIX"] != nil
-        let histories = AppHistory.allCases
-        return AppState.allCases.enumerated().flatMap { row, state in
-            isWhole ? histories.map { (state, $0) } : [(state, histories[row % histories.count])]
-        }
-    }()
-
-    @Test("Each operation has the result in the table", arguments: pairs)
+    @Test(
+        "Each operation has the result in the table",
+        arguments: Matrix.pairs(AppState.allCases, AppHistory.allCases)
+    )
     func operations(state: AppState, history: AppHistory) async throws {
         let table = try AppTable()
         for operation in AppOperation.allCases {
@@ -102,15 +96,15 @@ struct AppCell: Sendable {
         while !Task.isCancelled, !isDone.withLock({ $0 }) {
             // The time stands once a transfer's first attempt has ended: the task that waits for its state may see it
             // late, and further attempts would make it another one.
-            if server.attempts.count > 0 {
-                await Task.yield()
-                continue
-            }
+            if server.attempts.count > 0 { break }
             let limit = operation.isTransfer ? 1 : 10
             do { try await clock.runUntilIdle(limit: limit) } catch is CancellationError { break } catch {}
         }
-        if Task.isCancelled { run.cancel() }
-        return try await run.value
+        return try await withTaskCancellationHandler {
+            try await run.value
+        } onCancel: {
+            run.cancel()
+        }
     }
 
     private func run(_ folder: URL, _ server: AppServer, _ connectivity: ManualConnectivity) async throws -> String {

@@ -43,7 +43,7 @@ struct NetworkConditionsTests {
         "Perfect conditions change nothing",
         .serialized,
         .timeLimit(.minutes(3)),
-        arguments: TransportConformance.requirements
+        arguments: Matrix.rows(TransportConformance.requirements, oneOf: 3)
     )
     func conformance(requirement: TransportRequirement) async throws {
         try await requirement.check(NetworkConditions().transport(over: SystemTransport.another()))
