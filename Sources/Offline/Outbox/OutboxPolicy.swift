@@ -64,7 +64,9 @@ enum OutboxOutcome: Sendable {
     }
 
     private init(_ error: TargetKitError, policy: OutboxPolicy, now: Date) {
-        if error.kind == .unauthorized {
+        if policy == .ifUnsent, !error.isRepeatable {
+            self = .failed(error)
+        } else if error.kind == .unauthorized {
             self = .needsSignIn
         } else if policy == .ifUnsent {
             self = error.isUnsent || error.stage == .shutDown ? .noResponse : .failed(error)
@@ -83,7 +85,7 @@ extension OutboxPolicy {
     func keeps(_ error: TargetKitError) -> Bool {
         switch self {
         case .never: false
-        case .ifUnsent: error.isUnsent && error.isWithoutConnection
+        case .ifUnsent: error.isUnsent && error.isRepeatable && error.isWithoutConnection
         case .ifUnanswered: error.isWithoutConnection
         case .ifUnavailable: error.isWithoutConnection || error.isUnavailable
         }

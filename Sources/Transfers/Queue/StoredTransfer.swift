@@ -20,6 +20,8 @@ struct StoredTransfer: Codable, Sendable {
     var state: State
     /// The failure of the transfer.
     var reason: StoredFailure?
+    /// Whether a request was begun that must not be sent twice; `nil` if not.
+    var isBegun: Bool?
 }
 
 extension StoredTransfer {
@@ -32,8 +34,16 @@ extension StoredTransfer {
     /// - Parameters:
     ///   - target: The JSON of its target.
     ///   - failure: Its failure.
-    init(_ transfer: Transfer<some TargetType>, target: String, number: Int, failure: StoredFailure? = nil) {
+    ///   - isBegun: Whether a request was begun that must not be sent twice.
+    init(
+        _ transfer: Transfer<some TargetType>,
+        target: String,
+        number: Int,
+        failure: StoredFailure? = nil,
+        isBegun: Bool
+    ) {
         self.init(id: transfer.id, number: number, target: target, priority: transfer.priority, state: .waiting)
+        self.isBegun = isBegun ? true : nil
         switch transfer.state {
         case .waiting, .running: break
         case .paused: state = .paused
