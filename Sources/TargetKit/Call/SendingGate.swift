@@ -5,14 +5,33 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Decides whether the requests of a call may be sent, for example for a queue that must not send one twice.
+/// Decides whether the requests of a call may be sent, for example for a queue whose calls belong to one user.
 package struct SendingGate: Sendable {
+    /// Called with the owner of the request's credential after the plugins' `prepare`; default `nil`.
+    package var prepared: (@Sendable (CredentialOwner?) -> Void)?
     /// Called for each request immediately before it is passed to the transport, after all plugins; default `nil`. If
     /// it throws, the request isn't sent, and the call ends with stage `.request`.
     package var admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)?
 
-    package init(admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)? = nil) {
+    package init(
+        prepared: (@Sendable (CredentialOwner?) -> Void)? = nil,
+        admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)? = nil
+    ) {
+        self.prepared = prepared
         self.admit = admit
+    }
+
+    /// Admits the requests with the credential of one user: the owner of the first request that has one.
+    package static func ofOneOwner() -> SendingGate {
+        let owner = Locked<String?>(nil)
+        return SendingGate(admit: { _, context in
+            let current = context.credentialOwner?.identifier
+            let isSame = owner.withLock { owner in
+                if owner == nil { owner = current }
+                return owner == current
+            }
+            guard isSame else { throw CredentialOfOtherOwner() }
+        })
     }
 }
 
@@ -39,5 +58,17 @@ extension Call {
             failure.isOfPlugin = true
             throw failure
         }
+    }
+}
+
+/// A request wasn't sent, because it had the credential of another user than the one to whom its call belongs.
+package struct CredentialOfOtherOwner: Error, ErrorWithKind, ReflectsDescription {
+    package init() {}
+
+    package var kind: TargetKitError.Kind? { .unauthorized }
+
+    /// What happened, and how to resolve it.
+    package var description: String {
+        "the call belongs to another user than the one who is signed in; it can be made when that user signs in again"
     }
 }

@@ -73,6 +73,7 @@ extension TransferQueue {
         let direction = transfer.target.task.transferDirection
         let keepsUpload = Locked(false)
         let begun = BegunRequest(isEarlier: content.read { $0.items[id]?.isBegun == true })
+        // Another call with the same request can have another owner.
         let options = options.setting(\.transferID, id.uuidString).setting(\.keepsUpload, keepsUpload)
             .setting(\.sharesInFlight, false).setting(\.sendingGate, gate(of: id, begun))
         let handle = provider.request(

@@ -9,6 +9,8 @@ extension TransferQueue {
         /// The JSON of the target; empty in a queue without a file.
         let json: String
         let number: Int
+        /// The owner of the credential with which the transfer is made; `nil` if it isn't known.
+        let owner: String?
         /// Whether a server may have processed a request that must not be sent twice.
         var isBegun: Bool
         /// The stored form of the failure. It isn't computed under the lock, because that can run the app's code.
@@ -19,16 +21,17 @@ extension TransferQueue {
         /// The place where the transfer waits; `nil` if it doesn't wait.
         fileprivate var place: WaitingPlace?
 
-        init(_ transfer: Transfer<Target>, json: String, number: Int) {
+        init(_ transfer: Transfer<Target>, json: String, number: Int, owner: String?) {
             self.transfer = transfer
             self.json = json
             self.number = number
+            self.owner = owner
             isBegun = false
         }
 
         /// Creates the item of a transfer that the file contains.
         init(_ transfer: Transfer<Target>, json: String, stored: StoredTransfer) {
-            self.init(transfer, json: json, number: stored.number)
+            self.init(transfer, json: json, number: stored.number, owner: stored.owner)
             isBegun = stored.isBegun == true
             failure = stored.reason
         }
@@ -72,6 +75,7 @@ extension TransferQueue {
                 target: item.json,
                 number: item.number,
                 failure: item.failure,
+                owner: item.owner,
                 isBegun: item.isBegun
             )
         }

@@ -23,8 +23,9 @@ extension TransferQueue {
             defer { content.nextNumber += 1 }
             return content.nextNumber
         }
+        let owner = await provider.credentialOwner(of: target, options: options)?.identifier
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        let item = Item(transfer, json: json, number: number)
+        let item = Item(transfer, json: json, number: number, owner: owner)
         if let store { try await store.add(content.read { $0.record(of: item) }) }
         update { $0.insert(item) }
         startWaiting()

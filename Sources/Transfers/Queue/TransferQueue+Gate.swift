@@ -30,10 +30,13 @@ final class BegunRequest: Sendable {
 }
 
 extension TransferQueue {
-    /// Admits the requests of a transfer's call, but not a second time if that isn't safe. The beginning of a request that must not be sent twice is on permanent storage before
+    /// Admits the requests of a transfer's call: only with the credential of the transfer's owner, and not a second
+    /// time if that isn't safe. The beginning of a request that must not be sent twice is on permanent storage before
     /// its first byte is sent.
     func gate(of id: UUID, _ begun: BegunRequest) -> SendingGate {
         SendingGate(admit: { [self] request, context in
+            let owner = content.read { $0.items[id]?.owner }
+            if let owner, owner != context.credentialOwner?.identifier { throw CredentialOfOtherOwner() }
             guard !request.urlRequest.isRepeatable(), context.transfer?.isRepeatable != true else { return }
             if begun.isEarlier {
                 guard provider.transport is any JoiningTransport else { throw BegunTransfer() }

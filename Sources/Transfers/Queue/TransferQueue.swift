@@ -31,6 +31,11 @@ import Observation
 /// call is in flight, after which the transfer fails. To make the call nevertheless, resume the failed transfer with
 /// ``resume(_:)``.
 ///
+/// A transfer belongs to the user who was signed in when it was added, as far as a plugin names the user
+/// (`RequestContext.credentialOwner`), as an `AuthenticationPlugin` does. It fails while another user is signed in, or
+/// nobody, and can be resumed when its user is signed in again. For this, the plugin's authenticator must implement
+/// `Authenticator.user(of:)`; otherwise, each sign-in is another user.
+///
 /// Create the queue with the same file at every launch. It restores unfinished transfers, and starts waiting ones
 /// immediately. A released queue continues until its transfers have ended. To stop it, pause them.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
