@@ -126,7 +126,7 @@ struct AuthorizationTests {
         let plugins: [any Plugin] = [recorder, plugin]
         let provider = Provider<ServerCall>(transport: engine.ownTransport, plugins: plugins)
         let waiting = (0..<20).map { _ in
-            Task { await provider.failure(of: .endless) }
+            Task { await provider.failure(of: .endless.with { $0.headers = ["Authorization": "Bearer old"] }) }
         }
         // Each call writes down two hooks before it is on its way.
         await recorder.waitForEvents(40)

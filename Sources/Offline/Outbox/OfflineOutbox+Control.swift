@@ -19,11 +19,16 @@ extension OfflineOutbox {
     ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
     public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
         let epoch = content.value.epoch
-        let call = newCall(of: target)
+        var call = await newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
         var firstError: TargetKitError?
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
-            switch await firstAttempt(target, options: options(of: call), epoch: epoch) {
+            let owner = Locked<CredentialOwner??>(nil)
+            let gate = SendingGate(prepared: { new in owner.withLock { $0 = .some(new) } })
+            let options = options(of: call).setting(\.sendingGate, gate)
+            let result = await firstAttempt(target, options: options, epoch: epoch)
+            if let owner = owner.withLock(\.self) { call.owner = content.update { $0.stored(owner) } }
+            switch result {
             case .success(let response):
                 callSucceeded()
                 return .sent(response)
@@ -51,15 +56,16 @@ extension OfflineOutbox {
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
         let id = UUID()
-        _ = try await keep(target, call: newCall(of: target), as: id)
+        _ = try await keep(target, call: await newCall(of: target), as: id)
         return id
     }
 
     /// Sends the waiting entries immediately, including those that need a sign-in. Call it after a sign-in and when the
-    /// app becomes active.
+    /// app becomes active, but not between a change of ``account`` and the sign-in.
     public func sendNow() {
         update { content in
             content.unauthorized = nil
+            content.accountChange = nil
             content.delays.removeAll()
         }
         startSending()
@@ -139,9 +145,14 @@ extension OfflineOutbox {
 
 extension OfflineOutbox {
     /// The call of a target, without its JSON.
-    private func newCall(of target: Target) -> StoredCall {
+    private func newCall(of target: Target) async -> StoredCall {
+        let (account, epoch) = content.read { ($0.account, $0.epoch) }
         let resolved = provider.options(options, of: target)
         let policy = resolved.outboxPolicy
+        var owner: CredentialOwner?
+        if policy != .never { owner = await provider.credentialOwner(of: target, options: options) }
+        // It may be the owner of the next account's credential.
+        if content.read(\.epoch) != epoch { owner = nil }
         let keys = [resolved.idempotencyKey, resolved.headers[.idempotencyKey], target.headers[.idempotencyKey]]
         // An empty key isn't sent.
         let own = keys.compactMap(\.self).first { !$0.allSatisfy(\.isWhitespace) }
@@ -149,6 +160,7 @@ extension OfflineOutbox {
             target: "",
             key: own ?? (policy == .ifUnsent ? nil : UUID().uuidString),
             account: account,
+            owner: content.update { [owner] in $0.stored(owner) },
             group: resolved.outboxGroup,
             policy: policy,
             date: now()
@@ -162,7 +174,8 @@ extension OfflineOutbox {
 
     /// The options of an entry's call.
     func options(of call: StoredCall) -> CallOptions {
-        var options = options.setting(\.waitsForConnectivity, false)
+        // Another call with the same request can have another owner.
+        var options = options.setting(\.waitsForConnectivity, false).setting(\.sharesInFlight, false)
         guard let key = call.key else { return options }
         options.idempotencyKey = key
         options.headers[.idempotencyKey] = key

@@ -117,7 +117,12 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
+        let gate = SendingGate(admit: { [content] _, context in
+            let isAdmitted = content.update { $0.admits(context.credentialOwner, for: item.call) }
+            guard isAdmitted else { throw CredentialOfOtherOwner() }
+        })
         let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
+            .setting(\.sendingGate, gate)
         let (result, isWanted) = await result(of: target, options: options) { content, task in
             content.task = task
             return content.account == item.call.account && content.items[item.id] != nil
@@ -168,7 +173,7 @@ extension OfflineOutbox {
         case .sent: try transaction.write([OutboxRecord(change: .ended, id: item.id)])
         case .failed(let error) where isInOutbox:
             try transaction.write([.failed(item.id, failure: StoredFailure(error))])
-        case .needsSignIn, .noResponse, .unavailable, .failed:
+        case .needsSignIn, .noResponse, .unavailable, .otherOwner, .failed:
             if isInOutbox, item.call.policy == .ifUnsent {
                 try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
             }

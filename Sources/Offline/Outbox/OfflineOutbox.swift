@@ -20,15 +20,21 @@ import TargetKitPlugins
 /// key processes the call once. For other servers, set `CallOptions.outboxPolicy` to ``OutboxPolicy/ifUnsent``. The
 /// call is then sent at most once, without a key.
 ///
+/// An entry belongs to the user with whose credential it was kept, as far as a plugin names the user
+/// (`RequestContext.credentialOwner`), as an `AuthenticationPlugin` does. While another user is signed in, or nobody, it
+/// isn't sent, but waits with the growing delay. If ``account`` is set, a sign-in in this process after that counts as
+/// the account's user. Otherwise, only the same session does, or the same `Authenticator.user(of:)`.
+///
 /// The file contains the targets as JSON and has mode 0600. It contains no credentials, because the provider's plugins
 /// add them when an entry is sent. Several processes, such as an app and its extension, can use one file.
 ///
 /// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is retried after a delay that grows
-/// from 1 second to at most 5 minutes, or after the time in `Retry-After`. This includes status 409 with `Retry-After`,
-/// which means that the server is still processing an earlier request with the key. With ``OutboxPolicy/ifUnsent``,
-/// such a failure is final unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call
-/// of ``send(_:)`` succeeds. Any other status that the target doesn't accept is final: the entry fails, and the next
-/// one is sent.
+/// from 1 second to at most 5 minutes, or after the time in `Retry-After` if that is longer. This includes status 409
+/// with `Retry-After`, which means that the server is still processing an earlier request with the key. With
+/// ``OutboxPolicy/ifUnsent``, such a failure is final unless nothing was sent. After status 401, entries wait until
+/// ``sendNow()`` or until a call of ``send(_:)`` succeeds; with ``OutboxPolicy/ifUnsent``, it is final if the server
+/// processed the call before a redirect. Any other status that the target doesn't accept is final: the entry fails, and
+/// the next one is sent.
 public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let provider: Provider<Target>
     let options: CallOptions
@@ -131,8 +137,9 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
 
     /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
     ///
-    /// Set it before the credentials of the provider change. This cancels the call in progress, so that no entry is
-    /// sent with the credentials of another user. At sign-out, call ``removeAll()`` first, unless the entries should
+    /// Set it before the credentials of the provider change. This cancels the call in progress. With an
+    /// `AuthenticationPlugin`, entries then wait for the next sign-in in this process or for ``sendNow()``, unless the
+    /// session is the one in which they were kept. At sign-out, call ``removeAll()`` first, unless the entries should
     /// wait until the user signs in again.
     public var account: String? {
         get { content.value.account }
@@ -142,6 +149,8 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
             let (tasks, _) = update { content -> (Calls, [OutboxEntry<Target>]) in
                 guard content.account != newValue else { return ([], []) }
                 content.account = newValue
+                content.accountChange = CredentialSession.signInCount
+                content.formerOwner = content.lastOwner
                 content.epoch += 1
                 content.unauthorized = nil
                 content.delays.removeAll()

@@ -12,6 +12,12 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
 
     /// The account whose entries are sent.
     var account: String?
+    /// The number of sign-ins in this process when the account changed; `nil` if it hasn't changed, or if the app has
+    /// called ``OfflineOutbox/sendNow()`` since.
+    var accountChange: Int?
+    /// The owner of the last credential that this outbox has seen, and the last one before the account changed.
+    private(set) var lastOwner: String?
+    var formerOwner: String?
     /// The entry whose call is in progress.
     var sending: UUID?
     /// The task of that call.
@@ -33,6 +39,30 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
 }
 
 extension OutboxContent {
+    /// Whether a call may be sent with a credential of this owner.
+    ///
+    /// - Parameter owner: `nil` for a request without a credential, or with one whose owner isn't known.
+    mutating func admits(_ owner: CredentialOwner?, for call: StoredCall) -> Bool {
+        lastOwner = owner?.identifier
+        guard let owner else { return call.owner == nil }
+        // The app sets the account before the user signs in.
+        if call.account != nil, let number = owner.signInNumber, number > accountChange ?? 0 { return true }
+        return call.owner.map { $0 == owner.identifier } ?? !isFormer(owner)
+    }
+
+    /// The owner to store with a call. A user who was signed in before the account changed isn't the account's.
+    mutating func stored(_ owner: CredentialOwner?) -> String? {
+        lastOwner = owner?.identifier
+        guard let owner, account == nil || !isFormer(owner) else { return nil }
+        return owner.identifier
+    }
+
+    /// Whether the owner of a credential can be the user who was signed in before the account changed.
+    private func isFormer(_ owner: CredentialOwner) -> Bool {
+        guard let accountChange else { return false }
+        return owner.signInNumber.map { $0 <= accountChange } ?? (owner.identifier == formerOwner)
+    }
+
     /// The entries of the account, in order.
     var entries: [OutboxEntry<Target>] {
         items.all.compactMap(entry)
@@ -99,6 +129,7 @@ extension OutboxContent {
         case .needsSignIn: unauthorized = item.id
         case .noResponse: delays.addNoResponse(item.call.accountGroup, at: time)
         case .unavailable(let delay): delays.addUnavailable(item.call.accountGroup, retryAfter: delay, at: time)
+        case .otherOwner: delays.addUnavailable(item.call.accountGroup, retryAfter: nil, at: time)
         }
     }
 

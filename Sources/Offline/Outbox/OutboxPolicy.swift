@@ -55,6 +55,8 @@ enum OutboxOutcome: Sendable {
     case noResponse
     /// The server is unavailable. The value is the delay that it requested, if any.
     case unavailable(Duration?)
+    /// The call wasn't sent, because the credential belongs to another user.
+    case otherOwner
 
     init(_ result: Result<Response, TargetKitError>, policy: OutboxPolicy, now: Date) {
         switch result {
@@ -64,7 +66,11 @@ enum OutboxOutcome: Sendable {
     }
 
     private init(_ error: TargetKitError, policy: OutboxPolicy, now: Date) {
-        if error.kind == .unauthorized {
+        if error.underlying is CredentialOfOtherOwner {
+            self = .otherOwner
+        } else if policy == .ifUnsent, !error.isRepeatable {
+            self = .failed(error)
+        } else if error.kind == .unauthorized {
             self = .needsSignIn
         } else if policy == .ifUnsent {
             self = error.isUnsent || error.stage == .shutDown ? .noResponse : .failed(error)
@@ -83,7 +89,7 @@ extension OutboxPolicy {
     func keeps(_ error: TargetKitError) -> Bool {
         switch self {
         case .never: false
-        case .ifUnsent: error.isUnsent && error.isWithoutConnection
+        case .ifUnsent: error.isUnsent && error.isRepeatable && error.isWithoutConnection
         case .ifUnanswered: error.isWithoutConnection
         case .ifUnavailable: error.isWithoutConnection || error.isUnavailable
         }

@@ -52,16 +52,21 @@ struct StoredCall: Codable, Sendable {
     /// The value of `Idempotency-Key`; `nil` for none.
     var key: String?
     var account: String?
+    /// The owner of the credential with which the call was made, or would have been made when it was kept; `nil` if
+    /// there was none or it isn't known.
+    var owner: String?
     var group: String?
     var policy: OutboxPolicy
     var date: Date
 
-    /// The group, whose entries are sent in order.
-    var accountGroup: OutboxGroup { OutboxGroup(account: account, group: group) }
+    /// The group, whose entries are sent in order. Without an account, the calls of one user must not wait for those of
+    /// another.
+    var accountGroup: OutboxGroup { OutboxGroup(account: account, owner: account == nil ? owner : nil, group: group) }
 }
 
 struct OutboxGroup: Hashable, Sendable {
     var account: String?
+    var owner: String?
     var group: String?
 }
 

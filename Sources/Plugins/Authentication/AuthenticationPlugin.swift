@@ -128,9 +128,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             guard let lease = try await knownLease(for: context) else { return request }
             let (changed, applied) = try applying(lease, to: request)
             context[AppliedCredentialKey.self] = applied
-            context.credentialOwner = lease.owner.id.map {
-                CredentialOwner(identifier: $0, fields: Set(applied.fields.keys))
-            }
+            context.credentialOwner = owner(of: lease, applied)
             return changed
         } catch let failure as RefreshFailure {
             throw failure.error(request: request)
@@ -155,6 +153,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
                 let (changed, applied) = try applying(lease, to: prepared.removed(from: request.urlRequest))
                 request.urlRequest = changed
                 context[RefreshedCredentialKey.self] = applied
+                // A credential that another process stored can belong to another user.
+                context.credentialOwner = owner(of: lease, applied)
             }
         } catch let failure as RefreshFailure {
             throw failure.error(request: request.urlRequest)
@@ -171,6 +171,19 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         var request = original
         try authenticator.apply(lease.credential, to: &request)
         return (request, AppliedCredential(of: lease.owner, before: original, after: request))
+    }
+
+    /// The owner of a credential; `nil` if neither the authenticator names the user nor the store the session.
+    private func owner(of lease: CurrentCredential<A>.Lease, _ applied: AppliedCredential) -> CredentialOwner? {
+        let fields = Set(applied.fields.keys)
+        if let user = authenticator.user(of: lease.credential) {
+            // A digest, because the identifier is stored with partial transfers.
+            return CredentialOwner(identifier: "user " + MessageDigest.sha256.hexadecimal(of: user), fields: fields)
+        }
+        guard let session = lease.owner.id else { return nil }
+        var owner = CredentialOwner(identifier: session, fields: fields)
+        owner.signInNumber = lease.owner.signInNumber
+        return owner
     }
 
     /// Retries a call whose credential the server rejected when there is a newer one.

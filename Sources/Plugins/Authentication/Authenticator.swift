@@ -45,6 +45,13 @@ public protocol Authenticator<Credential>: Sendable {
     /// Default: `false`; the call fails with the error of the refresh.
     func canStillUse(_ credential: Credential) -> Bool
 
+    /// Identifies the user to whom a credential belongs, for example by an identifier in a token.
+    ///
+    /// Partial transfers, the calls that a queue or an outbox stores, and streams that reconnect belong to this user,
+    /// also after the user signs out and in again. Only a digest of the text is stored. Default: `nil`; each sign-in is
+    /// another user.
+    func user(of credential: Credential) -> String?
+
     /// Refreshes a credential.
     ///
     /// The method needs a timeout. It isn't cancelled with the waiting calls, because the server may already have
@@ -81,6 +88,9 @@ extension Authenticator {
 
     /// `false`.
     public func canStillUse(_ credential: Credential) -> Bool { false }
+
+    /// `nil`.
+    public func user(of credential: Credential) -> String? { nil }
 
     /// Status 401, unless the challenge has an error that a new credential doesn't resolve.
     public func wasRejected(_ response: Response) -> Bool { response.rejectsCredential(scheme: nil) }

@@ -18,17 +18,35 @@ package final class CredentialSession: Sendable {
         var isEnded = false
     }
 
+    private static let signIns = Locked(0)
+
+    /// The number of sign-ins in this process.
+    package static var signInCount: Int { signIns.withLock(\.self) }
+
     private let state: Locked<State>
+    /// The number of the sign-in in this process, from 1; 0 for a session that was read from a store.
+    let signInNumber: Int
 
     /// Creates a session.
     ///
     /// - Parameter id: The stored identifier; `nil` if there is none.
-    package init(id: String?) {
+    package convenience init(id: String?) {
+        self.init(id: id, signInNumber: 0)
+    }
+
+    private init(id: String?, signInNumber: Int) {
         state = Locked(State(id: id))
+        self.signInNumber = signInNumber
     }
 
     /// Creates a session for a sign-in.
-    package static func new() -> CredentialSession { CredentialSession(id: UUID().uuidString) }
+    package static func new() -> CredentialSession {
+        let number = signIns.withLock { count in
+            count += 1
+            return count
+        }
+        return CredentialSession(id: UUID().uuidString, signInNumber: number)
+    }
 
     /// The identifier; `nil` if the session was read from a store without identifiers, and its credential wasn't
     /// refreshed.

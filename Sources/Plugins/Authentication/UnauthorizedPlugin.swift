@@ -21,9 +21,11 @@ import FoundationNetworking
 /// `credentialHeaders`, without a redirect to another origin. For example, a wrong password in a sign-in call doesn't
 /// end the session.
 ///
-/// At the first such result, the plugin cancels every other call of the scope, and then waits for the handler, so that
-/// the caller receives the unchanged result after the user is signed out. The cancelled calls end with stage
-/// `.cancelled`. Calls that the handler makes aren't cancelled, and the handler may shut down the scope. Further
+/// At the first such result, the plugin cancels the other calls of the session, and then waits for the handler, so that
+/// the caller receives the unchanged result after the user is signed out. The calls of the session are those that this
+/// plugin prepared since the last ``reset()`` or sign-in, in every provider and scope, except calls that were sent
+/// without one of the fields. The cancelled calls end with stage `.cancelled`. Calls that the handler makes aren't
+/// cancelled, and the handler may cancel all calls, or shut down the scope: the rejected call keeps its result. Further
 /// results have no effect until ``reset()``. A plugin that was created with `after` needs no reset, because a sign-in
 /// with the ``AuthenticationPlugin`` rearms it.
 ///
@@ -50,13 +52,21 @@ public struct UnauthorizedPlugin: Plugin {
         var resetCount = 0
         /// The ended session, whose further rejections don't sign out.
         var ended: Session?
+        /// The outermost scopes of the calls that the plugin prepared.
+        var scopes: [ObjectIdentifier: WeakScope] = [:]
+        /// The sessions of WebSockets, whose calls have ended.
+        var sockets: [RequestContext.ID: Session] = [:]
+    }
+
+    private struct WeakScope: Sendable {
+        weak var scope: RequestScope?
     }
 
     /// The place just before `PluginPlace.standard`.
     public var place: PluginPlace { .sessionEnd }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .process] }
+    public var hooks: PluginHooks { [.prepare, .willSend, .process, .didFinish] }
 
     private let bodyCodes: [BodyCode]
     private let credentialHeaders: Set<HTTPHeaderName>?
@@ -66,6 +76,8 @@ public struct UnauthorizedPlugin: Plugin {
     private let state = Locked(State())
     /// The session of each call.
     private let sessions = PluginStorage<Session>()
+    /// Whether a request of each call contained the session's credential; `nil` before one is sent.
+    private let carriers = PluginStorage<Bool>()
 
     /// Creates a plugin that acts on status 401 and on a code in the body.
     ///
@@ -116,7 +128,32 @@ public struct UnauthorizedPlugin: Plugin {
     /// Notes the session of the call at each attempt, because a retried call may have a new token.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         context[sessions] = session
+        let scope = context.scope.outermost
+        state.withLock { state in
+            // A new scope may have the identifier of a released one.
+            guard state.scopes[ObjectIdentifier(scope)]?.scope == nil else { return }
+            state.scopes = state.scopes.filter { $0.value.scope != nil }
+            state.scopes[ObjectIdentifier(scope)] = WeakScope(scope: scope)
+        }
         return request
+    }
+
+    /// Notes whether the request contains the session's credential.
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        if context[carriers] != true { context[carriers] = carriesSession(request, context: context) }
+    }
+
+    /// Notes the session of a WebSocket, which outlives its call.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        guard case .success(let response) = call.result, response.statusCode == 101, let session = context[sessions],
+            context[carriers] == true
+        else { return }
+        state.withLock { state in
+            state.sockets = state.sockets.filter { id, _ in
+                state.scopes.values.contains { $0.scope?.hasConnection(of: id) == true }
+            }
+            state.sockets[context.id] = session
+        }
     }
 
     /// Signs out if the result means that the session ended, and returns the result unchanged.
@@ -132,9 +169,25 @@ public struct UnauthorizedPlugin: Plugin {
             return true
         }
         guard isFirst else { return result }
-        context.scope.cancelAll { $0.id != context.id && counts($0) }
+        cancelCalls(of: session, after: context)
         await handle(context)
         return result
+    }
+
+    /// Cancels the other calls of a session, and its WebSockets.
+    private func cancelCalls(of session: Session, after rejected: RequestContext) {
+        let (scopes, sockets) = state.withLock { state in
+            defer { state.sockets = state.sockets.filter { $0.value != session } }
+            return (state.scopes.values.compactMap(\.scope), state.sockets)
+        }
+        for scope in scopes {
+            scope.cancelAll { call in
+                guard call.id != rejected.id, counts(call) else { return false }
+                if sockets[call.id] == session { return true }
+                // A call that isn't sent yet may already contain the credential.
+                return call[sessions] == session && call[carriers] != false
+            }
+        }
     }
 
     /// Calls the handler, and waits for it unless the call is cancelled.
@@ -164,6 +217,11 @@ public struct UnauthorizedPlugin: Plugin {
         guard isUnauthorized(response), let request = response.request,
             !response.redirects.contains(where: \.isCrossOrigin)
         else { return false }
+        return carriesSession(request, context: context)
+    }
+
+    /// Whether a request contains the session's credential.
+    private func carriesSession(_ request: URLRequest, context: RequestContext) -> Bool {
         if let credentialHeaders {
             return credentialHeaders.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
         }

@@ -38,11 +38,11 @@ package struct RetryDelays<Key: Hashable & Sendable>: Sendable {
         if let group { groups[group, default: Delay()].failureCount += 1 }
     }
 
-    /// Delays the entries of a group.
+    /// Delays the entries of a group, at least as long as without `Retry-After`.
     package mutating func addUnavailable(_ group: Key, retryAfter: Duration?, at time: Duration) {
         all = Delay()
         var delay = Self.next(after: groups[group] ?? Delay(), at: time)
-        if let retryAfter { delay.end = time + min(retryAfter, Self.longestRetryAfter) }
+        if let retryAfter { delay.end = max(delay.end ?? time, time + min(retryAfter, Self.longestRetryAfter)) }
         groups[group] = delay
     }
 

@@ -114,25 +114,3 @@ extension FinishedCall {
         return (error.underlying as? URLError)?.code
     }
 }
-
-/// The meaning of `URLError` codes for the server and the request.
-package enum ConnectionFailure {
-    /// No connection was made, because the name wasn't found, the connection was refused, or the TLS handshake failed.
-    /// Nothing was sent, so no server processed the request.
-    package static let beforeSending: Set<URLError.Code> = [
-        .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
-        .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
-    ]
-
-    /// The connection was lost, or the request timed out. The server may have processed the request.
-    static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
-
-    /// Failures of the server: ``beforeSending`` and ``whileExchanging``. These don't include an offline device.
-    static let ofServer = beforeSending.union(whileExchanging)
-
-    /// Failures that are often temporary, which don't include a failed TLS handshake.
-    static let transient: Set<URLError.Code> = [
-        .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
-        .notConnectedToInternet,
-    ]
-}

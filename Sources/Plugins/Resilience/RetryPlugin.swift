@@ -35,7 +35,8 @@ import FoundationNetworking
 public struct RetryPlugin: Plugin {
     /// The state of the attempts of one call.
     fileprivate struct Attempts: Sendable {
-        var isRepeatable = false
+        /// Whether all requests that were sent are safe to send again.
+        var isRepeatable = true
         var repetitions = 0
         /// `TransferState.continuedByteCount` when the retries were last reset.
         var byteCount: Int64 = 0
@@ -105,7 +106,8 @@ public struct RetryPlugin: Plugin {
     /// Counts the call, and records whether it is safe to retry.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         var attempts = context[self.attempts] ?? Attempts()
-        attempts.isRepeatable = request.isRepeatable(with: (context.options.retryPolicy ?? policy).methods)
+        let methods = (context.options.retryPolicy ?? policy).methods
+        attempts.isRepeatable = attempts.isRepeatable && request.isRepeatable(with: methods)
         context[self.attempts] = attempts
         if context.attempt == 0 { counter.countCall(in: context.scope) }
     }

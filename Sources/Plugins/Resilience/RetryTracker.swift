@@ -60,8 +60,7 @@ struct RetryTracker: Sendable {
         of scope: RequestScope,
         change: (inout RollingCount) -> Result
     ) -> Result {
-        var outermost = scope
-        while let parent = outermost.parent { outermost = parent }
+        let outermost = scope.outermost
         let key = ObjectIdentifier(outermost)
         // A new scope may have the identifier of a released one.
         if let index = accounts.index(forKey: key), accounts.values[index].scope === outermost {

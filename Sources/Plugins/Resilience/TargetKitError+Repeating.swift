@@ -21,7 +21,7 @@ extension TargetKitError {
         if outcome.isBehindRedirect { return false }
         if stage == .request { return true }
         return stage == .transport && response == nil
-            && (kind == .offline || outcome.code.map(ConnectionFailure.beforeSending.contains) ?? false)
+            && (kind == .offline || outcome.code.map(ConnectionFailure.isUnsent) ?? false)
     }
 }
 

@@ -216,7 +216,10 @@ extension Call {
         _ request: TransportRequest,
         to target: ResolvedTarget
     ) async throws -> TransportResponse {
-        if target.stub != .never { return try await sampleResponse(to: request, of: target) }
+        if target.stub != .never {
+            let request = try await admitted(request)
+            return try await notingProcessing(of: request) { try await sampleResponse(to: request, of: target) }
+        }
         // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
         try checkCancellation()
         if plugins.exchanges { return try await surrounded(request, to: target) }
@@ -254,11 +257,14 @@ extension Call {
     ///
     /// - Parameter isInTask: Whether cancelling the task is enough; otherwise the handle cancels the exchange.
     func send(_ request: TransportRequest, inTask isInTask: Bool) async throws -> TransportResponse {
+        let request = try await admitted(request)
         let transport = configuration.transport
-        request.onSend?(request.urlRequest)
-        if !isInTask { return try await transport.send(request, cancelledBy: handle) }
-        if request.limit == nil { return try await transport.send(request) }
-        return try await within(request.limit) { try await transport.send(request) }
+        return try await notingProcessing(of: request) {
+            request.onSend?(request.urlRequest)
+            if !isInTask { return try await transport.send(request, cancelledBy: handle) }
+            if request.limit == nil { return try await transport.send(request) }
+            return try await within(request.limit) { try await transport.send(request) }
+        }
     }
 
     /// Runs a part of the exchange, until the limit is reached.

@@ -93,7 +93,7 @@ final class Call: Sendable {
         // Otherwise, no code ran since the response arrived, when the interruption was checked.
         let wasBusy = !result.isSuccess || meter != nil || decoding != nil || !plugins.isEmpty
         result = mapped(wasBusy ? unlessInterrupted(result) : result)
-        return plugins.processes ? await process(result, context) : result
+        return notingRepeatability(of: plugins.processes ? await process(result, context) : result)
     }
 
     /// Makes attempts until no plugin requests another one.
@@ -196,7 +196,8 @@ final class Call: Sendable {
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         let exchanges = CallExchanges(self, of: original, to: target, context)
-        let result = unlessInterrupted(result).afterTransfer(context.transfer)
+        handle.noteContinuable(context.transfer?.isRepeatable == true)
+        let result = unlessInterrupted(result)
         await driver.end(result, over: exchanges)
         // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
         if plugins.isEmpty { handle.releaseAtEnd() }
@@ -318,6 +319,7 @@ extension Call {
                     try await plugins.prepare(original, context: context)
                 }
                 try checkCancellation()
+                context.options.sendingGate?.prepared?(context.credentialOwner)
             }
             guard let restriction else {
                 return try transportRequest(request, changedFrom: original, body: body, to: target)

@@ -175,6 +175,7 @@ extension CallExchanges {
         }
         var (request, context) = (request, part.context)
         request.progress = nil
+        defer { call.handle.noteProcessing(handle.processing.count) }
         return try await part.exchange(request, with: target, &context, reception).get()
     }
 

@@ -38,6 +38,7 @@ public final class RequestHandle: Sendable {
         /// only one lock.
         var storage: [StoredEntry]? = []
         var attempt = 0
+        var processing = Processing()
         /// The time when the call times out; `nil` without a limit for the whole call.
         var deadline: Deadline?
         /// The priority to raise the task to when it is attached.
@@ -186,6 +187,19 @@ public final class RequestHandle: Sendable {
     var attempt: Int {
         get { state.withLock(\.attempt) }
         set { state.withLock { $0.attempt = newValue } }
+    }
+
+    /// The requests of the call that a server may have processed.
+    var processing: Processing { state.withLock(\.processing) }
+
+    /// Notes exchanges after which a server may have processed a request that must not be sent twice.
+    func noteProcessing(_ count: Int = 1) {
+        state.withLock { $0.processing.count += count }
+    }
+
+    /// Notes whether another call can continue the transfer.
+    func noteContinuable(_ isContinuable: Bool) {
+        state.withLock { $0.processing.isContinuable = isContinuable }
     }
 
     /// The time when the call times out; `nil` without a limit for the whole call.

@@ -25,6 +25,9 @@ public struct ScopedConnection: Sendable {
 }
 
 extension RequestScope {
+    /// Whether a call has left a connection open.
+    package func hasConnection(of id: RequestContext.ID) -> Bool { state.withLock { $0.connections[id] != nil } }
+
     /// A connection that a call has left open.
     struct Connection: Sendable {
         let call: Call

@@ -50,6 +50,8 @@ public final class RequestScope: Sendable {
 
     /// The parent scope, or `nil` if there is none.
     public let parent: RequestScope?
+    /// This scope, or its ancestor without a parent.
+    package var outermost: RequestScope { parent?.outermost ?? self }
     let clock: any Clock<Duration>
     let state = Locked(State())
 
@@ -74,6 +76,8 @@ public final class RequestScope: Sendable {
     public var inFlightCount: Int { state.withLock(\.calls.count) }
 
     /// Cancels every call in flight, without waiting for it to end. Each call fails with stage `.cancelled`.
+    ///
+    /// Within the sign-out handler of a plugin, the method doesn't cancel the call that called the handler.
     public func cancelAll() {
         cancel { _ in true }
     }
@@ -97,7 +101,8 @@ public final class RequestScope: Sendable {
 
     private func cancel(where isMeant: (Call) -> Bool) {
         let (calls, connections) = state.withLock { (Array($0.calls.values), Array($0.connections.values)) }
-        for call in calls where isMeant(call) { call.handle.cancel() }
+        let excluded = Self.callsOfHandler
+        for call in calls where !excluded.contains(call.context.id) && isMeant(call) { call.handle.cancel() }
         for connection in connections where isMeant(connection.call) { connection.end(.cancelled) }
     }
 

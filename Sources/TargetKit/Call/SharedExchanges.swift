@@ -241,6 +241,12 @@ extension Call {
         guard let result else { throw failure(CancellationError(), at: .transport, request: request.urlRequest) }
         // The file is at its destination, even if this call was cancelled at the end.
         if case .success(let response) = result, response.file != nil { handle.commitLate() }
+        let isRepeatable =
+            switch result {
+            case .success: request.urlRequest.isRepeatable()
+            case .failure(let error): error.isRepeatable
+            }
+        if !isRepeatable { handle.noteProcessing() }
         return result.of(context)
     }
 
@@ -256,7 +262,7 @@ extension Call {
         handle.releaseAtEnd()
         context.scope.endExchange()
         configuration.countingClock?.end(context.id)
-        return unlessInterrupted(result)
+        return notingRepeatability(of: unlessInterrupted(result))
     }
 }
 

@@ -67,14 +67,3 @@ extension RequestContext {
 }
 
 private enum TransferStateKey: RequestContextKey { typealias Value = TransferState }
-
-extension Result<Response, TargetKitError> {
-    /// This result, with an error that records whether another call can continue the transfer.
-    func afterTransfer(_ state: TransferState?) -> Self {
-        mapError { error in
-            var error = error
-            error.isContinuable = state?.isRepeatable == true
-            return error
-        }
-    }
-}

@@ -53,7 +53,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var appError: (any Error)?
         var unreadable: UnreadableBody?
         var isHandled = false
-        var isContinuable = false
+        var isRepeatable = false
         var isOfPlugin = false
         var isBehindRedirect = false
         var hasEndedSession = false
@@ -107,10 +107,11 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.isHandled }
         set { fields.value.isHandled = newValue }
     }
-    /// Whether the call was a resumable upload that another call can continue, or restart safely.
-    package internal(set) var isContinuable: Bool {
-        get { fields.value.isContinuable }
-        set { fields.value.isContinuable = newValue }
+    /// Whether the call may be made again, because no server can have processed a request that must not be sent twice,
+    /// or because another call continues the transfer. `false` for an error that isn't the result of a call.
+    package internal(set) var isRepeatable: Bool {
+        get { fields.value.isRepeatable }
+        set { fields.value.isRepeatable = newValue }
     }
     /// Whether a plugin's `exchange` threw it to end the call, so it doesn't indicate a failing server.
     package internal(set) var isOfPlugin: Bool {

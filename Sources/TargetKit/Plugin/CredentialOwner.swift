@@ -6,6 +6,9 @@ public struct CredentialOwner: Sendable, Hashable {
     public let identifier: String
     /// The fields of the credential.
     public let fields: Set<HTTPHeaderName>
+    /// The number of the sign-in in this process that began the user's session; 0 if it began elsewhere; `nil` if the
+    /// identifier doesn't depend on the session.
+    package var signInNumber: Int?
 
     /// Creates an owner.
     ///
@@ -24,7 +27,8 @@ extension RequestContext {
     ///
     /// A plugin that authenticates calls sets it in `prepare`, when it applies the credential. A partial download can
     /// then continue with another credential of the owner, and no other user continues the owner's upload or receives
-    /// the response of the owner's background transfer.
+    /// the response of the owner's background transfer. A stored call of a queue or an outbox, and a stream that
+    /// reconnects, are only sent with a credential of the owner.
     public var credentialOwner: CredentialOwner? {
         get { self[CredentialOwnerKey.self] }
         nonmutating set { self[CredentialOwnerKey.self] = newValue }

@@ -95,6 +95,12 @@ final class PluginChain: Sendable {
         return repeated.map { "\(type(of: $0))" }
     }
 
+    /// The plugins that apply the credential of a user; `nil` if there are none.
+    var authenticating: PluginChain? {
+        let plugins = rounds.preparing.filter { $0.place == .authentication }
+        return plugins.isEmpty ? nil : PluginChain(plugins)
+    }
+
     /// Returns this chain for a request that isn't sent, without plugins that only count, delay, admit or observe
     /// calls.
     func withoutObservers() -> PluginChain {

@@ -86,11 +86,14 @@ public struct RequestContext: Sendable {
     /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
     var sentRequest: URLRequest?
 
-    /// Whether a retry is safe even if the server processed this attempt. The task's driver decides; without one, the
-    /// sent request must have an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. A plugin that retries
-    /// calls must respect it, unless the failure shows that the server didn't process the request.
+    /// Whether a retry is safe even if the server processed this attempt. The task's driver decides, with
+    /// ``TransferState/isRepeatable``; otherwise, every request that was sent must have an idempotent method (RFC 9110
+    /// §9.2.2) or an `Idempotency-Key`. A plugin that retries calls must respect it, unless the failure shows that the
+    /// server didn't process the request.
     public var isRepeatable: Bool {
-        transfer?.isRepeatable ?? sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
+        if let isRepeatable = transfer?.isRepeatable { return isRepeatable }
+        return handle.processing.count == 0
+            && sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 
     package var handle: RequestHandle { fixed.handle }

@@ -16,6 +16,10 @@ extension Provider {
     /// 502, 503 or 504. The delay is at least the server's `Retry-After`. It doubles with each opening without an
     /// event, up to 30 seconds, plus a random amount of up to half the delay. Other failures end the sequence.
     ///
+    /// A loop belongs to the user with whose credential it was begun, as far as a plugin names the user
+    /// (``RequestContext/credentialOwner``). When another user signs in, or the user signs out, it isn't reopened, but
+    /// ends with an error of the kind `.unauthorized` or `.cancelled`. The next loop belongs to the next user.
+    ///
     /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send
     /// comments. The target's timeout includes the whole stream.
     ///
@@ -39,17 +43,20 @@ extension Provider {
         limit: Int = 8 << 20,
         options: CallOptions = CallOptions()
     ) -> ResponseStream.Elements<ServerSentEvent> {
-        let source = ServerSentEventSource(
-            target: target.innermost,
-            delay: delay,
-            minimumDelay: minimumDelay,
-            maximumReconnections: maximumReconnections,
-            lastEventID: lastEventID,
-            limit: limit,
-            pause: { try await self.pause(for: $0, before: target, options) },
-            open: { try await self.stream(target, options: options.adding($0)) }
-        )
-        return ResponseStream.Elements { ServerSentEventReader(source) }
+        ResponseStream.Elements {
+            let ofOneOwner = options.setting(\.sendingGate, .ofOneOwner())
+            let source = ServerSentEventSource(
+                target: target.innermost,
+                delay: delay,
+                minimumDelay: minimumDelay,
+                maximumReconnections: maximumReconnections,
+                lastEventID: lastEventID,
+                limit: limit,
+                pause: { try await self.pause(for: $0, before: target, options) },
+                open: { try await self.stream(target, options: ofOneOwner.adding($0)) }
+            )
+            return ServerSentEventReader(source)
+        }
     }
 
     /// Waits like a call in flight, so that the scope, the provider and the task can cancel the wait. If the scope is

@@ -24,8 +24,34 @@ extension Provider {
         options: CallOptions = CallOptions(),
         hasPlugins: Bool = true
     ) async throws(TargetKitError) -> UnsentRequest {
-        let all = self.options(options, of: target)
         let plugins = hasPlugins ? configuration.plugins.withoutObservers() : PluginChain([])
+        let call = unsentCall(of: target, options: options, plugins: plugins)
+        defer { call.endUnsent() }
+        do {
+            return try await call.unsentRequest {
+                let endpoint = try endpoint(of: target, options: call.context.options)
+                return ResolvedTarget(endpoint: endpoint, stub: .never, timeout: options.timeout.exchange)
+            }
+        } catch {
+            throw call.mapped(call.failure(error, at: .request))
+        }
+    }
+
+    /// The owner of the credential that a plugin at ``PluginPlace/authentication`` would apply to a target's request,
+    /// which isn't sent; `nil` if there is none, or it isn't known. Other plugins aren't called, because they may wait.
+    package func credentialOwner(
+        of target: Target,
+        options: CallOptions = CallOptions()
+    ) async -> CredentialOwner? {
+        guard let plugins = configuration.plugins.authenticating else { return nil }
+        let call = unsentCall(of: target, options: options, plugins: plugins)
+        defer { call.endUnsent() }
+        _ = try? await plugins.prepare(URLRequest(url: target.baseURL), context: call.context)
+        return call.context.credentialOwner
+    }
+
+    private func unsentCall(of target: Target, options: CallOptions, plugins: PluginChain) -> Call {
+        let all = self.options(options, of: target)
         let context = RequestContext(
             inner: target.innermost,
             scope: scope,
@@ -33,16 +59,7 @@ extension Provider {
             secretHeaders: plugins.secretHeaders,
             handle: RequestHandle(deadline: all.timeout.deadline(by: configuration.elapsedTime))
         )
-        let call = Call(.response, in: context, configuration, plugins: plugins)
-        defer { call.endUnsent() }
-        do {
-            return try await call.unsentRequest {
-                let endpoint = try endpoint(of: target, options: all)
-                return ResolvedTarget(endpoint: endpoint, stub: .never, timeout: options.timeout.exchange)
-            }
-        } catch {
-            throw call.mapped(call.failure(error, at: .request))
-        }
+        return Call(.response, in: context, configuration, plugins: plugins)
     }
 
     /// Returns a provider with these closures and options and another transport, without plugins, redirects and

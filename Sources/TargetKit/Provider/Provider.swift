@@ -24,6 +24,7 @@ public final class Provider<Target: TargetType>: Sendable {
 
     /// Measures retry delays and timeouts.
     package var clock: any Clock<Duration> { configuration.clock }
+    package var transport: any Transport { configuration.transport }
 
     /// The scope of this provider's calls, which other providers can share.
     public let scope: RequestScope

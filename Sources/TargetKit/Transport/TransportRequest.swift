@@ -54,6 +54,7 @@ public struct TransportRequest: Sendable {
         var limit: ExchangeLimit?
         var onSend: (@Sendable (URLRequest) -> Void)?
         var isCrossOrigin = false
+        var mustJoin = false
     }
 
     private var fields: Boxed<Fields>
@@ -107,6 +108,11 @@ public struct TransportRequest: Sendable {
     package internal(set) var ownerID: String? {
         get { fields.value.ownerID }
         set { fields.value.ownerID = newValue }
+    }
+    /// Whether the exchange must be one that an earlier process began, because the request must not be sent twice.
+    package var mustJoin: Bool {
+        get { fields.value.mustJoin }
+        set { fields.value.mustJoin = newValue }
     }
     /// The header fields of the endpoint, for their order, which a `URLRequest` loses.
     var givenHeaders: HTTPHeaders {

@@ -110,6 +110,7 @@ final class BackgroundTransfers: Sendable {
             if task.state == .suspended { task.resume() }
             return
         }
+        guard exchange(number)?.request.mustJoin != true else { return end(number, with: .failure(BegunTransfer())) }
         do {
             try start(number, key: key)
         } catch {
@@ -311,13 +312,14 @@ extension BackgroundTransfers {
         }
     }
 
-    /// Fails an exchange, or restarts its task if the system cancelled it, for example because the user quit the app.
+    /// Fails an exchange, or restarts its task if the system cancelled it, for example because the user quit the app,
+    /// and the request may be sent twice.
     private func interrupted(_ number: Int, name: BackgroundTask.Name, error: any Error, isCancelled: Bool) {
         let isBySystem = isCancelled && (error as? URLError)?.code == .cancelled
         let goesOn = state.withLock { state in
-            guard isBySystem, let count = state.exchanges[number]?.interruptions, count < Self.maxInterruptions else {
-                return false
-            }
+            guard isBySystem, let exchange = state.exchanges[number], exchange.urlRequest.isRepeatable(),
+                exchange.interruptions < Self.maxInterruptions
+            else { return false }
             state.exchanges[number]?.interruptions += 1
             state.exchanges[number]?.task = nil
             return true

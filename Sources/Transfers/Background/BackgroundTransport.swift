@@ -24,12 +24,13 @@ import TargetKit
 /// - At every launch, create one transport for each identifier, and keep a reference to it. Calls of a second transport
 ///   with the same identifier fail with `.unsupportedURL`.
 /// - Bodies are sent from files: bytes and streams are first written to a file. Responses can't be streamed.
-/// - The system follows redirects, and retries and resumes exchanges by its own rules. The next call for a cancelled
+/// - The system follows redirects, and retries and resumes exchanges by its own rules. A POST without an
+///   `Idempotency-Key` that the system cancels fails, because the server may have processed it. The next call for a cancelled
 ///   download resumes it if the server supports this. The response of a resumed download describes the whole file.
 /// - An exchange timeout limits the time in which no data arrives. The configuration's `timeoutIntervalForResource`, 7
 ///   days by default, limits the whole exchange.
 /// - The system launches only apps to deliver events. A command-line tool on macOS doesn't receive them after it exits.
-public final class BackgroundTransport: Transport {
+public final class BackgroundTransport: Transport, JoiningTransport {
     private static let identifiers = Locked<Set<String>>([])
 
     private let identifier: String

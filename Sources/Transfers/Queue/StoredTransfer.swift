@@ -20,6 +20,11 @@ struct StoredTransfer: Codable, Sendable {
     var state: State
     /// The failure of the transfer.
     var reason: StoredFailure?
+    /// The owner of the credential with which the transfer would have been made when it was added; `nil` if there was
+    /// none or it isn't known.
+    var owner: String?
+    /// Whether a request was begun that must not be sent twice; `nil` if not.
+    var isBegun: Bool?
 }
 
 extension StoredTransfer {
@@ -32,8 +37,19 @@ extension StoredTransfer {
     /// - Parameters:
     ///   - target: The JSON of its target.
     ///   - failure: Its failure.
-    init(_ transfer: Transfer<some TargetType>, target: String, number: Int, failure: StoredFailure? = nil) {
+    ///   - owner: The owner of its credential.
+    ///   - isBegun: Whether a request was begun that must not be sent twice.
+    init(
+        _ transfer: Transfer<some TargetType>,
+        target: String,
+        number: Int,
+        failure: StoredFailure? = nil,
+        owner: String?,
+        isBegun: Bool
+    ) {
         self.init(id: transfer.id, number: number, target: target, priority: transfer.priority, state: .waiting)
+        self.owner = owner
+        self.isBegun = isBegun ? true : nil
         switch transfer.state {
         case .waiting, .running: break
         case .paused: state = .paused

@@ -118,7 +118,12 @@ public enum TransferQueueError: Error, Sendable, Hashable {
     }
 }
 
-extension TransferQueueError: DescribedError {
+extension TransferQueueError: DescribedError, ErrorWithKind {
+    /// The kind of a call's failure whose beginning couldn't be stored; `nil` for other errors.
+    package var kind: TargetKitError.Kind? {
+        if case .unusableFile = self { .storageFull } else { nil }
+    }
+
     /// What happened, and how to resolve it.
     package var redactedDescription: String {
         switch self {

@@ -72,15 +72,19 @@ extension TransferQueue {
         let id = transfer.id
         let direction = transfer.target.task.transferDirection
         let keepsUpload = Locked(false)
+        let begun = BegunRequest(isEarlier: content.read { $0.items[id]?.isBegun == true })
+        // Another call with the same request can have another owner.
+        let options = options.setting(\.transferID, id.uuidString).setting(\.keepsUpload, keepsUpload)
+            .setting(\.sharesInFlight, false).setting(\.sendingGate, gate(of: id, begun))
         let handle = provider.request(
             transfer.target,
-            options: options.setting(\.transferID, id.uuidString).setting(\.keepsUpload, keepsUpload),
+            options: options,
             on: callbacks,
             progress: { progress in
                 guard progress.direction == direction else { return }
                 self.update { $0.setProgress(progress, of: id) }
             },
-            completion: { self.end(transfer, result: $0) }
+            completion: { self.end(transfer, begun, result: $0) }
         )
         let call = StartedCall(handle: handle, keepsUpload: keepsUpload)
         let isWanted = content.update { $0.began(call, of: id) }
@@ -89,8 +93,12 @@ extension TransferQueue {
 
     /// Records the result of a transfer's call. For a paused or cancelled transfer, only a success is recorded, because
     /// the call ended before it could be cancelled.
-    private func end(_ transfer: Transfer<Target>, result: Result<Response, TargetKitError>) {
-        let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
+    private func end(
+        _ transfer: Transfer<Target>,
+        _ begun: BegunRequest,
+        result: Result<Response, TargetKitError>
+    ) {
+        let waits = if case .failure(let error) = result { error.isRepeatable && waitsAfter(error) } else { false }
         let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
         let retry: TransferRetry? =
             if case .failure(let error) = result { TransferRetry(error, now: Date()) } else { nil }
@@ -99,6 +107,8 @@ extension TransferQueue {
             content.callCount -= 1
             guard var item = content.items[transfer.id] else { return true }
             item.call = nil
+            // What an earlier call began stays begun, unless this one ended the transfer.
+            if case .failure(let error) = result, !begun.isEarlier, error.isRepeatable { item.isBegun = false }
             var delay: TransferRetry?
             switch (result, item.transfer.state) {
             case (.success(let response), _):

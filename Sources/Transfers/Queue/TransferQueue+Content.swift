@@ -9,6 +9,10 @@ extension TransferQueue {
         /// The JSON of the target; empty in a queue without a file.
         let json: String
         let number: Int
+        /// The owner of the credential with which the transfer is made; `nil` if it isn't known.
+        let owner: String?
+        /// Whether a server may have processed a request that must not be sent twice.
+        var isBegun: Bool
         /// The stored form of the failure. It isn't computed under the lock, because that can run the app's code.
         var failure: StoredFailure?
         /// The call, from its start to its completion.
@@ -17,11 +21,24 @@ extension TransferQueue {
         /// The place where the transfer waits; `nil` if it doesn't wait.
         fileprivate var place: WaitingPlace?
 
-        init(_ transfer: Transfer<Target>, json: String, number: Int, failure: StoredFailure? = nil) {
+        init(_ transfer: Transfer<Target>, json: String, number: Int, owner: String?) {
             self.transfer = transfer
             self.json = json
             self.number = number
-            self.failure = failure
+            self.owner = owner
+            isBegun = false
+        }
+
+        /// Creates the item of a transfer that the file contains.
+        init(_ transfer: Transfer<Target>, json: String, stored: StoredTransfer) {
+            self.init(transfer, json: json, number: stored.number, owner: stored.owner)
+            isBegun = stored.isBegun == true
+            failure = stored.reason
+        }
+
+        /// Whether the transfer has failed, and the server may have processed its call.
+        var mustStayFailed: Bool {
+            if case .failed = transfer.state { isBegun } else { false }
         }
 
         enum Call: Sendable {
@@ -53,7 +70,21 @@ extension TransferQueue {
 
         /// The record of a transfer after a change.
         func record(of item: Item) -> StoredTransfer {
-            StoredTransfer(item.transfer, target: item.json, number: item.number, failure: item.failure)
+            StoredTransfer(
+                item.transfer,
+                target: item.json,
+                number: item.number,
+                failure: item.failure,
+                owner: item.owner,
+                isBegun: item.isBegun
+            )
+        }
+
+        /// Notes that a request begins that must not be sent twice, and returns the record; `nil` if the transfer is no
+        /// longer in the queue.
+        mutating func begin(_ id: UUID) -> StoredTransfer? {
+            items[id]?.isBegun = true
+            return items[id].map(record)
         }
 
         /// Adds a transfer.
@@ -69,6 +100,11 @@ extension TransferQueue {
         mutating func replace(_ item: Item) {
             items[item.transfer.id] = item
             updatePlace(of: item.transfer.id)
+        }
+
+        /// Allows another call of a failed or cancelled transfer even if the server may have processed the last one.
+        mutating func allowRepetition(of id: UUID) {
+            if items[id]?.transfer.state.hasEnded == true { items[id]?.isBegun = false }
         }
 
         mutating func remove(_ ids: [UUID]) -> [Item] {

@@ -23,9 +23,11 @@ extension TransferQueue {
             defer { content.nextNumber += 1 }
             return content.nextNumber
         }
+        let owner = await provider.credentialOwner(of: target, options: options)?.identifier
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        if let store { try await store.add(StoredTransfer(transfer, target: json, number: number)) }
-        update { $0.insert(Item(transfer, json: json, number: number)) }
+        let item = Item(transfer, json: json, number: number, owner: owner)
+        if let store { try await store.add(content.read { $0.record(of: item) }) }
+        update { $0.insert(item) }
         startWaiting()
         return transfer.id
     }
@@ -36,8 +38,13 @@ extension TransferQueue {
     }
 
     /// Returns a paused, failed or cancelled transfer to the waiting state, and ends its delay after a failure.
+    ///
+    /// This makes the call of a failed or cancelled transfer again even if the server may have processed it.
     public func resume(_ id: UUID) {
-        content.update { $0.endDelays(of: id) }
+        content.update { content in
+            content.endDelays(of: id)
+            content.allowRepetition(of: id)
+        }
         change([id], change: Self.resume)
     }
 
@@ -52,12 +59,12 @@ extension TransferQueue {
         change(content.value.order, change: Self.pause)
     }
 
-    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled. Ends all delays
-    /// after failures: call it when the app becomes active.
+    /// Returns all paused and failed transfers to the waiting state, except failed ones whose calls the server may have
+    /// processed; cancelled ones stay cancelled. Ends all delays after failures: call it when the app becomes active.
     public func resumeAll() {
         let ids = content.update { content in
             for id in content.order { content.endDelays(of: id) }
-            return content.order
+            return content.order.filter { content.items[$0]?.mustStayFailed != true }
         }
         change(ids) { transfer in
             if case .cancelled = transfer.state { return }

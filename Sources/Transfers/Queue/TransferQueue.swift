@@ -23,10 +23,18 @@ import Observation
 /// call was cancelled by other code (`Provider.cancelAll()`, shutting down a scope), starts again at the next launch.
 ///
 /// After a failure without a response, or status 408, 425, 429 or 500–599, the queue retries a transfer after a delay
-/// that grows from 1 second to at most 5 minutes, or after the time in `Retry-After`. A transfer fails after 7 days
-/// without progress, or if it is interrupted 5 times at the same position. A call that the server may have processed
-/// isn't retried, unless it is a resumable upload, its method is idempotent, or it has an `Idempotency-Key`. Any other
-/// failure is final.
+/// that grows from 1 second to at most 5 minutes, or after the time in `Retry-After` if that is longer. A transfer fails
+/// after 7 days without progress, or if it is interrupted 5 times at the same position. Any other failure is final.
+///
+/// A call that the server may have processed isn't made again, unless it is a resumable upload, its method is
+/// idempotent, or it has an `Idempotency-Key`. This applies to failures, pauses, and the end of the process while the
+/// call is in flight, after which the transfer fails. To make the call nevertheless, resume the failed transfer with
+/// ``resume(_:)``.
+///
+/// A transfer belongs to the user who was signed in when it was added, as far as a plugin names the user
+/// (`RequestContext.credentialOwner`), as an `AuthenticationPlugin` does. It fails while another user is signed in, or
+/// nobody, and can be resumed when its user is signed in again. For this, the plugin's authenticator must implement
+/// `Authenticator.user(of:)`; otherwise, each sign-in is another user.
 ///
 /// Create the queue with the same file at every launch. It restores unfinished transfers, and starts waiting ones
 /// immediately. A released queue continues until its transfers have ended. To stop it, pause them.
@@ -84,7 +92,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
             for stored in store.transfers {
                 content.nextNumber = max(content.nextNumber, stored.number + 1)
                 guard let transfer: Transfer<Target> = stored.transfer(), let json = stored.target else { continue }
-                content.insert(Item(transfer, json: json, number: stored.number, failure: stored.reason))
+                content.insert(Item(transfer, json: json, stored: stored))
             }
             unreadableCount = store.unreadableCount + store.transfers.count - content.order.count
             self.store = store

@@ -12,7 +12,7 @@ enum TransferRetry: Sendable {
 
     /// `nil` if the failure is final.
     init?(_ error: TargetKitError, now: Date) {
-        guard !AttemptOutcome(.failure(error)).isInterrupted, error.isSafeToRepeat else { return nil }
+        guard !AttemptOutcome(.failure(error)).isInterrupted, error.isRepeatable else { return nil }
         if error.isUnavailable {
             self = .unavailable(error.response.flatMap { RetryAfter.delay(in: $0.headers, now: now) })
         } else if error.isOutage {
@@ -33,12 +33,6 @@ extension TargetKitError {
         case .connectionLost: (underlying as? URLError)?.code == .networkConnectionLost
         default: false
         }
-    }
-
-    /// Whether the server can't have processed the call, or another call is safe or continues it.
-    fileprivate var isSafeToRepeat: Bool {
-        isUnsent || isContinuable
-            || request?.isRepeatable() ?? HTTPMethod.idempotent.contains(target?.method ?? .get)
     }
 }
 

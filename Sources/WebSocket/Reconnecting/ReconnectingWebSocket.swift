@@ -121,6 +121,10 @@ public struct ReconnectingMessages: AsyncSequence, Sendable {
 extension Provider {
     /// Returns a WebSocket that opens immediately, and reconnects whenever its connection is lost.
     ///
+    /// It belongs to the user with whose credential it was first opened, as far as a plugin names the user
+    /// (`RequestContext.credentialOwner`). When another user signs in, or the user signs out, it doesn't reconnect, but
+    /// is closed with an error.
+    ///
     /// - Parameters:
     ///   - target: The target of each handshake.
     ///   - reconnection: When and how often to reconnect, for example `.backoff()`.
@@ -134,6 +138,7 @@ extension Provider {
         options: CallOptions = CallOptions(),
         onOpen: @escaping @Sendable (WebSocket) async throws -> Void = { _ in }
     ) -> ReconnectingWebSocket {
+        let options = options.setting(\.sendingGate, .ofOneOwner())
         let loop = ReconnectionLoop(reconnection, target: target, clock: clock, onOpen: onOpen) {
             () async throws(TargetKitError) in
             try await self.webSocket(target, options: options)

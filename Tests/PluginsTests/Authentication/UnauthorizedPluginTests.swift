@@ -167,31 +167,112 @@ struct UnauthorizedPluginTests {
         await call.value
     }
 
-    @Test("Every other call of the scope is cancelled before the handler runs; other scopes go on")
-    func cancelsOthers() async throws {
+    /// A call in flight while another call ends the session.
+    enum Bystander: CaseIterable, Sendable {
+        case sameScope, childScope, otherScope
+        /// Without the session's credential.
+        case guest
+        case signIn
+        /// Of a provider without the plugin.
+        case otherService
+        /// Of a provider with the plugin of another session.
+        case otherSession
+
+        var isCancelled: Bool { self == .sameScope || self == .childScope || self == .otherScope }
+    }
+
+    @Test(
+        "The calls of the session are cancelled before the handler runs, in every scope; other calls go on",
+        arguments: Bystander.allCases
+    )
+    func cancelsOthers(_ bystander: Bystander) async throws {
         let scope = RequestScope()
         let held = HeldTransport()
         let plugin = plugin
-        let one = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
-        let two = Provider<PlainTarget>(transport: held.transport, scope: scope)
-        let other = Provider<PluginTarget>(transport: held.transport)
-        let results = Recorder<RecordingPlugin.Outcome>()
-        let others = Recorder<RecordingPlugin.Outcome>()
-        for _ in 0..<10 {
-            one.request(PluginTarget(), on: .global()) { results.append(.init($0)) }
-            two.request(.thing(secret: ""), on: .global()) { results.append(.init($0)) }
-        }
-        other.request(PluginTarget(), on: .global()) { others.append(.init($0)) }
-        await held.requests.waitForCount(21)
-        let result = await Provider<PluginTarget>.stubbed(plugin, scope: scope).result(target())
-        #expect(RecordingPlugin.Outcome(result) == .status(401))
-        // Otherwise nothing cancels the calls.
-        try #require(signedOut.count == 1)
-        let outcomes = await results.waitForCount(20)
-        #expect(outcomes == Array(repeating: .failure(.cancelled), count: 20))
-        #expect(others.count == 0)
+        let own =
+            switch bystander {
+            case .childScope: RequestScope(parent: scope)
+            case .otherScope: RequestScope()
+            default: scope
+            }
+        let plugins: [any Plugin] =
+            switch bystander {
+            case .otherService: []
+            case .otherSession: [self.plugin]
+            default: [plugin]
+            }
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: plugins, scope: own)
+        var target = bystander == .guest ? PluginTarget() : PluginTarget(headers: Self.credential)
+        target.endsSessionOnUnauthorized = bystander != .signIn
+        let rejecting = HeldTransport(.response(status: 401, data: Data()))
+        let rejected = Provider<PluginTarget>(
+            transport: rejecting.transport,
+            plugins: [plugin],
+            scope: bystander == .sameScope ? scope : RequestScope(parent: scope)
+        )
+        async let result = rejected.result(self.target())
+        await rejecting.requests.waitForCount(1)
+        async let other = provider.result(target)
+        await held.requests.waitForCount(1)
+        rejecting.gate.open()
+        #expect(RecordingPlugin.Outcome(await result) == .status(401))
+        #expect(signedOut.count == 1)
         held.gate.open()
-        #expect(await others.waitForCount(1) == [.status(200)])
+        #expect(RecordingPlugin.Outcome(await other) == (bystander.isCancelled ? .failure(.cancelled) : .status(200)))
+    }
+
+    /// What a handler does with the calls of the ended session.
+    enum Cleanup: CaseIterable, Sendable {
+        case nothing, cancelProvider, cancelScope, cancelParent, shutDown
+    }
+
+    @Test("The call that signs out keeps its result, whatever the handler cancels", arguments: Cleanup.allCases)
+    func handlerCancels(_ cleanup: Cleanup) async throws {
+        let parent = RequestScope()
+        let scope = RequestScope(parent: parent)
+        let own = Locked<Provider<PluginTarget>?>(nil)
+        let handled = Tally()
+        let plugin = UnauthorizedPlugin { _ in
+            // A task of the handler has the same rule.
+            await Task {
+                switch cleanup {
+                case .nothing: break
+                case .cancelProvider: own.withLock(\.self)?.cancelAll()
+                case .cancelScope: scope.cancelAll()
+                case .cancelParent: parent.cancelAll()
+                case .shutDown: await parent.shutdown(grace: .zero)
+                }
+            }
+            .value
+            handled.add()
+        }
+        let provider = Provider<PluginTarget>.stubbed(plugin, scope: scope)
+        own.withLock { $0 = provider }
+        defer { own.withLock { $0 = nil } }
+        let result = await provider.result(target(.status, .successCodes))
+        #expect(handled.value == 1)
+        #expect(result.failure?.kind == .unauthorized)
+        #expect(result.failure?.stage == .status)
+    }
+
+    @Test("A call that is still being prepared when the session ends is cancelled, too")
+    func preparing() async throws {
+        let (plugin, arrived, gate) = (plugin, Gate(), Gate())
+        let waiting = RecordingPlugin(
+            place: .observation,
+            prepare: { request, _ in
+                arrived.open()
+                try await gate.waitUnlessCancelled()
+                return request
+            }
+        )
+        let provider = Provider<PluginTarget>.stubbed(plugin, waiting, scope: RequestScope())
+        async let other = provider.result(PluginTarget(headers: Self.credential))
+        await arrived.wait()
+        _ = await Provider<PluginTarget>.stubbed(plugin).result(target())
+        #expect(signedOut.count == 1)
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await other) == .failure(.cancelled))
     }
 
     @Test("The handler is called again after reset, and not before")

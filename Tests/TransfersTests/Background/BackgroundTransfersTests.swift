@@ -282,6 +282,45 @@ struct BackgroundTransfersTests {
         #expect(try await call.value == "done")
     }
 
+    @Test("A POST that the system has cancelled isn't begun again, unless it has a key", arguments: [nil, "a"])
+    func cancelledPost(key: String?) async throws {
+        let transfers = launch()
+        var request = request(.data(Data("order".utf8)))
+        request.urlRequest.httpMethod = "POST"
+        request.urlRequest.setValue(key, forHTTPHeaderField: "Idempotency-Key")
+        let call = send(request, in: transfers)
+        await session.started.waitForCount(1)
+        session.fail(0, .cancelled, in: transfers)
+        if key == nil {
+            #expect(await code(of: call) == .cancelled)
+            #expect(session.count == 1)
+        } else {
+            await session.started.waitForCount(2)
+            session.finish(1, "done", in: transfers)
+            #expect(try await call.value == "done")
+        }
+    }
+
+    @Test("A request that an earlier process began is joined, or not sent at all", arguments: [true, false])
+    func mustJoin(isRunning: Bool) async throws {
+        var request = request(.data(Data("order".utf8)), id: "1")
+        request.urlRequest.httpMethod = "POST"
+        if isRunning {
+            _ = send(request, in: launch())
+            await session.started.waitForCount(1)
+        }
+        request.mustJoin = true
+        let transfers = launch()
+        let call = send(request, in: transfers)
+        if isRunning {
+            session.finish(0, "done", in: transfers)
+            #expect(try await call.value == "done")
+        } else {
+            await #expect(throws: BegunTransfer.self) { try await call.value }
+        }
+        #expect(session.count == (isRunning ? 1 : 0))
+    }
+
     @Test("A call fails when the system cancels each of its tasks")
     func cancelledRepeatedly() async throws {
         let transfers = launch()

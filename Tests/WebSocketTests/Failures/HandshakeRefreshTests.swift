@@ -28,7 +28,7 @@ struct HandshakeRefreshTests {
     func reconnection() async throws {
         let server = try server()
         let refreshes = Recorder<String>()
-        let plugin = AuthenticationPlugin(authenticator: Tokens(refreshes: refreshes)) { _ in }
+        let plugin = AuthenticationPlugin(authenticator: Tokens(refreshes: refreshes, user: "anna")) { _ in }
         try await plugin.signIn("stale")
         let provider = Provider<Feed>(plugins: [plugin])
         var backoff = WebSocketReconnection.backoff(RetryPolicy(attempts: .max), reachability: nil)
@@ -61,6 +61,52 @@ struct HandshakeRefreshTests {
         #expect(names.dropLast().suffix(5) == ["connecting", "open", "waiting", "connecting", "open"])
         // Two that were refused, and two WebSockets.
         try await server.waitForClosedConnections(server.connectionCount)
+    }
+
+    @Test("A WebSocket isn't opened again with the credential of another user")
+    func otherUser() async throws {
+        let server = try server()
+        let refreshes = Recorder<String>()
+        let plugin = AuthenticationPlugin(authenticator: Tokens(refreshes: refreshes)) { _ in }
+        try await plugin.signIn("stale")
+        let provider = Provider<Feed>(plugins: [plugin])
+        var backoff = WebSocketReconnection.backoff(RetryPolicy(attempts: .max), reachability: nil)
+        backoff.share = { 0.1 }
+        let socket = provider.webSocket(Feed(baseURL: server.baseURL), reconnecting: backoff)
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == .text("1"))
+        try await plugin.signIn("fresh")
+        try await socket.send("end")
+        let error = await #expect(throws: TargetKitError.self) { try await messages.next() }
+        #expect(error?.kind == .unauthorized)
+        try await server.waitForClosedConnections(server.connectionCount)
+    }
+
+    @Test("Signing out closes the WebSockets of the session, in every scope, and not those of guests")
+    func signedOut() async throws {
+        let server = try TestServer { request in
+            if request.path == "/rejected" { return .status(401) }
+            return .webSocket(.send("1"), .echo)
+        }
+        let signedOut = Tally()
+        let plugin = UnauthorizedPlugin { _ in signedOut.add() }
+        let token = AccessTokenPlugin { _ in "fresh" }
+        let provider = Provider<Feed>(plugins: [token, plugin])
+        let guests = Provider<Feed>(plugins: [plugin])
+        let ownSocket = try await provider.webSocket(Feed(baseURL: server.baseURL))
+        let guestSocket = try await guests.webSocket(Feed(baseURL: server.baseURL))
+        let other = Provider<Feed>(plugins: [token, plugin])
+        _ = try? await other.request(Feed(baseURL: server.baseURL, path: "/rejected"))
+        #expect(signedOut.value == 1)
+        var (own, guest) = (ownSocket.messages.makeAsyncIterator(), guestSocket.messages.makeAsyncIterator())
+        #expect(try await guest.next() == .text("1"))
+        try await guestSocket.send("2")
+        #expect(try await guest.next() == .text("2"))
+        let error = await #expect(throws: TargetKitError.self) { while try await own.next() != nil {} }
+        #expect(error?.stage == .cancelled)
+        await guestSocket.close()
+        // The connection of the rejected call stays open.
+        try await server.waitForClosedConnections(2)
     }
 
     @Test("Cancelling while the token is refreshed ends the handshake, and no connection is left")

@@ -232,6 +232,10 @@ struct Observer: Plugin {
 /// Tokens that are refreshed to "fresh".
 struct Tokens: Authenticator {
     let refreshes: Recorder<String>
+    /// The user of every token; `nil`: unknown.
+    var user: String?
+
+    func user(of credential: String) -> String? { user }
 
     func apply(_ credential: String, to request: inout URLRequest) throws {
         request.setValue("Bearer \(credential)", forHTTPHeaderField: "Authorization")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

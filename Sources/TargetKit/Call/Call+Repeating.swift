@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The requests of a call that a server may have processed.
+struct Processing: Sendable {
+    /// The number of exchanges after which a request that must not be sent twice may have been processed.
+    var count = 0
+    /// Whether another call can continue the transfer, or restart it safely.
+    var isContinuable = false
+}
+
+extension Call {
+    /// Performs the exchange of a request, and notes whether the server may have processed a request that must not be
+    /// sent twice.
+    ///
+    /// It can't have processed the request if no connection was made, if it redirects the unchanged request (RFC 9110
+    /// §15.4.8 and §15.4.9), or if it rejects the request (4xx, apart from the statuses that can be temporary).
+    func notingProcessing(
+        of request: TransportRequest,
+        exchange: () async throws -> TransportResponse
+    ) async throws -> TransportResponse {
+        if request.urlRequest.isRepeatable() { return try await exchange() }
+        do {
+            let response = try await exchange()
+            if !Self.isUnprocessed(response.head.statusCode) { handle.noteProcessing() }
+            return response
+        } catch {
+            if (error as? URLError).map({ ConnectionFailure.isUnsent($0.code) }) != true { handle.noteProcessing() }
+            throw error
+        }
+    }
+
+    /// Records in the error of a failed call whether the call may be made again.
+    func notingRepeatability(of result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+        guard case .failure(var error) = result else { return result }
+        let processing = handle.processing
+        var count = processing.count
+        // The server rejected the credential in the body, so it didn't process the request.
+        if count > 0, error.kind == .unauthorized, let response = error.response,
+            !Self.isUnprocessed(response.statusCode), response.request?.isRepeatable() == false
+        {
+            count -= 1
+        }
+        error.isRepeatable = count == 0 || processing.isContinuable
+        return .failure(error)
+    }
+
+    /// Whether a server that responds with the status hasn't processed the request.
+    private static func isUnprocessed(_ status: Int) -> Bool {
+        switch status {
+        case 307, 308: true
+        case 400...499: !RetryAfter.statuses.contains(status)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Decides whether the requests of a call may be sent, for example for a queue whose calls belong to one user.
+package struct SendingGate: Sendable {
+    /// Called with the owner of the request's credential after the plugins' `prepare`; default `nil`.
+    package var prepared: (@Sendable (CredentialOwner?) -> Void)?
+    /// Called for each request immediately before it is passed to the transport, after all plugins; default `nil`. If
+    /// it throws, the request isn't sent, and the call ends with stage `.request`.
+    package var admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)?
+
+    package init(
+        prepared: (@Sendable (CredentialOwner?) -> Void)? = nil,
+        admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)? = nil
+    ) {
+        self.prepared = prepared
+        self.admit = admit
+    }
+
+    /// Admits the requests with the credential of one user: the owner of the first request that has one.
+    package static func ofOneOwner() -> SendingGate {
+        let owner = Locked<String?>(nil)
+        return SendingGate(admit: { _, context in
+            let current = context.credentialOwner?.identifier
+            let isSame = owner.withLock { owner in
+                if owner == nil { owner = current }
+                return owner == current
+            }
+            guard isSame else { throw CredentialOfOtherOwner() }
+        })
+    }
+}
+
+extension CallOptions {
+    /// Decides whether the call's requests may be sent; default `nil`: they may.
+    package var sendingGate: SendingGate? {
+        get { self[SendingGateKey.self] }
+        set { self[SendingGateKey.self] = newValue }
+    }
+}
+
+private enum SendingGateKey: CallOptionKey { static let defaultValue: SendingGate? = nil }
+
+extension Call {
+    /// The request after the call's ``SendingGate``.
+    func admitted(_ request: TransportRequest) async throws -> TransportRequest {
+        guard let admit = context.options.sendingGate?.admit else { return request }
+        var request = request
+        do {
+            try await admit(&request, context)
+            return request
+        } catch  where !(error is CancellationError) {
+            var failure = TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
+            failure.isOfPlugin = true
+            throw failure
+        }
+    }
+}
+
+/// A request wasn't sent, because it had the credential of another user than the one to whom its call belongs.
+package struct CredentialOfOtherOwner: Error, ErrorWithKind, ReflectsDescription {
+    package init() {}
+
+    package var kind: TargetKitError.Kind? { .unauthorized }
+
+    /// What happened, and how to resolve it.
+    package var description: String {
+        "the call belongs to another user than the one who is signed in; it can be made when that user signs in again"
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import PluginsTestSupport
+import TargetKit
+import TargetKitPlugins
+import TargetKitOffline
+import TargetKitTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// How often an outbox sends a call.
+@Suite("An outbox: repetitions", .throttled, .timeLimit(.minutes(2)))
+struct OutboxRepetitionTests {
+    private let server = NoteServer()
+    private let clock = ManualClock()
+
+    private func outbox(_ plugins: any Plugin...) throws -> OfflineOutbox<Note> {
+        try OfflineOutbox(Provider(transport: server, plugins: plugins), clock: clock)
+    }
+
+    /// Lets every delay pass, and gives the outbox the time to send.
+    private func passDelays(_ outbox: OfflineOutbox<Note>) async throws {
+        for _ in 1...5 {
+            try Task.checkCancellation()
+            outbox.sendNow()
+            for _ in 1...20 {
+                clock.advance(by: .seconds(30))
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test(
+        "A call without a key that was processed before a redirect fails, whatever follows the redirect",
+        arguments: [301, 302, 303],
+        [
+            NoteServer.Answer.status(401), .status(403), .status(503), .failure(.cannotConnectToHost),
+            .failure(.timedOut),
+        ]
+    )
+    func redirect(status: Int, answer: NoteServer.Answer) async throws {
+        server.answer(1, .status(status, ["Location": "/receipts/0"]))
+        server.answer(0, answer, answer, answer)
+        let outbox = try outbox()
+        try await outbox.keep(Note(1, policy: .ifUnsent))
+        try await outbox.shows(["1 failed"], moving: clock)
+        try await passDelays(outbox)
+        #expect(server.numbers == [1, 0])
+        #expect(outbox.shown == ["1 failed"])
+    }
+
+    @Test("A call with a key waits for a sign-in after a redirect, and is sent again with its key")
+    func redirectWithKey() async throws {
+        server.answer(1, .status(303, ["Location": "/receipts/0"]), .status(200))
+        server.answer(0, .status(401))
+        let outbox = try outbox()
+        try await outbox.keep(Note(1))
+        try await outbox.shows(["1 needsSignIn"], moving: clock)
+        outbox.sendNow()
+        try await outbox.shows([], moving: clock)
+        #expect(server.numbers == [1, 0, 1])
+    }
+
+    /// A server that rejects a call by its status, or by a code in the body of a 200.
+    enum Rejection: CaseIterable, Sendable {
+        case status, body
+    }
+
+    @Test("A call without a key that the server rejected itself waits for a sign-in", arguments: Rejection.allCases)
+    func rejected(by rejection: Rejection) async throws {
+        let sent = Tally()
+        let transport = StubTransport { _ in
+            sent.add()
+            if sent.value > 1 { return .response(status: 200, data: Data(#"{"code":0}"#.utf8)) }
+            let status = rejection == .status ? 401 : 200
+            return .response(status: status, data: Data(#"{"code":401,"message":"no"}"#.utf8))
+        }
+        let codes = [BodyCode(keyPath: "code", equals: 401)]
+        let authentication = AuthenticationPlugin(
+            authenticator: OAuthAuthenticator(bodyCodes: codes) { _ in
+                throw OAuthError.noRefreshToken
+            },
+            store: MemoryCredentialStore(OAuthCredential(accessToken: "old"))
+        ) { _ in
+        }
+        let outbox = try OfflineOutbox(Provider<Note>(transport: transport, plugins: [authentication]), clock: clock)
+        try await outbox.keep(Note(1, policy: .ifUnsent))
+        try await outbox.shows(["1 needsSignIn"], moving: clock)
+        #expect(sent.value == 1)
+        try await authentication.signIn(OAuthCredential(accessToken: "new"))
+        outbox.sendNow()
+        try await outbox.shows([], moving: clock)
+        #expect(sent.value == 2)
+    }
+
+    @Test(
+        "An outbox waits for at least its own delay, whatever the server says",
+        arguments: [409, 429, 503],
+        ["0", "Wed, 21 Oct 2015 07:28:00 GMT"]
+    )
+    func shortestDelay(status: Int, retryAfter: String) async throws {
+        server.answer(.status(status, ["Retry-After": retryAfter]))
+        let outbox = try outbox()
+        try await outbox.keep(Note(1))
+        await server.sent.waitForCount(1)
+        while outbox.shown != ["1 waiting"] || clock.remainingSleeps.isEmpty {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        let wait = try #require(clock.remainingSleeps.first)
+        #expect(wait >= .milliseconds(450))
+        clock.advance(by: .milliseconds(400))
+        for _ in 1...50 { await Task.yield() }
+        #expect(server.sent.count == 1)
+    }
+
+    @Test("The delays of an outbox grow when the server says that it needs none")
+    func growingDelays() async throws {
+        server.answer(.status(503, ["Retry-After": "0"]))
+        let outbox = try outbox()
+        try await outbox.keep(Note(1))
+        let start = clock.now
+        while server.sent.count < 6 {
+            try Task.checkCancellation()
+            if !clock.remainingSleeps.isEmpty { clock.advanceToNextDeadline() }
+            await Task.yield()
+        }
+        // At least half of 1 + 2 + 4 + 8 + 16 seconds.
+        #expect(start.duration(to: clock.now) >= .seconds(15))
+    }
+}
