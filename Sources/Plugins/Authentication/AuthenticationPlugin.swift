@@ -49,7 +49,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public var place: PluginPlace { .authentication }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting, .rejectsCredential] }
 
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
@@ -204,6 +204,11 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             // The call was cancelled.
             return .doNotRetry
         }
+    }
+
+    /// Whether the authenticator finds in a body with an accepted status that the credential was rejected.
+    public func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
+        authorizes(context.target) && authenticator.wasRejected(response)
     }
 }
 

@@ -56,7 +56,7 @@ public struct UnauthorizedPlugin: Plugin {
     public var place: PluginPlace { .sessionEnd }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .process] }
+    public var hooks: PluginHooks { [.prepare, .process, .rejectsCredential] }
 
     private let bodyCodes: [BodyCode]
     private let credentialHeaders: Set<HTTPHeaderName>?
@@ -197,6 +197,13 @@ public struct UnauthorizedPlugin: Plugin {
 
     private func isUnauthorized(_ response: Response) -> Bool {
         response.statusCode == 401 || bodyCodes.contains { $0.matches(response) }
+    }
+}
+
+extension UnauthorizedPlugin {
+    /// Whether the body has one of the plugin's codes.
+    public func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
+        bodyCodes.contains { $0.matches(response) }
     }
 }
 
