@@ -316,7 +316,8 @@ extension TargetKitError {
     /// Whether a cached response may be returned instead, because the server didn't respond or is unavailable.
     fileprivate var allowsCachedResponse: Bool {
         switch stage {
-        case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false
+        case .cancelled, .shutDown, .endpoint, .decoding: false
+        case .envelope: rejectedStatusCode?.isOfServerThatCannotAnswer ?? false
         case .request, .transport, .status:
             response.map { $0.statusCode.isOfServerThatCannotAnswer } ?? (kind != .unauthorized)
         }

@@ -315,16 +315,14 @@ extension AuthenticationPlugin {
     /// The response that rejected the call's credential. A response of another origin doesn't count, because redirects
     /// there don't include the credential.
     private func rejected(_ result: Result<Response, TargetKitError>) -> Response? {
-        let response: Response
+        let (response, isReported): (Response, Bool)
         switch result {
-        case .success(let answer): response = answer
+        case .success(let answer): (response, isReported) = (answer, false)
         case .failure(let error):
             guard error.stage != .cancelled, let answer = error.response else { return nil }
-            response = answer
+            (response, isReported) = (answer, error.reportsRejection)
         }
-        guard authenticator.wasRejected(response), !response.redirects.contains(where: \.isCrossOrigin) else {
-            return nil
-        }
-        return response
+        let isRejected = isReported || authenticator.wasRejected(response)
+        return isRejected && !response.redirects.contains(where: \.isCrossOrigin) ? response : nil
     }
 }

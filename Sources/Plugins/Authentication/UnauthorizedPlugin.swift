@@ -155,13 +155,20 @@ public struct UnauthorizedPlugin: Plugin {
         case .success(let response): rejectsSession(response, context: context)
         case .failure(let error) where error.stage == .cancelled: false
         case .failure(let error) where error.hasEndedSession: true
-        case .failure(let error): error.response.map { rejectsSession($0, context: context) } ?? false
+        case .failure(let error):
+            error.response.map { rejectsSession($0, isReported: error.reportsRejection, context: context) } ?? false
         }
     }
 
     /// Whether the call sent the session's credential to the server that rejected it.
-    private func rejectsSession(_ response: Response, context: RequestContext) -> Bool {
-        guard isUnauthorized(response), let request = response.request,
+    ///
+    /// - Parameter isReported: Whether the call's envelope reports it.
+    private func rejectsSession(
+        _ response: Response,
+        isReported: Bool = false,
+        context: RequestContext
+    ) -> Bool {
+        guard isReported || isUnauthorized(response), let request = response.request,
             !response.redirects.contains(where: \.isCrossOrigin)
         else { return false }
         if let credentialHeaders {

@@ -288,6 +288,19 @@ struct CacheAcceptanceTests {
         #expect(world.requests.count == 3)
     }
 
+    @Test(
+        "A stored response replaces the failure of a server that can't respond, also if the body explains it",
+        arguments: [(408, true), (429, true), (500, true), (503, true), (401, false), (404, false)]
+    )
+    func explainedFailure(status: Int, isReplaced: Bool) async throws {
+        let world = CacheWorld { _ in Self.good }
+        #expect(await Self.result(.envelope, .staleOnFailure, in: world).failure == nil)
+        world.pass(70)
+        world.answer { _ in .response(status: status, data: Data(#"{"code":9,"msg":"busy"}"#.utf8)) }
+        let failure = await Self.result(.envelope, .staleOnFailure, in: world).failure
+        #expect((failure == nil) == isReplaced)
+    }
+
     @Test("A call that ends before it has accepted its response doesn't store it")
     func cancelledWhileDecoding() async throws {
         struct Slow: Decodable, Sendable {
