@@ -73,9 +73,11 @@ struct CacheExchange: Sendable {
                 revalidate(stored, directives: directives)
                 return serve(stored)
             }
-            // The response of the last validation in the background needs a call that decides about it.
+            // The response of the last validation in the background needs a call that decides about it. If the server
+            // can't be reached, the stored response may still be used.
             do {
-                return try await validate(stored, directives: directives)
+                let response = try await validate(stored, directives: directives)
+                return response.head.statusCode.isOfServerThatCannotAnswer ? serve(stored) : response
             } catch  where error.allowsCachedResponse {
                 return serve(stored)
             }

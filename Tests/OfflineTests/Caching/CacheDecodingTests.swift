@@ -118,6 +118,37 @@ struct CacheDecodingTests {
         #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 2])
     }
 
+    @Test(
+        "A representation with another media type is taken at the second call, also after a 304 with another type",
+        arguments: [true, false]
+    )
+    func otherMediaType(isAfterNotModified: Bool) async throws {
+        let scope = RequestScope()
+        let lifetime: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=600000"]
+        let world = CacheWorld(scope: scope) { _ in
+            .cacheable("first", lifetime.merging(["Content-Type": "text/plain"]))
+        }
+        _ = try await world.provider.request(CachedTarget())
+        if isAfterNotModified {
+            world.pass(70)
+            world.answer { _ in
+                let fields: HTTPHeaders = ["ETag": "\"1\"", "Content-Type": "application/json"]
+                return .response(status: 304, headers: lifetime.merging(fields), data: Data())
+            }
+            _ = try await world.provider.request(CachedTarget())
+            await scope.shutdown(grace: .seconds(60))
+            scope.reopen()
+        }
+        world.pass(70)
+        let type = isAfterNotModified ? "text/plain" : "text/html"
+        world.answer { _ in .cacheable("second", lifetime.merging(["Content-Type": type])) }
+        #expect(try await world.provider.request(CachedTarget()).body == "first")
+        await scope.shutdown(grace: .seconds(60))
+        scope.reopen()
+        #expect(try await world.provider.request(CachedTarget()).body == "second")
+        #expect(try await world.provider.request(CachedTarget()).origin == .cache(age: .zero))
+    }
+
     @Test("A stale response whose body cannot be decoded is removed when it is used after a failure")
     func droppedFallback() async throws {
         let world = CacheWorld { _ in .cacheable(#"{"a":"#) }
