@@ -7,6 +7,7 @@ import TargetKit
 /// ```swift
 /// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are success
 /// let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"])
+/// let shop = CodeMessageData(unauthorized: [401, 40101])                // these codes refresh the token or sign out
 /// let user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
 /// ```
 public struct CodeMessageData: ResponseEnvelope {
@@ -16,6 +17,7 @@ public struct CodeMessageData: ResponseEnvelope {
     private let messages: [JSONPath]
     private let data: JSONPath
     private let success: Set<String>
+    private let unauthorized: Set<String>
     private let acceptsMissingCode: Bool
     private let fallbackMessage: String
 
@@ -27,15 +29,19 @@ public struct CodeMessageData: ResponseEnvelope {
     ///   - data: The key path of the value; default `data`.
     ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body
     ///     equals its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
+    ///   - unauthorized: The codes that mean that the request has no valid credentials, as numbers or texts; default:
+    ///     none. If the target accepts the status, the kind of the error is then `.unauthorized`, and
+    ///     `AuthenticationPlugin` and `UnauthorizedPlugin` act as they do after status 401.
     ///   - acceptsMissingCode: Whether a body without a code is a success. By default, it is an error of stage
     ///     `.decoding`.
     ///   - fallbackMessage: The message if the server sends none. By default, it is empty, and `ErrorTexts` provides
     ///     the sentence for the user.
-    public init(
+    public init<Code: LosslessStringConvertible>(
         code: String = "code",
         messages: [String] = ["message", "msg"],
         data: String = "data",
         success: Set<String> = ["0", "200", "000000"],
+        unauthorized: [Code] = [String](),
         acceptsMissingCode: Bool = false,
         fallbackMessage: String = ""
     ) {
@@ -44,6 +50,7 @@ public struct CodeMessageData: ResponseEnvelope {
         self.data = JSONPath(data)
         valueKeyPath = data
         self.success = success
+        self.unauthorized = Set(unauthorized.map(\.description))
         self.acceptsMissingCode = acceptsMissingCode
         self.fallbackMessage = fallbackMessage
     }
@@ -54,7 +61,11 @@ public struct CodeMessageData: ResponseEnvelope {
     ///   the body isn't JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
-            throw ServerDefinedError(code: serverCode, message: message(in: response.data))
+            throw ServerDefinedError(
+                code: serverCode,
+                message: message(in: response.data),
+                isUnauthorized: unauthorized.contains(serverCode)
+            )
         }
         guard let bytes = try Self.value(at: data, in: response.data), bytes != Self.null else { return nil }
         return bytes

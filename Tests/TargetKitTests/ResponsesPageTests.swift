@@ -87,6 +87,14 @@ struct ResponsesPageTests {
 
     struct Cart: Decodable, Sendable { var count: Int }
 
+    @Test("The codes that an envelope names are unauthorized", arguments: [401, 40101, 500])
+    func unauthorizedCodes(code: Int) throws {
+        let session = CodeMessageData(unauthorized: [401, 40101])
+        let response = Response(statusCode: 200, data: Data(#"{"code":\#(code)}"#.utf8))
+        let error = try #require(throws: TargetKitError.self) { try response.unwrap(JSONValue.self, from: session) }
+        #expect(error.kind == (code == 500 ? .rejected : .unauthorized))
+    }
+
     @Test("Envelopes")
     func envelopes() async throws {
         let provider = provider(#"{"status":"FULL","msg":"The cart is full.","result":null}"#)

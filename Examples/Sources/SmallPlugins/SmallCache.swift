@@ -10,6 +10,8 @@ import FoundationNetworking
 /// A cache in memory: fresh responses are used, others are validated with their `ETag` (RFC 9111, the part of it that
 /// small APIs need).
 ///
+/// A response is stored when its call accepts it, and removed when a call rejects it.
+///
 /// It shows what a plugin's `exchange` is for. `ResponseCachePlugin` implements the whole RFC.
 public final class SmallCache: Plugin {
     /// The fields that decide whose response it is. A request with other secrets is not cached.
@@ -50,16 +52,18 @@ public final class SmallCache: Plugin {
     ) async throws -> TransportResponse {
         guard !next.isSigned, let key = key(of: request, context) else { return try await next(request) }
         let known = stored.withLock { $0[key] }
-        if let known, known.freshUntil > .now { return answer(known) }
+        if let known, known.freshUntil > .now { return answer(known, for: key) }
         var request = request
         if let known { request.urlRequest.setValue(known.head.headers["ETag"], forHTTPHeaderField: "If-None-Match") }
-        let response = try await next(request)
+        var response = try await next(request)
         if let known, response.head.statusCode == 304 {
             store(known.head, known.body, for: key, response.head)
-            return answer(known)
+            return answer(known, for: key)
         }
         if case .data(let body) = response.body, response.head.statusCode == 200, isOfUser(response, request, context) {
-            store(response.head, body, for: key, response.head)
+            response.onDecision = { [self, head = response.head] isAccepted in
+                if isAccepted { store(head, body, for: key, head) }
+            }
         }
         return response
     }
@@ -112,9 +116,12 @@ public final class SmallCache: Plugin {
         }
     }
 
-    private func answer(_ stored: Stored) -> TransportResponse {
-        var response = TransportResponse(head: stored.head, body: .data(stored.body))
+    private func answer(_ known: Stored, for key: Key) -> TransportResponse {
+        var response = TransportResponse(head: known.head, body: .data(known.body))
         response.origin = .cache(age: .zero)
+        response.onDecision = { [self] isAccepted in
+            if !isAccepted { stored.withLock { $0[key] = nil } }
+        }
         return response
     }
 }

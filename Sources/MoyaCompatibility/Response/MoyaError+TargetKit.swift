@@ -43,6 +43,9 @@ extension TargetKitError {
         if stage == .cancelled { return .explicitlyCancelled }
         if let error = underlying?.asAFError { return error }
         let cause: any Error = underlying ?? self
+        if let code = rejectedStatusCode {
+            return .responseValidationFailed(reason: .unacceptableStatusCode(code: code))
+        }
         switch stage {
         case .status:
             return .responseValidationFailed(reason: .unacceptableStatusCode(code: response?.statusCode ?? 0))

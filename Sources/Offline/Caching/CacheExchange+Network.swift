@@ -63,7 +63,7 @@ extension CacheExchange {
     /// Validates a stored response in the background, unless a validation is in progress (RFC 5861 §3).
     func revalidate(_ stored: CachedResponse, directives: RequestDirectives) {
         guard let network else { return }
-        let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
+        let revalidation = ResponseCache.Revalidation(of: stored)
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
         let requestTime = cache.now()
         var exchange = self
@@ -74,18 +74,33 @@ extension CacheExchange {
                 if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                     cache.remove(stored, in: storage)
                 } else {
-                    _ = await exchange.received(
+                    let received = await exchange.received(
                         response,
                         context: context,
                         requestTime: requestTime,
                         directives: directives,
                         stored: stored
                     )
+                    if received.origin == .network { exchange.decide(received, replacing: stored, over: network) }
                 }
             }
             _ = cache.revalidations.withLock { $0.remove(revalidation) }
         }
         if !begins { _ = cache.revalidations.withLock { $0.remove(revalidation) } }
+    }
+
+    /// Stores a response that no call receives if the call would accept it. Otherwise, the next call validates the stored
+    /// response before it uses it, for example because its token must be refreshed.
+    private func decide(_ response: TransportResponse, replacing stored: CachedResponse, over network: Exchange) {
+        let status = response.head.statusCode
+        let type = response.head.headers[.contentType].map(BodyFormat.mediaType)
+        // A redirect isn't followed, and the page of a captive portal may have another media type.
+        let isAccepted =
+            status.isRedirect
+            ? stored.statusCode.isRedirect
+            : stored.mediaType == type && network.accepts(response, to: request)
+        if !isAccepted, !status.isOfServerThatCannotAnswer { cache.requireValidation(of: stored) }
+        response.onDecision?(isAccepted)
     }
 
     /// The request with the conditions of a stored response instead of its own (RFC 9111 §4.3.1).
@@ -132,34 +147,42 @@ extension CacheExchange {
             }
         default: break
         }
-        guard isOfUser(response, context) else { return response }
-        if isHead {
-            await freshen(response.head, from: requestTime, to: responseTime, directives)
-        } else {
-            await store(response, from: requestTime, to: responseTime, directives, replacing: stored)
-        }
-        return response
+        guard isOfUser(response, context) else { return deciding(response, nil) }
+        let change =
+            if isHead {
+                await freshening(by: response.head, from: requestTime, to: responseTime, directives)
+            } else {
+                await storing(response, from: requestTime, to: responseTime, directives, replacing: stored)
+            }
+        let answer = deciding(response, change)
+        if let change { call?.withLock { $0.changes.append(change) } }
+        return answer
     }
 
-    /// Updates or removes the stored response that the response to a HEAD request describes (RFC 9111 §4.3.5).
-    private func freshen(
-        _ head: ResponseHead,
+    /// The change that updates or removes the stored response that the response to a HEAD request describes (RFC 9111
+    /// §4.3.5).
+    private func freshening(
+        by head: ResponseHead,
         from requestTime: Date,
         to responseTime: Date,
         _ directives: RequestDirectives
-    ) async {
+    ) async -> CacheChange? {
         let recency = CacheRecency(head.headers, requestTime: requestTime, responseTime: responseTime)
         guard head.statusCode == 200, let stored = await cache.response(for: key, fields: fields, in: storage),
             stored.statusCode == 200, recency.replaces(stored.recency)
-        else { return }
-        guard Validators.describes(head.headers, stored: stored) else { return cache.remove(stored, in: storage) }
+        else { return nil }
+        guard Validators.describes(head.headers, stored: stored) else { return removal(of: stored) }
         let updated = stored.updated(
             with: head,
             requestTime: requestTime,
             responseTime: responseTime,
             usesHeuristics: cache.usesHeuristics
         )
-        replace(stored, with: updated, directives)
+        return CacheChange(make: { [self] in replace(stored, with: updated, directives) }, undo: {})
+    }
+
+    private func removal(of stored: CachedResponse) -> CacheChange {
+        CacheChange(make: { [cache, storage] in cache.remove(stored, in: storage) }, undo: {})
     }
 
     private func replace(_ stored: CachedResponse, with updated: CachedResponse, _ directives: RequestDirectives) {
@@ -170,21 +193,27 @@ extension CacheExchange {
         }
     }
 
-    /// Stores a response (RFC 9111 §3). If it may not be stored, removes the response that it replaces.
-    private func store(
+    /// The change that stores a response (RFC 9111 §3). If it may not be stored, the change removes the response that it
+    /// replaces.
+    private func storing(
         _ response: TransportResponse,
         from requestTime: Date,
         to responseTime: Date,
         _ directives: RequestDirectives,
         replacing stored: CachedResponse?
-    ) async {
+    ) async -> CacheChange? {
         let head = response.head
         let headers = head.headers
         guard !directives.isUnstorable, case .data(let body) = response.body,
             headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
         else {
             let recency = CacheRecency(headers, requestTime: requestTime, responseTime: responseTime)
-            return await removeReplaced(by: head.statusCode, recency: recency, directives: directives, stored: stored)
+            return await removalOfReplaced(
+                by: head.statusCode,
+                recency: recency,
+                directives: directives,
+                stored: stored
+            )
         }
         let new = CachedResponse(
             key: key,
@@ -201,28 +230,34 @@ extension CacheExchange {
             HTTPHeaders.describesResource(current.statusCode)
         {
             // The stored response is used if the server can't be reached.
-            return
+            return nil
         }
         let isReload = CachePolicy(request.urlRequest.cachePolicy) == .reload
         let former = stored == nil && isReload ? await current(nil) : stored
-        // A background response isn't decoded. If its media type differs, it may be the page of a captive portal.
-        if call == nil, let former, former.mediaType != new.mediaType { return }
-        use(new, inPlaceOf: former)
-        cache.store(new, in: storage, generation: generation)
-        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }
+        return CacheChange(
+            make: { [cache, storage, generation] in
+                cache.store(new, in: storage, generation: generation)
+                if let stored, stored.variant != new.variant { cache.drop(stored, in: storage) }
+            },
+            undo: { [cache, storage, generation] in
+                cache.drop(new, in: storage)
+                if let former { cache.store(former, in: storage, generation: generation) }
+            }
+        )
     }
 
-    /// Removes the stored response that an unstorable response replaces. Server and client errors don't replace it.
-    private func removeReplaced(
+    /// The change that removes the stored response that an unstorable response replaces; `nil` for server and client
+    /// errors, which don't replace it.
+    private func removalOfReplaced(
         by statusCode: Int,
         recency: CacheRecency,
         directives: RequestDirectives,
         stored: CachedResponse?
-    ) async {
-        guard HTTPHeaders.describesResource(statusCode), stored != nil || !directives.isUnstorable else { return }
-        if let current = await current(stored), recency.replaces(current.recency) {
-            cache.remove(current, in: storage)
-        }
+    ) async -> CacheChange? {
+        guard HTTPHeaders.describesResource(statusCode), stored != nil || !directives.isUnstorable,
+            let current = await current(stored), recency.replaces(current.recency)
+        else { return nil }
+        return removal(of: current)
     }
 
     /// The stored response that the request selects. It hasn't been looked up if the request had to go to the server.
@@ -243,6 +278,10 @@ extension TransportResponse {
         response.head = ResponseHead(statusCode: head.statusCode, headers: headers, httpVersion: head.httpVersion)
         return response
     }
+}
+
+extension Int {
+    fileprivate var isRedirect: Bool { (300...399).contains(self) && self != 304 }
 }
 
 extension CachedResponse {

@@ -24,7 +24,7 @@ struct CacheExchange: Sendable {
     /// plugin added a credential that the cache doesn't know.
     let isOfUser: @Sendable (TransportResponse, RequestContext) -> Bool
     let generation: CacheRemovals.Generation
-    /// Stores the response that the call receives; `nil` in the background.
+    /// Stores the changes that wait for the call's decision; `nil` in the background.
     var call: Locked<CachedCall>?
 
     func response() async throws -> TransportResponse {
@@ -69,8 +69,18 @@ struct CacheExchange: Sendable {
         switch isRevalidating ? .mustValidate : stored.freshness.use(for: directives, at: cache.now()) {
         case .fresh, .stale: return serve(stored)
         case .staleWhileRevalidating:
-            revalidate(stored, directives: directives)
-            return serve(stored)
+            guard cache.mustValidate(stored) else {
+                revalidate(stored, directives: directives)
+                return serve(stored)
+            }
+            // The response of the last validation in the background needs a call that decides about it. If the server
+            // can't be reached, the stored response may still be used.
+            do {
+                let response = try await validate(stored, directives: directives)
+                return response.head.statusCode.isOfServerThatCannotAnswer ? serve(stored) : response
+            } catch  where error.allowsCachedResponse {
+                return serve(stored)
+            }
         case .mustValidate:
             if directives.isOnlyIfCached { return .gatewayTimeout }
             return hasOwnConditions
@@ -95,24 +105,27 @@ struct CacheExchange: Sendable {
             } else {
                 .stale(age: .seconds(Int(age)))
             }
-        use(stored)
         if !isValidated { cache.report(.hit(url, origin)) }
         var answer = stored.answer(origin: origin, age: isValidated ? nil : age, isHead: isHead)
         if answersNotModified(stored) {
             answer.head.statusCode = 304
             answer.body = .data(Data())
         }
-        return answer
+        // A call that receives no body can't reject it.
+        let hasBody = !isHead && answer.head.statusCode != 304
+        let removal = hasBody ? CacheChange { [cache, storage] in cache.drop(stored, in: storage) } : nil
+        return deciding(answer, removal)
     }
 
-    /// Notes the response that the call receives, and the stored response that it replaced.
-    func use(_ response: CachedResponse, inPlaceOf former: CachedResponse? = nil) {
-        call?.withLock { call in
-            // Preserves the former response of an earlier attempt.
-            let isFollowing = call.used.map { $0.response === (former ?? response) } ?? false
-            let former = isFollowing ? call.used?.former : former
-            call.used = UsedResponse(response: response, former: former, generation: generation)
-        }
+    /// Returns a response whose change is made when the calls that receive it accept it. The changes for the redirects
+    /// before it are also made then.
+    func deciding(_ response: TransportResponse, _ change: CacheChange?) -> TransportResponse {
+        var changes = call?.withLock(\.changes) ?? []
+        if let change { changes.append(change) }
+        if changes.isEmpty { return response }
+        var response = response
+        response.onDecision = { [changes] in changes.decide(isAccepted: $0) }
+        return response
     }
 
     /// Whether the request's own condition refers exactly to a stored response.
@@ -141,22 +154,14 @@ struct CacheExchange: Sendable {
     }
 }
 
-/// The information that a failing call needs about its exchanges. Calls that share an exchange share it.
+/// The information that a call needs about its exchanges. Calls that share an exchange share it.
 struct CachedCall: Sendable {
     enum Key: RequestContextKey { typealias Value = Locked<CachedCall> }
 
     /// The last request.
     var request: TransportRequest?
-    /// The stored response that the call received.
-    var used: UsedResponse?
-}
-
-/// A stored response that a call received.
-struct UsedResponse: Sendable {
-    let response: CachedResponse
-    /// The response that it replaced.
-    let former: CachedResponse?
-    let generation: CacheRemovals.Generation
+    /// The changes for the responses of this attempt.
+    var changes: [CacheChange] = []
 }
 
 extension TransportResponse {

@@ -91,6 +91,10 @@ final class CachedResponse: Sendable {
     ) -> CachedResponse {
         var fields = newer.headers.storable
         fields.fields.removeAll { Self.fieldsOfContent.contains($0.name) }
+        if let type = fields[.contentType] {
+            let stored = headers[.contentType].map(ContentTypeText.init)
+            fields[.contentType] = ContentTypeText(type).withCharset(of: stored)
+        }
         return CachedResponse(
             key: key,
             variant: variant,
@@ -109,6 +113,34 @@ final class CachedResponse: Sendable {
     private static let fieldsOfContent: Set<HTTPHeaderName> = [
         "Content-Length", "Content-Encoding", "Content-Range", "Vary",
     ]
+}
+
+/// The parts of a `Content-Type` field: the media type and its parameters (RFC 9110 §8.3.1).
+private struct ContentTypeText {
+    private let parts: [String]
+
+    init(_ value: String) {
+        var parts = [""]
+        var (isQuoted, isEscaped) = (false, false)
+        for character in value {
+            if character == ";", !isQuoted {
+                parts.append("")
+                continue
+            }
+            parts[parts.count - 1].append(character)
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && !isEscaped && character == "\\"
+        }
+        self.parts = parts.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// The field with the charset of another one, which the body that both describe is encoded in.
+    func withCharset(of other: ContentTypeText?) -> String {
+        let charset = other?.parts.first(where: Self.isCharset).map { [$0] } ?? []
+        return (parts.filter { !Self.isCharset($0) } + charset).joined(separator: "; ")
+    }
+
+    private static func isCharset(_ part: String) -> Bool { part.lowercased().hasPrefix("charset=") }
 }
 
 extension HTTPHeaders {

@@ -12,6 +12,26 @@ extension ResponseCache {
     struct Revalidation: Hashable, Sendable {
         let key: CacheKey
         let variant: CacheVariant
+
+        init(of response: CachedResponse) {
+            (key, variant) = (response.key, response.variant)
+        }
+    }
+
+    /// The maximum number of ``unconfirmed`` responses.
+    private static let unconfirmedLimit = 1_000
+
+    /// Whether a stale response must be validated before use, although the server allows its use during validation.
+    func mustValidate(_ response: CachedResponse) -> Bool {
+        unconfirmed.withLock { !$0.isEmpty && $0.contains(Revalidation(of: response)) }
+    }
+
+    /// Requires that the next call validates a response before it uses it.
+    func requireValidation(of response: CachedResponse) {
+        unconfirmed.withLock { unconfirmed in
+            if unconfirmed.count >= Self.unconfirmedLimit { unconfirmed = [] }
+            unconfirmed.insert(Revalidation(of: response))
+        }
     }
 
     /// Opens the folder on the first call.
@@ -96,6 +116,7 @@ extension ResponseCache {
             return
         }
         guard keepInMemory(response, generation: generation) else { return }
+        unconfirmed.withLock { _ = $0.remove(Revalidation(of: response)) }
         if let disk = storage.disk {
             disk.begin(for: url) { self.write(response, to: disk, generation) }
         }
@@ -141,11 +162,14 @@ extension ResponseCache {
         memory.remove { response in response.entry.map(isSelected) ?? true }
     }
 
-    /// Removes a response and the older ones that it replaced.
-    ///
-    /// - Parameter isReplaced: Whether another response replaced it. Responses in transit may then be stored.
-    func remove(_ response: CachedResponse, in storage: Storage, isReplaced: Bool = false) {
-        if !isReplaced { removals.withLock { $0.add(response.key.url) } }
+    /// Removes a response and the older ones that it replaced. Responses in transit aren't stored.
+    func remove(_ response: CachedResponse, in storage: Storage) {
+        removals.withLock { $0.add(response.key.url) }
+        drop(response, in: storage)
+    }
+
+    /// Removes a response and the older ones that it replaced. Responses in transit may be stored.
+    func drop(_ response: CachedResponse, in storage: Storage) {
         memory.remove(url: response.key.url) { $0.isSameOrOlder(than: response) }
         storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
         report(.removed(count: 1))

@@ -56,6 +56,8 @@ public final class ResponseCache: Sendable {
     let usesHeuristics: Bool
     /// The responses that are being validated in the background.
     let revalidations = Locked<Set<Revalidation>>([])
+    /// The responses whose validation in the background returned a response that a call must decide about.
+    let unconfirmed = Locked<Set<Revalidation>>([])
     let folder: URL?
     let diskLimit: Int
     let storage: Locked<Storage?>

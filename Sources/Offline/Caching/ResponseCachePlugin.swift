@@ -24,8 +24,11 @@ import FoundationNetworking
 ///   `proxy-revalidate`, which apply to shared caches, are ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
 /// - A request with `only-if-cached` that the cache can't satisfy receives status 504 (RFC 9111 §5.2.1.7).
-/// - A stored response whose body can't be decoded is removed, so that the next call loads it. If it replaced another
-///   response, for example because it came from a captive portal, the former response is used again.
+/// - A response is stored when the call that loaded it accepts it: its status, its envelope, the codes in its body that
+///   reject the credential, the value that is decoded from it, and the plugins' `process`. A response that is loaded in
+///   the background is stored if the call would accept it without decoding a value; otherwise, the next call validates
+///   the stored response first. A rejected response never replaces a stored one. A stored response that a call rejects
+///   is removed, so that its retry and the next call load it.
 /// - A cached response doesn't set cookies. `Response.origin` indicates that it is from the cache, and its `Age` field
 ///   contains its age.
 /// - **Credentials.** Responses to requests with credentials are stored separately for each credential:
@@ -45,7 +48,7 @@ public struct ResponseCachePlugin: Plugin {
     public var isSingle: Bool { true }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .exchange, .process, .didFinish] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .process] }
 
     private let cache: ResponseCache
     private let user: (@Sendable (RequestContext) -> String?)?
@@ -64,7 +67,12 @@ public struct ResponseCachePlugin: Plugin {
 
     /// Sets the `cachePolicy` of the request if the call sets a policy.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        if context[CachedCall.Key.self] == nil { context[CachedCall.Key.self] = Locked(CachedCall()) }
+        if let call = context[CachedCall.Key.self] {
+            // The responses of an earlier attempt aren't stored.
+            call.withLock { $0.changes = [] }
+        } else {
+            context[CachedCall.Key.self] = Locked(CachedCall())
+        }
         // Signatures differ for each request, and are added later.
         if let fields = request.allHTTPHeaderFields {
             let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter {
@@ -83,17 +91,7 @@ public struct ResponseCachePlugin: Plugin {
         return request
     }
 
-    /// Removes a response that couldn't be decoded, and restores the response that it replaced, because it may be from
-    /// a captive portal.
-    public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        guard case .failure(let error) = call.result, error.stage == .decoding,
-            let used = context[CachedCall.Key.self]?.withLock(\.used), let storage = cache.storage.withLock(\.self)
-        else { return }
-        cache.remove(used.response, in: storage, isReplaced: true)
-        if let former = used.former { cache.store(former, in: storage, generation: used.generation) }
-    }
-
-    /// Responds from the cache, or performs the exchange and stores its response.
+    /// Responds from the cache, or performs the exchange. Its response is stored when the call accepts it.
     public func exchange(
         _ request: TransportRequest,
         context: RequestContext,
@@ -103,8 +101,12 @@ public struct ResponseCachePlugin: Plugin {
         if usesStaleOnFailure { context[CachedCall.Key.self]?.withLock { $0.request = request } }
         let storage = await cache.open()
         guard let exchange = exchange(of: request, context: context, storage: storage, network: next) else {
-            let response = try await next(request)
+            var response = try await next(request)
             await cache.invalidate(after: request.urlRequest, head: response.head, in: storage)
+            // The redirects before this request.
+            if let changes = context[CachedCall.Key.self]?.withLock(\.changes), !changes.isEmpty {
+                response.onDecision = { changes.decide(isAccepted: $0) }
+            }
             return response
         }
         guard usesStaleOnFailure else { return try await exchange.response() }
@@ -125,8 +127,11 @@ public struct ResponseCachePlugin: Plugin {
     ) async -> Result<Response, TargetKitError> {
         guard case .failure(let error) = result, context.options.cachePolicy == .staleOnFailure,
             error.allowsCachedResponse, let request = request(of: error, context: context),
-            let stored = await exchange(of: request, context: context, storage: cache.open(), network: nil)?
-                .storedResponse(),
+            var exchange = await exchange(of: request, context: context, storage: cache.open(), network: nil)
+        else { return result }
+        // The changes of the failed attempt aren't made.
+        exchange.call = nil
+        guard let stored = await exchange.storedResponse(),
             let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
         else { return result }
         return .success(response)
@@ -281,7 +286,7 @@ private enum UserKey: RequestContextKey { typealias Value = String? }
 
 extension Int {
     /// Whether the status indicates that the server is unavailable.
-    fileprivate var isOfServerThatCannotAnswer: Bool { self == 408 || self == 429 || self >= 500 }
+    var isOfServerThatCannotAnswer: Bool { self == 408 || self == 429 || self >= 500 }
 }
 
 extension String {
@@ -311,7 +316,8 @@ extension TargetKitError {
     /// Whether a cached response may be returned instead, because the server didn't respond or is unavailable.
     fileprivate var allowsCachedResponse: Bool {
         switch stage {
-        case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false
+        case .cancelled, .shutDown, .endpoint, .decoding: false
+        case .envelope: rejectedStatusCode?.isOfServerThatCannotAnswer ?? false
         case .request, .transport, .status:
             response.map { $0.statusCode.isOfServerThatCannotAnswer } ?? (kind != .unauthorized)
         }

@@ -49,7 +49,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public var place: PluginPlace { .authentication }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting, .rejectsCredential] }
 
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
@@ -218,6 +218,11 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             return .doNotRetry
         }
     }
+
+    /// Whether the authenticator finds in a body with an accepted status that the credential was rejected.
+    public func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
+        authorizes(context.target) && authenticator.wasRejected(response)
+    }
 }
 
 // MARK: - The session
@@ -323,16 +328,14 @@ extension AuthenticationPlugin {
     /// The response that rejected the call's credential. A response of another origin doesn't count, because redirects
     /// there don't include the credential.
     private func rejected(_ result: Result<Response, TargetKitError>) -> Response? {
-        let response: Response
+        let (response, isReported): (Response, Bool)
         switch result {
-        case .success(let answer): response = answer
+        case .success(let answer): (response, isReported) = (answer, false)
         case .failure(let error):
             guard error.stage != .cancelled, let answer = error.response else { return nil }
-            response = answer
+            (response, isReported) = (answer, error.reportsRejection)
         }
-        guard authenticator.wasRejected(response), !response.redirects.contains(where: \.isCrossOrigin) else {
-            return nil
-        }
-        return response
+        let isRejected = isReported || authenticator.wasRejected(response)
+        return isRejected && !response.redirects.contains(where: \.isCrossOrigin) ? response : nil
     }
 }

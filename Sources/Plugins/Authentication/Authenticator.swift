@@ -113,8 +113,9 @@ extension Authenticator {
         switch error.stage {
         // There was no response, or an unexpected one.
         case .endpoint, .request, .transport, .cancelled, .decoding, .shutDown: true
-        case .envelope: false
-        case .status: error.response?.isTransientFailure ?? true
+        // The status decides, also if the body explains it.
+        case .envelope where error.rejectedStatusCode == nil: false
+        case .envelope, .status: error.response?.isTransientFailure ?? true
         }
     }
 }

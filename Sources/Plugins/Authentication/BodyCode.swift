@@ -2,7 +2,8 @@
 import Foundation
 import TargetKit
 
-/// A code in a response's JSON, for servers that report errors with a successful status.
+/// A code in a response's JSON, for servers that report errors with a successful status. For calls with an envelope, the
+/// envelope can name the codes instead, for example `CodeMessageData(unauthorized: [401])`.
 ///
 /// ```swift
 /// BodyCode(keyPath: "status", equals: 401)                  // {"status": 401} and {"status": "401"}
@@ -45,5 +46,12 @@ public struct BodyCode: Sendable, Hashable {
         let text = String(decoding: value, as: UTF8.self)
         if codes.contains(text) { return true }
         return Double(text).flatMap { Int(exactly: $0) }.map { codes.contains(String($0)) } ?? false
+    }
+}
+
+extension TargetKitError {
+    /// Whether the call's envelope reports that the credential was rejected, in a response with an accepted status.
+    var reportsRejection: Bool {
+        rejectedStatusCode == nil && (underlying as? ServerDefinedError)?.isUnauthorized == true
     }
 }

@@ -66,7 +66,7 @@ public struct UnauthorizedPlugin: Plugin {
     public var place: PluginPlace { .sessionEnd }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .willSend, .process, .didFinish] }
+    public var hooks: PluginHooks { [.prepare, .willSend, .process, .didFinish, .rejectsCredential] }
 
     private let bodyCodes: [BodyCode]
     private let credentialHeaders: Set<HTTPHeaderName>?
@@ -208,13 +208,20 @@ public struct UnauthorizedPlugin: Plugin {
         case .success(let response): rejectsSession(response, context: context)
         case .failure(let error) where error.stage == .cancelled: false
         case .failure(let error) where error.hasEndedSession: true
-        case .failure(let error): error.response.map { rejectsSession($0, context: context) } ?? false
+        case .failure(let error):
+            error.response.map { rejectsSession($0, isReported: error.reportsRejection, context: context) } ?? false
         }
     }
 
     /// Whether the call sent the session's credential to the server that rejected it.
-    private func rejectsSession(_ response: Response, context: RequestContext) -> Bool {
-        guard isUnauthorized(response), let request = response.request,
+    ///
+    /// - Parameter isReported: Whether the call's envelope reports it.
+    private func rejectsSession(
+        _ response: Response,
+        isReported: Bool = false,
+        context: RequestContext
+    ) -> Bool {
+        guard isReported || isUnauthorized(response), let request = response.request,
             !response.redirects.contains(where: \.isCrossOrigin)
         else { return false }
         return carriesSession(request, context: context)
@@ -255,6 +262,13 @@ public struct UnauthorizedPlugin: Plugin {
 
     private func isUnauthorized(_ response: Response) -> Bool {
         response.statusCode == 401 || bodyCodes.contains { $0.matches(response) }
+    }
+}
+
+extension UnauthorizedPlugin {
+    /// Whether the body has one of the plugin's codes.
+    public func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
+        bodyCodes.contains { $0.matches(response) }
     }
 }
 

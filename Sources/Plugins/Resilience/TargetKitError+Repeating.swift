@@ -10,7 +10,7 @@ import FoundationNetworking
 extension TargetKitError {
     /// Whether the server responded that it is unavailable.
     package var isUnavailable: Bool {
-        guard stage == .status, let status = response?.statusCode else { return false }
+        guard let status = rejectedStatusCode else { return false }
         return RetryAfter.statuses.contains(status) || (500...599).contains(status)
     }
 

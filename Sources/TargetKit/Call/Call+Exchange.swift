@@ -51,8 +51,9 @@ extension Call {
                 } else {
                     try await exchangeResult(of: limited, to: target)
                 }
+            let checked = kind.isStream ? try await checkedStream(received) : received
             try checkCancellation()
-            result = .success(try validated(received, reception))
+            result = .success(try validated(checked, reception))
         } catch {
             result = .failure(failure(error, of: request))
         }

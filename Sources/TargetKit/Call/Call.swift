@@ -93,7 +93,8 @@ final class Call: Sendable {
         // Otherwise, no code ran since the response arrived, when the interruption was checked.
         let wasBusy = !result.isSuccess || meter != nil || decoding != nil || !plugins.isEmpty
         result = mapped(wasBusy ? unlessInterrupted(result) : result)
-        return notingRepeatability(of: plugins.processes ? await process(result, context) : result)
+        let processed = plugins.processes ? await process(result, context) : result
+        return notingRepeatability(of: plugins.exchanges ? decided(result, processed, context) : processed)
     }
 
     /// Makes attempts until no plugin requests another one.
@@ -120,6 +121,7 @@ final class Call: Sendable {
                 guard let driver = target.endpoint.task.driver, !attempt.isShared else { return result }
                 return await endTransfer(result, by: driver, of: original, to: target, context)
             }
+            if plugins.exchanges { attempt.received.anyResponse?.decide(isAccepted: false) }
             failed.append(FailedAttempt(attempt.result, delay: delay))
             context.attempt += 1
             handle.attempt = context.attempt

@@ -13,7 +13,7 @@ import FoundationNetworking
 public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
-    private let call: Call
+    let call: Call
     private let target: ResolvedTarget
     private let original: URLRequest
     /// The request of the attempt, if it was prepared for comparison with other calls.

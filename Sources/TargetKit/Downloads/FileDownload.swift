@@ -23,8 +23,8 @@ extension CallExchanges {
         let (download, validation) = (PendingDownload(to: destination), context.target.validation)
         var request = request
         request.destination = .file(download.part)
-        return try await send(request, validation: validation.ofDownload) { [handle = context.handle] result in
-            try await download.end(result, validation: validation, of: handle)
+        return try await send(request, validation: validation.ofDownload) { [call] result in
+            try await download.end(result, validation: validation, of: call)
         }
     }
 }

@@ -31,10 +31,12 @@ package final class PendingDownload: Sendable {
 
     /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise leaves the
     /// destination unchanged, and returns the response with the first bytes of its body in memory.
+    ///
+    /// - Throws: The failure that the server reports in the body instead of the file, among others.
     func end(
         _ result: ExchangeResult,
         validation: StatusValidation,
-        of handle: RequestHandle
+        of call: Call
     ) async throws -> ExchangeResult {
         var result = result
         let response = result.response
@@ -46,12 +48,17 @@ package final class PendingDownload: Sendable {
             return result
         }
         if response.head.statusCode == 206 { try checkRange(response.head, of: result.request) }
+        if let size = FileStatus(of: part)?.size,
+            let failure = call.reportedFailure(in: result, byteCount: size, body: { excerpt })
+        {
+            throw failure
+        }
         let lock = locked()
         defer { if let lock { FileLock.release(lock) } }
         let file = DownloadedFile(part: part, head: response.head, headers: response.head.headers, contentStart: 0)
         let source = result.request.url
         do {
-            result.response.body = .file(try await file.complete(at: destination, from: source, of: handle))
+            result.response.body = .file(try await file.complete(at: destination, from: source, of: call.handle))
         } catch let error as DownloadedFile.Mismatch {
             throw URLError.unusable(error.description)
         }

@@ -38,7 +38,7 @@ extension ErrorTexts {
             // The sentences of `.invalidRequest` blame the program, so they don't fit an error with its own text.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
             // A status of success isn't the reason.
-            let status = error.stage == .envelope ? nil : error.response?.statusCode
+            let status = error.stage == .envelope ? error.rejectedStatusCode : error.response?.statusCode
             let described = status ?? (error.underlying as? any ErrorWithKind)?.statusCode
             return table.sentences(about: kind, status: described, isAnswered: status != nil)
         }

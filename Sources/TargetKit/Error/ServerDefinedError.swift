@@ -15,11 +15,21 @@ public struct ServerDefinedError: Error, Sendable, Hashable {
     public var code: String
     /// The server's message for the user, or the envelope's message if the server sent none.
     public var message: String
+    /// Whether the failure means that the request has no valid credentials, so that the kind of a call's error is
+    /// `.unauthorized`, and plugins refresh the credential or sign out. It has no effect if the target doesn't accept
+    /// the response's status.
+    public var isUnauthorized: Bool
 
     /// Creates a failure.
-    public init(code: String, message: String) {
+    ///
+    /// - Parameters:
+    ///   - code: The server's code.
+    ///   - message: The server's message for the user; empty if there is none.
+    ///   - isUnauthorized: Whether the request has no valid credentials; default `false`.
+    public init(code: String, message: String, isUnauthorized: Bool = false) {
         self.code = code
         self.message = message
+        self.isUnauthorized = isUnauthorized
     }
 }
 

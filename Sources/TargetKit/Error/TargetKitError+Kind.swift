@@ -25,8 +25,9 @@ extension TargetKitError {
         case tooLarge
         /// The call was cancelled. Usually not shown to the user.
         case cancelled
-        /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2). This includes failures with another
-        /// status for which an authentication plugin ended the session.
+        /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2). This includes a body with an accepted
+        /// status that reports it (``ServerDefinedError/isUnauthorized``), and failures with another status for which an
+        /// authentication plugin ended the session.
         ///
         /// The sentences describe an expired session. A wrong password at sign-in has the same status. For a sign-in
         /// target, show the server's message, or use an ``ErrorMappingTarget``.
@@ -48,7 +49,8 @@ extension TargetKitError {
         case unexpectedStatus
         /// The body isn't in the expected format.
         case decoding
-        /// The body reports a failure.
+        /// The body of a response with an accepted status reports a failure. If the status isn't accepted, the status
+        /// determines the kind.
         case rejected
         /// The request couldn't be created because of a programming error.
         case invalidRequest
@@ -64,8 +66,8 @@ extension TargetKitError {
 
     /// The meaning of the failure for the user.
     ///
-    /// Determined by the ``stage``, by the status code at stage `.status`, and by the ``underlying`` error at stages
-    /// `.request` and `.transport`. If an authentication plugin ended the session, it is `.unauthorized`.
+    /// Determined by the ``stage``, by the status code if the target doesn't accept it (``rejectedStatusCode``), and
+    /// otherwise by the ``underlying`` error. If an authentication plugin ended the session, it is `.unauthorized`.
     public var kind: Kind {
         switch stage {
         case .endpoint: .invalidRequest
@@ -73,10 +75,10 @@ extension TargetKitError {
         case .transport: underlying.flatMap(Kind.init(_:)) ?? .unknown
         case .cancelled: .cancelled
         case .status where hasEndedSession, .envelope where hasEndedSession: .unauthorized
-        case .status:
-            response.map { Kind(statusCode: $0.statusCode) } ?? underlying.flatMap(Kind.init(_:)) ?? .unexpectedStatus
+        case .status, .envelope:
+            rejectedStatusCode.map(Kind.init(statusCode:)) ?? underlying.flatMap(Kind.init(_:))
+                ?? (stage == .status ? .unexpectedStatus : .rejected)
         case .decoding: .decoding
-        case .envelope: (underlying as? StoredFailure)?.kind ?? .rejected
         case .shutDown: .shutDown
         }
     }
@@ -87,6 +89,9 @@ extension TargetKitError.Kind {
     fileprivate init?(_ error: any Error) {
         switch error {
         case let error as URLError: self.init(error.code)
+        case let error as ServerDefinedError:
+            guard error.isUnauthorized else { return nil }
+            self = .unauthorized
         case let error as any ErrorWithKind:
             guard let kind = error.kind else { return nil }
             self = kind

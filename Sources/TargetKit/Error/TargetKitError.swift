@@ -57,6 +57,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var isOfPlugin = false
         var isBehindRedirect = false
         var hasEndedSession = false
+        var isStatusRejected = false
         var previousAttempts: [FailedAttempt] = []
     }
 
@@ -128,6 +129,16 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     package var hasEndedSession: Bool {
         get { fields.value.hasEndedSession }
         set { fields.value.hasEndedSession = newValue }
+    }
+    /// Whether the target didn't accept the status of a response whose body also reports a failure.
+    var isStatusRejected: Bool {
+        get { fields.value.isStatusRejected }
+        set { fields.value.isStatusRejected = newValue }
+    }
+    /// The status code of the response if the target doesn't accept it; `nil` for any other failure. The ``stage`` is
+    /// `.status`, or `.envelope` if the body also reports a failure.
+    public var rejectedStatusCode: Int? {
+        stage == .status || stage == .envelope && isStatusRejected ? response?.statusCode : nil
     }
     /// The reason the body is unreadable, if it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {

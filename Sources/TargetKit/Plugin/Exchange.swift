@@ -83,6 +83,22 @@ public struct Exchange: Sendable {
     }
 }
 
+extension Exchange {
+    /// Whether the call would accept a response that it doesn't receive, such as that of
+    /// ``inBackground(_:finish:)``: its status, its envelope, the plugins, and the target's ``ErrorMappingTarget``. Its
+    /// value isn't decoded. `true` in tests.
+    ///
+    /// - Parameters:
+    ///   - response: A response with its body in memory.
+    ///   - request: The request that it responds to.
+    public func accepts(_ response: TransportResponse, to request: TransportRequest) -> Bool {
+        switch rest {
+        case .chain(let chain, _): chain.call.accepts(response, to: request.urlRequest)
+        case .closure: true
+        }
+    }
+}
+
 /// The plugins around the exchanges of a call.
 struct ExchangeChain: Sendable {
     /// The end of the chain.

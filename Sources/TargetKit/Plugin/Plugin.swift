@@ -24,6 +24,8 @@ import FoundationNetworking
 /// 7. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call. For a stream, it is called
 ///    when the body ends.
 ///
+/// If the body of a response is to be stored, ``rejectsCredential(_:context:)`` is called first.
+///
 /// The ``place`` of a plugin determines its position among the others. Hooks of a call run one after another, except
 /// `exchange`, in which a plugin can pass on several requests concurrently. Hooks of different calls can run
 /// concurrently. Stubbed calls run every hook except `exchange`. To store a value between the hooks of a call, use the
@@ -87,6 +89,14 @@ public protocol Plugin: Sendable {
     /// Decides whether to retry the call.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision
 
+    /// Whether the body of a response with an accepted status reports that the server rejected the call's credential.
+    ///
+    /// A download or a stream of such a response fails with stage `.envelope` and the kind `.unauthorized`, so that the
+    /// user's file isn't replaced, and a cache doesn't store the response. The result of any other call doesn't change.
+    /// Called with the complete body, at any time between the response and the end of the call, and for responses that
+    /// a cache requests in the background.
+    func rejectsCredential(_ response: Response, context: RequestContext) -> Bool
+
     /// Changes the result of the call. A replaced response is decoded again.
     func process(
         _ result: Result<Response, TargetKitError>,
@@ -135,6 +145,9 @@ extension Plugin {
         .doNotRetry
     }
 
+    /// Returns `false`.
+    public func rejectsCredential(_ response: Response, context: RequestContext) -> Bool { false }
+
     /// Returns the result unchanged.
     public func process(
         _ result: Result<Response, TargetKitError>,
@@ -179,9 +192,11 @@ public struct PluginHooks: OptionSet, Sendable, Hashable {
     public static let waiting = PluginHooks(rawValue: 1 << 6)
     /// ``Plugin/exchange(_:context:next:)``.
     public static let exchange = PluginHooks(rawValue: 1 << 7)
+    /// ``Plugin/rejectsCredential(_:context:)``.
+    public static let rejectsCredential = PluginHooks(rawValue: 1 << 8)
     /// All hooks, including ``waiting``.
     public static let all: PluginHooks = [
-        .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting,
+        .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting, .rejectsCredential,
     ]
 }
 

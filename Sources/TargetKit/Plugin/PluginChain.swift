@@ -34,6 +34,7 @@ final class PluginChain: Sendable {
         var exchanging: [any Plugin]
         /// In the order of their `retry`.
         var retrying: [any Plugin]
+        var rejecting: [any Plugin]
         var processing: [any Plugin]
         var finishing: [any Plugin]
     }
@@ -57,6 +58,7 @@ final class PluginChain: Sendable {
                 receiving: visited(in: .didReceive),
                 exchanging: visited(in: .exchange, by: \.exchangePosition),
                 retrying: visited(in: .retry, by: \.retryPosition),
+                rejecting: visited(in: .rejectsCredential),
                 processing: visited(in: .process),
                 finishing: visited(in: .didFinish)
             ),
@@ -112,6 +114,7 @@ final class PluginChain: Sendable {
             receiving: [],
             exchanging: changing(rounds.exchanging),
             retrying: [],
+            rejecting: [],
             processing: [],
             finishing: changing(rounds.finishing)
         )
@@ -127,6 +130,8 @@ final class PluginChain: Sendable {
     /// Whether plugins change a request after it is compared for sharing.
     var signs: Bool { !rounds.signing.isEmpty }
     var retries: Bool { !rounds.retrying.isEmpty }
+    /// Whether a plugin has `rejectsCredential`.
+    var rejectsCredentials: Bool { !rounds.rejecting.isEmpty }
     var processes: Bool { !rounds.processing.isEmpty }
     /// Whether a plugin has `didFinish`.
     var finishes: Bool { !rounds.finishing.isEmpty }
@@ -158,6 +163,10 @@ final class PluginChain: Sendable {
             guard case .doNotRetry = decision else { return decision }
         }
         return .doNotRetry
+    }
+
+    func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
+        rounds.rejecting.contains { $0.rejectsCredential(response, context: context) }
     }
 
     func process(

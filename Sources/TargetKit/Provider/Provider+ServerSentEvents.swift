@@ -112,8 +112,8 @@ extension Provider where Target == MultiTarget {
 }
 
 extension CallOptions {
-    /// These options with additional header fields.
+    /// These options with the header fields of an event stream.
     fileprivate func adding(_ headers: HTTPHeaders) -> CallOptions {
-        overridden(by: .setting(\.headers, headers))
+        overridden(by: .setting(\.headers, headers).setting(\.expectsEventStream, true))
     }
 }

@@ -33,6 +33,7 @@ public struct Response: Sendable {
         var decoder: JSONDecoder?
         var isSample = false
         var origin = Origin.network
+        var onDecision: (@Sendable (Bool) -> Void)?
     }
 
     /// Creates a response, for a test, or for a plugin that replaces the server's response.
@@ -87,7 +88,8 @@ public struct Response: Sendable {
                 body: stream,
                 decoder: decoder,
                 isSample: response.isSample,
-                origin: response.origin
+                origin: response.origin,
+                onDecision: response.onDecision
             )
         )
     }
@@ -106,6 +108,15 @@ public struct Response: Sendable {
 
     /// This response without the body of a stream, so that it doesn't retain the connection.
     package var head: Response { with { $0.body = nil } }
+
+    /// Whether a plugin waits for the call's decision about the response.
+    var isUndecided: Bool { fields.onDecision != nil }
+
+    /// Reports to the plugin that provided the response whether the call accepts it.
+    func decide(isAccepted: Bool) { fields.onDecision?(isAccepted) }
+
+    /// This response without the plugin that waits for the decision, so that it doesn't retain what that stores.
+    var decided: Response { isUndecided ? with { $0.onDecision = nil } : self }
 
     private var fields: Fields { storage.fields }
 

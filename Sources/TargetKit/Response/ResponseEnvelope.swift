@@ -100,6 +100,7 @@ extension TargetKitError {
         } catch let refusal as ServerDefinedError {
             var error = self
             error.stage = .envelope
+            error.isStatusRejected = true
             error.underlying = refusal
             return error
         } catch {

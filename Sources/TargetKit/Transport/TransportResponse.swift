@@ -26,6 +26,7 @@ public struct TransportResponse: Sendable {
         var isSample = false
         var request: URLRequest?
         var origin = Response.Origin.network
+        var onDecision: (@Sendable (Bool) -> Void)?
     }
 
     private var fields: Boxed<Fields>
@@ -61,6 +62,18 @@ public struct TransportResponse: Sendable {
     public var origin: Response.Origin {
         get { fields.value.origin }
         set { fields.value.origin = newValue }
+    }
+
+    /// Called with `true` when a call accepts the response: its status, its body, the value that is decoded from it, and
+    /// the plugins. Called with `false` when a call rejects it at any of these stages, and before a retry. Default:
+    /// `nil`.
+    ///
+    /// A plugin that stores responses sets it in `exchange`, and stores the response when the call accepts it. It is
+    /// called on any thread, once by each of the calls that share the response. It isn't called if the call is
+    /// cancelled or times out, for a redirect that is followed, and for a stubbed call.
+    public var onDecision: (@Sendable (_ isAccepted: Bool) -> Void)? {
+        get { fields.value.onDecision }
+        set { fields.value.onDecision = newValue }
     }
 
     /// Creates a response.

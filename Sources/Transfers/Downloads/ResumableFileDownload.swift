@@ -105,10 +105,11 @@ extension CallExchanges {
         return try await send(request, validation: validation, endsWhenPaused: true) { result in
             guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
             defer { note() }
+            let isAccepted = accepted.acceptsFile(result.response.head.statusCode)
             return try await download.store(
                 result,
-                body: body,
-                isAccepted: accepted.acceptsFile(result.response.head.statusCode),
+                body: isAccepted ? try await checked(body, of: result) : body,
+                isAccepted: isAccepted,
                 progress: prepared.progress,
                 others: others
             )

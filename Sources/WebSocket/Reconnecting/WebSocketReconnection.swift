@@ -38,7 +38,7 @@ public struct WebSocketReconnection: Sendable {
         guard failures < policy.attempts, reconnects?(end) ?? isTransient(end) else { return nil }
         if case .failure(let error) = end {
             if error.stage == .cancelled || error.stage == .shutDown { return nil }
-            if error.stage == .status, let headers = error.response?.headers,
+            if error.rejectedStatusCode != nil, let headers = error.response?.headers,
                 let requested = RetryAfter.delay(in: headers, now: Date()), requested > .zero
             {
                 return requested > policy.retryAfterLimit ? nil : min(requested, LongestWait.year)
@@ -55,8 +55,8 @@ public struct WebSocketReconnection: Sendable {
     }
 
     private func isTransient(_ error: TargetKitError) -> Bool {
+        if let status = error.rejectedStatusCode { return policy.statuses.contains(status) }
         switch error.stage {
-        case .status: return error.response.map { policy.statuses.contains($0.statusCode) } ?? false
         case .transport: break
         default: return false
         }

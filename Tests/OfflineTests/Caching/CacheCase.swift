@@ -74,6 +74,7 @@ final class CacheWorld: Sendable {
 
     let requests = Recorder<URLRequest>()
     let cache: ResponseCache
+    let transport: StubTransport
     let provider: Provider<CachedTarget>
     private let time: Locked<Date>
     private let answer: Locked<@Sendable (URLRequest) async throws -> SampleResponse>
@@ -102,11 +103,12 @@ final class CacheWorld: Sendable {
         )
         var identify: (@Sendable (RequestContext) -> String?)?
         if let user { identify = { _ in user.withLock { $0 } } }
+        transport = StubTransport { [requests] request in
+            requests.append(request.urlRequest)
+            return try await answers.withLock { $0 }(request.urlRequest)
+        }
         provider = Provider(
-            transport: StubTransport { [requests] request in
-                requests.append(request.urlRequest)
-                return try await answers.withLock { $0 }(request.urlRequest)
-            },
+            transport: transport,
             plugins: [ResponseCachePlugin(cache, user: identify)] + plugins
                 + [cookies.map(CookiePlugin.init)].compactMap(\.self),
             scope: scope

@@ -93,7 +93,7 @@ struct CacheDecodingTests {
         #expect(try await world.provider.request(target, as: Value.self) == ["a": 1])
     }
 
-    @Test("A captive portal's page does not replace a response in the background")
+    @Test("A captive portal's page doesn't replace a response in the background, and the next call asks the server")
     func portalInBackground() async throws {
         let scope = RequestScope()
         let world = CacheWorld(scope: scope) { _ in
@@ -102,12 +102,51 @@ struct CacheDecodingTests {
         _ = try await world.provider.request(CachedTarget())
         world.pass(70)
         world.answer { _ in .response(status: 200, headers: ["Content-Type": "text/html"], data: Data("<p>".utf8)) }
-        for _ in 0..<3 {
-            #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 1])
+        #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 1])
+        await scope.shutdown(grace: .seconds(60))
+        scope.reopen()
+        for _ in 0..<2 {
+            await #expect(throws: TargetKitError.self) {
+                try await world.provider.request(CachedTarget(), as: Value.self)
+            }
+        }
+        #expect(world.requests.count == 4)
+        // Without a network, the server still allows the stored response.
+        world.answer { _ in .error(.notConnectedToInternet) }
+        #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 1])
+        world.answer { _ in .cacheable(#"{"a":2}"#) }
+        #expect(try await world.provider.request(CachedTarget(), as: Value.self) == ["a": 2])
+    }
+
+    @Test(
+        "A representation with another media type is taken at the second call, also after a 304 with another type",
+        arguments: [true, false]
+    )
+    func otherMediaType(isAfterNotModified: Bool) async throws {
+        let scope = RequestScope()
+        let lifetime: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=600000"]
+        let world = CacheWorld(scope: scope) { _ in
+            .cacheable("first", lifetime.merging(["Content-Type": "text/plain"]))
+        }
+        _ = try await world.provider.request(CachedTarget())
+        if isAfterNotModified {
+            world.pass(70)
+            world.answer { _ in
+                let fields: HTTPHeaders = ["ETag": "\"1\"", "Content-Type": "application/json"]
+                return .response(status: 304, headers: lifetime.merging(fields), data: Data())
+            }
+            _ = try await world.provider.request(CachedTarget())
             await scope.shutdown(grace: .seconds(60))
             scope.reopen()
         }
-        #expect(world.requests.count == 4)
+        world.pass(70)
+        let type = isAfterNotModified ? "text/plain" : "text/html"
+        world.answer { _ in .cacheable("second", lifetime.merging(["Content-Type": type])) }
+        #expect(try await world.provider.request(CachedTarget()).body == "first")
+        await scope.shutdown(grace: .seconds(60))
+        scope.reopen()
+        #expect(try await world.provider.request(CachedTarget()).body == "second")
+        #expect(try await world.provider.request(CachedTarget()).origin == .cache(age: .zero))
     }
 
     @Test("A stale response whose body cannot be decoded is removed when it is used after a failure")
@@ -140,7 +179,7 @@ struct CacheDecodingTests {
         #expect(world.requests.count == 2)
     }
 
-    @Test("A response with an error code in its envelope stays")
+    @Test("A response with an error code in its envelope isn't stored")
     func envelope() async throws {
         let world = CacheWorld { _ in .cacheable(#"{"code":7,"message":"no","data":null}"#) }
         var target = CachedTarget()
@@ -148,6 +187,6 @@ struct CacheDecodingTests {
         for _ in 0..<2 {
             await #expect(throws: TargetKitError.self) { try await world.provider.request(target, as: Value.self) }
         }
-        #expect(world.requests.count == 1)
+        #expect(world.requests.count == 2)
     }
 }

@@ -16,8 +16,12 @@ import FoundationNetworking
 enum CachePlace: CaseIterable, Sendable {
     case memory, disk, both
 
-    func world(_ folder: TemporaryFolderOfCache) -> CacheWorld {
-        CacheWorld(storedIn: self == .memory ? nil : folder.url, memoryLimit: self == .disk ? 0 : 16 << 20)
+    func world(_ folder: TemporaryFolderOfCache, plugins: [any Plugin] = []) -> CacheWorld {
+        CacheWorld(
+            storedIn: self == .memory ? nil : folder.url,
+            memoryLimit: self == .disk ? 0 : 16 << 20,
+            plugins: plugins
+        )
     }
 }
 

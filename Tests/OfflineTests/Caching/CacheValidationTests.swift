@@ -48,6 +48,39 @@ struct CacheValidationTests {
         #expect(world.requests.count == 2)
     }
 
+    @Test(
+        "§3.2: a 304 changes the media type, but not the charset of the stored body",
+        arguments: [
+            ("text/plain; charset=iso-8859-1", "text/html; charset=utf-8", "text/html; charset=iso-8859-1"),
+            ("text/plain; charset=iso-8859-1", "text/html", "text/html; charset=iso-8859-1"),
+            ("text/plain; Charset=\"iso-8859-1\"; a=1", "text/html;b=\"; charset=utf-8\"", nil),
+            ("text/plain", "text/html; charset=utf-8; a=1", "text/html; a=1"),
+        ]
+    )
+    func charset(_ stored: String, _ update: String, _ merged: String?) async throws {
+        let body = Data([0x63, 0x61, 0x66, 0xE9])
+        let world = CacheWorld { _ in
+            .response(
+                status: 200,
+                headers: ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Content-Type": stored],
+                data: body
+            )
+        }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in
+            let fields: HTTPHeaders = ["ETag": "\"1\"", "Cache-Control": "max-age=60", "Content-Type": update]
+            return .response(status: 304, headers: fields, data: Data())
+        }
+        for origin in [Response.Origin.revalidated, .cache(age: .zero)] {
+            let response = try await world.provider.request(CachedTarget())
+            #expect(response.origin == origin)
+            #expect(try response.string() == "café")
+            if let merged { #expect(response.headers["Content-Type"] == merged) }
+            #expect(response.headers["Content-Type"]?.hasPrefix("text/html") == true)
+        }
+    }
+
     @Test("§4.3.1: the condition has the stored ETag and Last-Modified")
     func condition() async throws {
         let modified = CacheWorld.text("{-60}")

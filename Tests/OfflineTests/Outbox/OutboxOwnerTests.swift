@@ -162,6 +162,7 @@ struct OutboxOwnerTests {
         try await plugin.signIn(Token(101))
         try await outbox.keep(Note(2))
         connectivity.set(online)
+        try await outbox.shows(["1 waiting"], moving: clock)
         try await passDelays(outbox)
         #expect(users(of: 1) == [])
         #expect(users(of: 2) == ["Bearer token-101"])

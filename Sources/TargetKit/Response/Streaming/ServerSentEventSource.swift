@@ -137,9 +137,7 @@ extension Error {
     /// Whether reconnecting may succeed, because the network failed or the server is unavailable.
     fileprivate var mayPass: Bool {
         guard let error = self as? TargetKitError else { return false }
-        if error.stage == .status, let response = error.response {
-            return RetryAfter.statuses.contains(response.statusCode)
-        }
+        if let status = error.rejectedStatusCode { return RetryAfter.statuses.contains(status) }
         guard error.stage == .transport else { return false }
         return [.offline, .timedOut, .cannotConnect, .connectionLost, .unknown].contains(error.kind)
     }

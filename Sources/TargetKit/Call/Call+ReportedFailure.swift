@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The failure that a server reports with an accepted status, in the place of a file or a stream.
+extension Call {
+    /// The largest body that may report a failure, in bytes.
+    private static let reportSize = PendingDownload.excerptSize
+
+    /// Whether the body of a response may report a failure: JSON of at most 1 MiB, for a call with an envelope or a
+    /// plugin that knows the codes of bodies.
+    ///
+    /// - Parameter byteCount: The size of the body; `nil` if it isn't known yet.
+    private func mayReportFailure(_ head: ResponseHead, byteCount: Int64?) -> Bool {
+        guard context.options.envelope != nil || plugins.rejectsCredentials,
+            byteCount ?? 0 <= Int64(Self.reportSize), let type = head.headers[.contentType].map(BodyFormat.mediaType)
+        else { return false }
+        return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
+    }
+
+    /// The failure that a complete body reports although the target accepts the status; `nil` if it is the content. A
+    /// part of a representation never reports a failure.
+    ///
+    /// - Parameter body: Reads the body. Called only if it may report a failure.
+    func reportedFailure(in result: ExchangeResult, byteCount: Int64, body: () -> Data) -> TargetKitError? {
+        let head = result.response.head
+        guard head.statusCode != 206, mayReportFailure(head, byteCount: byteCount) else { return nil }
+        return reportedFailure(in: result, body: body())
+    }
+
+    private func reportedFailure(in result: ExchangeResult, body: Data) -> TargetKitError? {
+        var reported = result.response
+        reported.body = .data(body)
+        let (target, options) = (context.target, context.options)
+        guard
+            let response = try? Response(
+                reported,
+                to: result.request,
+                after: result.redirects,
+                of: target,
+                decoder: options.decoder
+            )
+        else { return nil }
+        var failure = TargetKitError(stage: .envelope, target: target, request: result.request, response: response)
+        do {
+            _ = try options.envelope?.payload(of: response)
+        } catch let refusal as ServerDefinedError {
+            failure.underlying = refusal
+            return failure
+        } catch {
+            // The body isn't an envelope.
+        }
+        guard (200...299).contains(response.statusCode), plugins.rejectsCredential(response, context: context) else {
+            return nil
+        }
+        failure.underlying = RejectedCredential()
+        return failure
+    }
+
+    /// Returns a body that isn't a failure that the server reports, with the bytes that were read to find that out.
+    ///
+    /// - Parameter requiresLength: Whether only a body whose length is known may be a failure, so that a stream without
+    ///   a length isn't delayed.
+    func checked(
+        _ body: ResponseBody,
+        of result: ExchangeResult,
+        requiresLength: Bool = false
+    ) async throws -> ResponseBody {
+        let head = result.response.head
+        let length = head.headers[.contentLength].flatMap { Int64($0) }
+        guard head.statusCode != 206, length != nil || !requiresLength, mayReportFailure(head, byteCount: length) else {
+            return body
+        }
+        let start = try await body.start(upTo: Self.reportSize)
+        guard start.isWhole else { return ResponseBody(start.data, then: body) }
+        if let failure = reportedFailure(in: result, body: start.data) { throw failure }
+        return ResponseBody(start.data, then: nil)
+    }
+
+    /// Checks the response of a stream before its body is read. The body of a response whose status isn't accepted is
+    /// read into memory if the envelope can explain it.
+    func checkedStream(_ result: ExchangeResult) async throws -> ExchangeResult {
+        var checked = result
+        let head = result.response.head
+        let isEventStream = context.options.expectsEventStream
+        let isAccepted = (result.validation ?? context.target.validation).accepts(head.statusCode)
+        switch result.response.body {
+        case .stream(let body) where isAccepted:
+            let body = try await self.checked(body, of: result, requiresLength: !isEventStream)
+            checked.response.body = .stream(body)
+        case .stream(let body):
+            let length = head.headers[.contentLength].flatMap { Int64($0) }
+            guard length != nil || isEventStream, mayReportFailure(head, byteCount: length),
+                let start = try? await body.start(upTo: Self.reportSize)
+            else { return result }
+            checked.response.body = .data(start.data)
+        case .data(let data) where isAccepted:
+            if let failure = reportedFailure(in: result, byteCount: Int64(data.count), body: { data }) { throw failure }
+        case .data, .file, .connection: break
+        }
+        return checked
+    }
+}
+
+extension CallExchanges {
+    /// Returns a body that isn't a failure that the server reports instead of the requested content, for a driver that
+    /// stores bodies.
+    ///
+    /// A JSON body of at most 1 MiB is read into memory and checked, unless the status is 206: it may be the failure of
+    /// the call's envelope, or a plugin may find in it that the credential was rejected
+    /// (``Plugin/rejectsCredential(_:context:)``). Any other body is returned unchanged.
+    ///
+    /// - Parameters:
+    ///   - body: The body, as a stream.
+    ///   - result: The response, whose status is accepted.
+    /// - Throws: ``TargetKitError`` of stage `.envelope`, with the body in its response; or the error of the transport.
+    public func checked(_ body: ResponseBody, of result: ExchangeResult) async throws -> ResponseBody {
+        try await call.checked(body, of: result)
+    }
+}
+
+/// The underlying error of a body with an accepted status in which a plugin found that the credential was rejected.
+struct RejectedCredential: Error {}
+
+extension RejectedCredential: ErrorWithKind, ReflectsDescription {
+    var kind: TargetKitError.Kind? { .unauthorized }
+
+    /// The reason in one line.
+    var description: String { "the body reports that the credential was rejected" }
+}
+
+extension CallOptions {
+    /// Whether the stream of the call is read as server-sent events.
+    var expectsEventStream: Bool {
+        get { self[ExpectsEventStreamKey.self] }
+        set { self[ExpectsEventStreamKey.self] = newValue }
+    }
+}
+
+private enum ExpectsEventStreamKey: CallOptionKey { static let defaultValue = false }
+
+extension ResponseBody {
+    /// The first bytes of the body, and whether they are the whole body.
+    fileprivate func start(upTo limit: Int) async throws -> (data: Data, isWhole: Bool) {
+        var data = Data()
+        for try await piece in self {
+            data.append(piece)
+            if data.count > limit { return (data, false) }
+        }
+        return (data, true)
+    }
+
+    /// Creates a body that begins with bytes that were read before.
+    fileprivate init(_ start: Data, then rest: ResponseBody?) {
+        let unread = Locked<Data?>(start)
+        self.init {
+            let start = unread.withLock { unread in
+                defer { unread = nil }
+                return unread
+            }
+            if let start, !start.isEmpty { return start }
+            guard let rest else { return nil }
+            var pieces = rest.makeAsyncIterator()
+            return try await pieces.next()
+        }
+    }
+}
