@@ -16,7 +16,7 @@ import sys
 # several processes, and cancellation. A failure of one of them that doesn't show again is still a failure.
 PROMISES = re.compile(
     r"Promise|Lifecycle|Storm|[Kk]ill|Process|Account|account|Owner|OtherUser|otherUser|SignOut|SessionIdentity"
-    r"|Permutation|DidFinish|Cancel|Shutdown"
+    r"|Permutation|DidFinish|Cancel|Shutdown|Repetition|Repeat|Acceptance"
 )
 
 

@@ -46,9 +46,16 @@ judge_tests() {
     elif ((status != 0 && failures_here == 0)); then
         tail -n 40 "$log"
         fail "$name: it ended with status $status"
-    elif ((failures_here > 0)); then
+    elif ((passes + failures_here == 0)); then
+        tail -n 40 "$log"
+        fail "$name: no test ran"
+    elif ((${#results[@]} > 0)); then
         print_failures "$log"
         judge_failures "${results[@]}" -- "$@"
+    fi
+    # What Swift Testing doesn't report: tests of XCTest, and a crash after its last test.
+    if grep -aqE 'Executed [0-9]+ tests?, with [1-9][0-9]* failure|^error: Exited with unexpected signal' "$log"; then
+        fail "$name: a test of XCTest, or a crash: $(grep -aE 'error: -\[|: error: .*Tests?\.|unexpected signal' "$log" | head -n 3)"
     fi
 }
 
