@@ -42,8 +42,9 @@ extension TestServer {
         package var expectContinue = ExpectContinue.send
         /// Whether a client that closes its half of the connection still receives a response. Default: no.
         package var toleratesHalfClose = false
-        /// The size of each connection's send buffer in bytes, which Linux doubles; `nil` for the system's size.
-        package var sendBufferSize: Int?
+        /// The size of each connection's send and receive buffers in bytes, which Linux doubles; `nil` for the system's
+        /// sizes, which can be tens of megabytes.
+        package var bufferSize: Int?
         /// Returns the steps to run on a new connection, before anything is read.
         package var onConnect: (@Sendable (_ connection: Int) -> [Step])?
         /// Decides whether to respond before the body arrives.

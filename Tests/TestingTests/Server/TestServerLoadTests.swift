@@ -49,7 +49,7 @@ struct TestServerLoadTests {
     @Test("A generated body waits for the client, and arrives completely", .timeLimit(.minutes(5)))
     func backPressure() async throws {
         var options = TestServer.Options()
-        options.sendBufferSize = 64 << 10
+        options.bufferSize = 64 << 10
         let size: Int64 = 64 << 20
         let piece = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let made = Tally()

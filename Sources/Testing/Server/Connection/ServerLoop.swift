@@ -115,8 +115,9 @@ final class ServerLoop {
         Socket.prepare(descriptor)
         Socket.setNonBlocking(descriptor)
         Socket.setNoDelay(descriptor)
-        if let size = state.options.sendBufferSize {
+        if let size = state.options.bufferSize {
             Socket.set(descriptor, level: SOL_SOCKET, option: SO_SNDBUF, value: Int32(size))
+            Socket.set(descriptor, level: SOL_SOCKET, option: SO_RCVBUF, value: Int32(size))
         }
         let connection = ServerConnection(number: connectionCount, descriptor: descriptor, state: state)
         connectionCount += 1
