@@ -158,6 +158,10 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [.enableUpcomingFeature("ExistentialAny")]
+}
+
 // `TARGETKIT_TESTS=JSONTests swift test` builds and runs one test target, with what it needs.
 if let tests = Context.environment["TARGETKIT_TESTS"] {
     package.targets.removeAll { $0.type == .test && $0.name != tests }

@@ -7,51 +7,51 @@ import TargetKitPlugins
 import FoundationNetworking
 #endif
 
-extension Orders {
+nonisolated extension Orders {
     var baseURL: URL { URL(filePath: "/") }
     var path: RequestPath { "/orders" }
 }
 
-struct Screen: Sendable {
+nonisolated struct Screen: Sendable {
     func showSignIn(because error: any Error) async {}
     func signOut() async {}
 }
 
-struct Sessions: Sendable {
+nonisolated struct Sessions: Sendable {
     func renew(_ token: String?) async throws -> (token: String, next: String) { ("", "") }
 }
 
-struct Browser: Sendable {
+nonisolated struct Browser: Sendable {
     func open(_ url: URL) async throws -> URL { url }
 }
 
-struct PrivateKey: Sendable {
+nonisolated struct PrivateKey: Sendable {
     func signedToken(for audience: URL) async throws -> String { "" }
 }
 
-struct Vault: Sendable {
+nonisolated struct Vault: Sendable {
     func read(_ name: String) async throws -> Data? { nil }
     func write(_ data: Data, to name: String) async throws {}
     func remove(_ name: String) async throws {}
 }
 
-struct List: Sendable {
+nonisolated struct List: Sendable {
     func append(_ text: String) {}
 }
 
-let session = Screen()
-let sessions = Sessions()
-let reasons = List()
-let tokenURL = URL(filePath: "/token")
-let authorizationURL = URL(filePath: "/authorize")
-let deviceURL = URL(filePath: "/device")
-let revocationURL = URL(filePath: "/revoke")
-let redirectURI = URL(filePath: "/signed-in")
-let browser = Browser()
-let key = PrivateKey()
-let folder = URL(filePath: "/")
-let store = FileCredentialStore<OAuthCredential>(folder)
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let session = Screen()
+nonisolated let sessions = Sessions()
+nonisolated let reasons = List()
+nonisolated let tokenURL = URL(filePath: "/token")
+nonisolated let authorizationURL = URL(filePath: "/authorize")
+nonisolated let deviceURL = URL(filePath: "/device")
+nonisolated let revocationURL = URL(filePath: "/revoke")
+nonisolated let redirectURI = URL(filePath: "/signed-in")
+nonisolated let browser = Browser()
+nonisolated let key = PrivateKey()
+nonisolated let folder = URL(filePath: "/")
+nonisolated let store = FileCredentialStore<OAuthCredential>(folder)
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))
 
-func show(_ text: String) {}
-func showRetry() {}
+nonisolated func show(_ text: String) {}
+nonisolated func showRetry() {}

@@ -3,18 +3,18 @@ import Foundation
 import TargetKit
 import TargetKitOffline
 
-enum Catalog: TargetType {
+nonisolated enum Catalog: TargetType {
     case list
 
     var baseURL: URL { URL(filePath: "/") }
     var path: RequestPath { "/list" }
 }
 
-struct Account: Sendable {
+nonisolated struct Account: Sendable {
     var current: String?
 }
 
-let folder = URL(filePath: "/")
-let account = Account()
+nonisolated let folder = URL(filePath: "/")
+nonisolated let account = Account()
 
-func show(_ list: Response, note: String?) {}
+nonisolated func show(_ list: Response, note: String?) {}

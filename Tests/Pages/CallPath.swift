@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-enum Orders: RoutedTarget {
+nonisolated enum Orders: RoutedTarget {
     case latest
 
     var baseURL: URL { URL(filePath: "/") }
     var route: Route { .get("/orders") }
 }
 
-struct TracePlugin: Plugin {}
+nonisolated struct TracePlugin: Plugin {}
 
-struct ServerPlugin: Plugin {
+nonisolated struct ServerPlugin: Plugin {
     var place: PluginPlace { .environment }
 }

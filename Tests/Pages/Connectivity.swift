@@ -2,15 +2,15 @@
 import TargetKit
 import TargetKitPlugins
 
-extension URL {
+nonisolated extension URL {
     static let shop = URL(filePath: "/")
 }
 
-let clock = ContinuousClock()
-let reachability = Reachability()
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let clock = ContinuousClock()
+nonisolated let reachability = Reachability()
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))
 
-func banner(_ text: String) {}
+nonisolated func banner(_ text: String) {}
 
 /// Stands for the test clock of an app.
-func ManualClock() -> ContinuousClock { ContinuousClock() }
+nonisolated func ManualClock() -> ContinuousClock { ContinuousClock() }

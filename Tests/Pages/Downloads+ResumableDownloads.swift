@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-let server = URL(filePath: "/")
-let folder = URL(filePath: "/")
-let file = URL(filePath: "/")
-let provider = Provider<Archive>()
+nonisolated let server = URL(filePath: "/")
+nonisolated let folder = URL(filePath: "/")
+nonisolated let file = URL(filePath: "/")
+nonisolated let provider = Provider<Archive>()
 
-func show(_ fraction: Double?) {}
-func show(_ result: Result<Response, TargetKitError>) {}
+nonisolated func show(_ fraction: Double?) {}
+nonisolated func show(_ result: Result<Response, TargetKitError>) {}

@@ -2,8 +2,8 @@
 import TargetKit
 import TargetKitPlugins
 
-struct Texts: Sendable {
+nonisolated struct Texts: Sendable {
     func append(_ text: String) {}
 }
 
-let names = Texts()
+nonisolated let names = Texts()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKitMoya
 
-enum Tea: TargetType {
+nonisolated enum Tea: TargetType {
     case today
     case member(name: String)
 
@@ -12,4 +12,4 @@ enum Tea: TargetType {
     var headers: [String: String]? { nil }
 }
 
-let provider = MoyaProvider<Tea>()
+nonisolated let provider = MoyaProvider<Tea>()

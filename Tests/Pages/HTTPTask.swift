@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-let picture = URL(filePath: "/photo.jpg")
-let folder = URL(filePath: "/films")
+nonisolated let picture = URL(filePath: "/photo.jpg")
+nonisolated let folder = URL(filePath: "/films")

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-struct NewOrder: Encodable, Sendable { var product: String }
+nonisolated struct NewOrder: RequestModel { var product: String }
 
-struct Order: Decodable, Sendable {
+nonisolated struct Order: ResponseModel {
     var id: String
     var total: Double
 }
 
-enum Orders: RoutedTarget {
+nonisolated enum Orders: RoutedTarget {
     case latest
     case order(id: String)
     case place(NewOrder)

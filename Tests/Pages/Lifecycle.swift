@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-let order = NewOrder(product: "7")
-let ids = ["A1", "A2"]
+nonisolated let order = NewOrder(product: "7")
+nonisolated let ids = ["A1", "A2"]
 
-func show(_ response: Response) {}
-func showFraction(_ fraction: Double?) {}
+nonisolated func show(_ response: Response) {}
+nonisolated func showFraction(_ fraction: Double?) {}

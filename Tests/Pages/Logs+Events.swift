@@ -3,21 +3,21 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-enum Tea: TargetType {
+nonisolated enum Tea: TargetType {
     case latest
 
     var baseURL: URL { URL(filePath: "/") }
     var path: RequestPath { "/teas/latest" }
 }
 
-struct Counter: Sendable {
+nonisolated struct Counter: Sendable {
     func count(_ text: String) {}
     func write(_ text: String) {}
 }
 
-let transport = StubTransport(.response(status: 200, data: Data()))
-let counter = Counter()
-let console = Counter()
-let folder = URL(filePath: "/tmp")
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let counter = Counter()
+nonisolated let console = Counter()
+nonisolated let folder = URL(filePath: "/tmp")
 
-func toast(_ text: String) {}
+nonisolated func toast(_ text: String) {}

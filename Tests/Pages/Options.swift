@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-enum Reports: RoutedTarget {
+nonisolated enum Reports: RoutedTarget {
     case yearly
     case daily
 

@@ -4,14 +4,14 @@ import TargetKit
 import TargetKitOffline
 import TargetKitPlugins
 
-extension URL {
+nonisolated extension URL {
     static let shop = URL(filePath: "/")
 }
 
-let folder = URL(filePath: "/")
-let user = "ann"
-let tokens = AccessTokenPlugin { _ in "token" }
-let reachability = Reachability()
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let folder = URL(filePath: "/")
+nonisolated let user = "ann"
+nonisolated let tokens = AccessTokenPlugin { _ in "token" }
+nonisolated let reachability = Reachability()
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))
 
-func show(_ text: String) {}
+nonisolated func show(_ text: String) {}

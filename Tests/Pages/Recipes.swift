@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-enum Servers {
+nonisolated enum Servers {
     static let api = URL(string: "https://api.shop.example/v1") ?? URL(filePath: "/")
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-enum Servers {
+nonisolated enum Servers {
     static let api = URL(string: "https://api.shop.example/v1") ?? URL(filePath: "/")
 }
 
-struct Product: Codable, Hashable, Sendable {
+nonisolated struct Product: ResponseModel, Hashable {
     var id: Int
     var name: String
 }
 
-enum ShopAPI: RoutedTarget {
+nonisolated enum ShopAPI: RoutedTarget {
     case signIn(user: String, password: String)
     case refresh(token: String)
     case signOut
@@ -27,4 +27,4 @@ enum ShopAPI: RoutedTarget {
     var route: Route { .get("/") }
 }
 
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))

@@ -2,8 +2,8 @@
 import TargetKit
 import TargetKitPlugins
 
-let reachability = Reachability()
+nonisolated let reachability = Reachability()
 
-func digest(of text: String) -> String { text }
-func encrypt(_ data: Data) throws -> Data { data }
-func decrypt(_ data: Data) throws -> Data { data }
+nonisolated func digest(of text: String) -> String { text }
+nonisolated func encrypt(_ data: Data) throws -> Data { data }
+nonisolated func decrypt(_ data: Data) throws -> Data { data }

@@ -2,7 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
-enum Shop: TargetType {
+nonisolated enum Shop: TargetType {
     case orders
     case pay(draft: String)
     case search
@@ -11,15 +11,15 @@ enum Shop: TargetType {
     var path: RequestPath { "/shop" }
 }
 
-struct List<Element>: Sendable {
+nonisolated struct List<Element>: Sendable {
     func append(_ element: Element) {}
 }
 
-let main = URL(filePath: "/main")
-let reserve = URL(filePath: "/reserve")
-let clock = ContinuousClock()
-let moves = List<URL>()
-let changes = List<String>()
-let retries = List<String>()
-let breaker = CircuitBreakerPlugin()
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let main = URL(filePath: "/main")
+nonisolated let reserve = URL(filePath: "/reserve")
+nonisolated let clock = ContinuousClock()
+nonisolated let moves = List<URL>()
+nonisolated let changes = List<String>()
+nonisolated let retries = List<String>()
+nonisolated let breaker = CircuitBreakerPlugin()
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))

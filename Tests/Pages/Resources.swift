@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitOffline
 
-enum Account: TargetType {
+nonisolated enum Account: TargetType {
     case profile
     case rename(String)
 
@@ -11,7 +11,7 @@ enum Account: TargetType {
     var path: RequestPath { "/profile" }
 }
 
-let provider = Provider<Account>(transport: StubTransport(.response(status: 200, data: Data())))
+nonisolated let provider = Provider<Account>(transport: StubTransport(.response(status: 200, data: Data())))
 let model = Model(provider)
 
-func show(_ text: String) {}
+nonisolated func show(_ text: String) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-enum TeaShop: RoutedTarget {
+nonisolated enum TeaShop: RoutedTarget {
     case products
     case product(id: Int)
     case cart
@@ -11,21 +11,21 @@ enum TeaShop: RoutedTarget {
     var route: Route { .get("/products") }
 }
 
-enum TeaShopError: Error {
+nonisolated enum TeaShopError: Error {
     case soldOut
 }
 
-struct Cart: Decodable, Sendable { var count: Int }
+nonisolated struct Cart: ResponseModel { var count: Int }
 
-struct Repairs: Sendable {
+nonisolated struct Repairs: Sendable {
     func append(_ text: String) {}
 }
 
-let provider = Provider<TeaShop>()
-let repairs = Repairs()
-let error = TargetKitError(stage: .transport)
+nonisolated let provider = Provider<TeaShop>()
+nonisolated let repairs = Repairs()
+nonisolated let error = TargetKitError(stage: .transport)
 
-func show(_ count: Int) {}
-func show(_ text: String) {}
-func showRetry() {}
-func showSignIn() {}
+nonisolated func show(_ count: Int) {}
+nonisolated func show(_ text: String) {}
+nonisolated func showRetry() {}
+nonisolated func showSignIn() {}

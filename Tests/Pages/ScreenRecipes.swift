@@ -10,11 +10,11 @@ final class Screen {
 @MainActor let indicator = Screen()
 @MainActor let screen = Screen()
 let clock = ContinuousClock()
-let folder = URL(filePath: "/")
+nonisolated let folder = URL(filePath: "/")
 
 // The few declarations of UIKit, RxSwift and PromiseKit that the page uses.
 
-struct UIBackgroundTaskIdentifier: Sendable {}
+nonisolated struct UIBackgroundTaskIdentifier: Sendable {}
 
 @MainActor
 final class UIApplication {
@@ -30,11 +30,11 @@ final class UIApplication {
     func endBackgroundTask(_ identifier: UIBackgroundTaskIdentifier) {}
 }
 
-struct Single<Element: Sendable>: Sendable {
+nonisolated struct Single<Element: Sendable>: Sendable {
     static func create(work: @escaping @Sendable () async throws -> Element) -> Single { Single() }
 }
 
-struct Promise<Value> {
+nonisolated struct Promise<Value> {
     struct Seal: Sendable {
         func fulfill(_ value: Value) {}
         func reject(_ error: any Error) {}

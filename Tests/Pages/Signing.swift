@@ -2,7 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
-enum Bank: TargetType {
+nonisolated enum Bank: TargetType {
     case balance
 
     var baseURL: URL { URL(filePath: "/") }
@@ -10,12 +10,12 @@ enum Bank: TargetType {
 }
 
 /// Stands for the HMAC of a cryptography library.
-struct Signature {
+nonisolated struct Signature {
     init(key: UInt64) {}
     mutating func update(_ bytes: some Sequence<UInt8>) {}
     mutating func update(_ text: String) {}
     var text: String { "" }
 }
 
-let key: UInt64 = 7
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let key: UInt64 = 7
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))

@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: MIT
-import TargetKit
-import TargetKitPlugins
+import Foundation
 
-enum Account: Sendable {
-    case signIn
-    case refresh
-
-    var baseURL: URL { URL(filePath: "/") }
-    var path: RequestPath { "/account" }
-}
+nonisolated let server = URL(filePath: "/")

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-let file = URL(filePath: "/")
+nonisolated let file = URL(filePath: "/")

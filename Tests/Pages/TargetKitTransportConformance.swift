@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-struct MyTransport: Transport {
+nonisolated struct MyTransport: Transport {
     func send(_ request: TransportRequest) async throws -> TransportResponse { throw CancellationError() }
 }

@@ -3,13 +3,13 @@ import Foundation
 import TargetKit
 import TargetKitWebSocket
 
-enum Market: TargetType {
+nonisolated enum Market: TargetType {
     case quotes
 
     var baseURL: URL { URL(filePath: "/") }
     var path: RequestPath { "/quotes" }
 }
 
-let provider = Provider<Market>()
+nonisolated let provider = Provider<Market>()
 
-func show(_ message: WebSocketMessage) {}
+nonisolated func show(_ message: WebSocketMessage) {}

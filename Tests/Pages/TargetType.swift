@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-struct Product: Decodable, Sendable {
+nonisolated struct Product: ResponseModel {
     var id: Int
     var name: String
 }

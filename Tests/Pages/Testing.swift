@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
 import TargetKitTesting
 
-let calls = RequestLog()
-let folder = URL(filePath: "/tmp")
+nonisolated let calls = RequestLog()
+nonisolated let folder = URL(filePath: "/tmp")

@@ -3,21 +3,21 @@ import Foundation
 import TargetKit
 import TargetKitDiagnostics
 
-enum Tea: TargetType {
+nonisolated enum Tea: TargetType {
     case latest
 
     var baseURL: URL { URL(filePath: "/") }
     var path: RequestPath { "/teas/latest" }
 }
 
-struct Connections: Sendable {
+nonisolated struct Connections: Sendable {
     func send(_ event: Data) {}
     func serve(_ html: String) {}
 }
 
-let transport = StubTransport(.response(status: 200, data: Data()))
-let connections = Connections()
-let folder = URL(filePath: "/tmp")
-let eventsURL = URL(filePath: "/events")
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let connections = Connections()
+nonisolated let folder = URL(filePath: "/tmp")
+nonisolated let eventsURL = URL(filePath: "/events")
 
-func log(_ line: String) {}
+nonisolated func log(_ line: String) {}

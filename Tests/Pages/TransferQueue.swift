@@ -4,13 +4,13 @@ import TargetKit
 import TargetKitPlugins
 import TargetKitTransfers
 
-extension URL {
+nonisolated extension URL {
     static let media = URL(filePath: "/")
     static let films = URL(filePath: "/")
 }
 
-let folder = URL(filePath: "/")
-let reachability = Reachability()
-let transport = StubTransport(.response(status: 200, data: Data()))
+nonisolated let folder = URL(filePath: "/")
+nonisolated let reachability = Reachability()
+nonisolated let transport = StubTransport(.response(status: 200, data: Data()))
 
-func show(_ transfers: [Transfer<Media>]) {}
+nonisolated func show(_ transfers: [Transfer<Media>]) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-enum Orders: RoutedTarget {
+nonisolated enum Orders: RoutedTarget {
     case latest
 
     var baseURL: URL { URL(filePath: "/") }
@@ -10,10 +10,10 @@ enum Orders: RoutedTarget {
 
 typealias Account = Orders
 
-let password = "secret"
+nonisolated let password = "secret"
 
 /// The app's own HTTP client.
-struct Engine: Sendable {
+nonisolated struct Engine: Sendable {
     struct Exchange: Sendable {
         func response() async throws -> TransportResponse {
             TransportResponse(head: ResponseHead(statusCode: 204), body: .data(Data()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-let server = URL(filePath: "/")
-let file = URL(filePath: "/")
-let provider = Provider<Studio>()
+nonisolated let server = URL(filePath: "/")
+nonisolated let file = URL(filePath: "/")
+nonisolated let provider = Provider<Studio>()

@@ -3,10 +3,10 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 
-extension URL {
+nonisolated extension URL {
     static let market = URL(filePath: "/")
 }
 
-let tokens = AccessTokenPlugin { _ in "token" }
+nonisolated let tokens = AccessTokenPlugin { _ in "token" }
 
-func show(_ text: String) {}
+nonisolated func show(_ text: String) {}

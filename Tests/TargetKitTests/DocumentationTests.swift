@@ -246,9 +246,9 @@ private enum Shop {
     static let baseURL = URL(string: "https://shop.example/v1") ?? URL(filePath: "/")
 }
 
-struct NewOrder: Encodable, Sendable { var product: String }
+struct NewOrder: RequestModel { var product: String }
 
-private struct Order: Decodable, Sendable {
+private struct Order: ResponseModel {
     var id: String
     var total: Double
 }

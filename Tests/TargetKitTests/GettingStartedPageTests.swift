@@ -12,7 +12,7 @@ import FoundationNetworking
 /// The snippets of the page and the tutorial "Getting started", compiled and run.
 @Suite("Getting started", .throttled, .timeLimit(.minutes(2)))
 struct GettingStartedPageTests {
-    struct Product: Codable, Sendable, Equatable {
+    struct Product: ResponseModel, Equatable {
         var id: Int
         var name: String
     }

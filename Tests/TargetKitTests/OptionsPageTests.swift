@@ -71,7 +71,7 @@ enum TraceKey: CallOptionKey {
 }
 
 extension CallOptions {
-    var isTraced: Bool {
+    nonisolated var isTraced: Bool {
         get { self[TraceKey.self] }
         set { self[TraceKey.self] = newValue }
     }

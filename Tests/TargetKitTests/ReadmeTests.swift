@@ -22,7 +22,7 @@ struct ReadmeTests {
         var sampleData: Data { Data(#"{"id":7,"name":"Green tea"}"#.utf8) }
     }
 
-    struct Product: Decodable, Sendable {
+    struct Product: ResponseModel {
         var id: Int
         var name: String
     }

@@ -20,7 +20,7 @@ struct ResponsesPageTests {
 
     // MARK: Values
 
-    struct Product: Codable, Sendable, Equatable {
+    struct Product: ResponseModel, Equatable {
         @Lenient var id: Int
         @Lenient var name: String
         @Lenient var price: Decimal?
@@ -29,7 +29,7 @@ struct ResponsesPageTests {
 
     enum FirstPage: LenientDefaultProvider { static let lenientDefault = 1 }
 
-    struct Results: Decodable, Sendable {
+    struct Results: ResponseModel {
         @LenientDefault<FirstPage> var page: Int
         @LossyArray var products: [Product]
     }
@@ -85,7 +85,7 @@ struct ResponsesPageTests {
 
     // MARK: Envelopes
 
-    struct Cart: Decodable, Sendable { var count: Int }
+    struct Cart: ResponseModel { var count: Int }
 
     @Test("The codes that an envelope names are unauthorized", arguments: [401, 40101, 500])
     func unauthorizedCodes(code: Int) throws {

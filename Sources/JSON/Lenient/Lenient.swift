@@ -62,7 +62,7 @@ extension KeyedEncodingContainer {
 
 /// A type that provides a default for ``LenientDefault``, for example
 /// `enum PageOne: LenientDefaultProvider { static let lenientDefault = 1 }`.
-public protocol LenientDefaultProvider {
+public protocol LenientDefaultProvider: Sendable {
     /// The type of the property.
     associatedtype Value: Decodable
 

@@ -12,7 +12,7 @@ import TargetKit
 ///     static let lenientDefault = Status.unknown
 /// }
 /// ```
-public protocol LenientDecodable: Decodable {
+public protocol LenientDecodable: Decodable, Sendable {
     /// The default, which replaces a value that is missing, null, or of another type.
     static var lenientDefault: Self { get }
 }

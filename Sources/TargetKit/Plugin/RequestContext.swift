@@ -11,7 +11,7 @@
 ///     context[StartKey.self] = .now
 /// }
 /// ```
-public protocol RequestContextKey {
+public protocol RequestContextKey: Sendable {
     /// The type of the value.
     associatedtype Value: Sendable
 }

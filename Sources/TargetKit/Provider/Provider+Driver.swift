@@ -13,7 +13,7 @@ extension Provider {
     /// - Throws: ``TargetKitError``.
     public func request(
         _ target: Target,
-        by driver: some TransferDriver,
+        by driver: any TransferDriver,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
         let call = begin(target, options: options)
@@ -35,7 +35,7 @@ extension Provider {
     private func run(
         _ call: Call,
         of target: Target,
-        by driver: some TransferDriver,
+        by driver: any TransferDriver,
         timeout: Duration?
     ) async -> Result<Response, TargetKitError> {
         let limit = startTimeout(of: call)

@@ -9,13 +9,13 @@ import Foundation
 /// }
 ///
 /// extension CallOptions {
-///     var cachePolicy: CachePolicy {
+///     nonisolated var cachePolicy: CachePolicy {
 ///         get { self[CachePolicyKey.self] }
 ///         set { self[CachePolicyKey.self] = newValue }
 ///     }
 /// }
 /// ```
-public protocol CallOptionKey {
+public protocol CallOptionKey: Sendable {
     /// The type of the option's value.
     associatedtype Value: Sendable
 

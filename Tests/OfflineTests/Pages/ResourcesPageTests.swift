@@ -18,7 +18,7 @@ struct ResourcesPageTests {
         var path: RequestPath { "/profile" }
     }
 
-    struct Profile: Codable, Sendable {
+    struct Profile: ResponseModel {
         var name: String
         var followers: Int
     }

@@ -8,12 +8,12 @@ import TestSupport
 import Testing
 
 extension ServerEnvironment {
-    static let production = Self(
+    nonisolated static let production = Self(
         "production",
         baseURL: "https://api.shop.example/v1",
         modules: ["media": "https://media.shop.example"]
     )
-    static let test = Self(
+    nonisolated static let test = Self(
         "test",
         baseURL: "https://api.test.shop.example/v1",
         modules: ["media": "https://media.test.shop.example"],
@@ -27,7 +27,7 @@ struct EnvironmentsPageTests {
     /// The store of an app. The tests do not select in it, since a selection is saved.
     enum App {
         enum Servers {
-            static let store = EnvironmentStore(
+            nonisolated static let store = EnvironmentStore(
                 default: .production,
                 others: [
                     .production.overHTTP(as: "production-http"),

@@ -8,14 +8,20 @@ import Testing
 /// page uses are in further files of `Tests/Pages`, `<page>.swift` and `<page>+<other page>.swift`.
 @Suite("Page compilation", .throttled, .serialized, .enabled(if: BuiltModules.areThere), .timeLimit(.minutes(10)))
 struct PageCompilationTests {
-    @Test("Each page compiles as a separate file with only the imports that it shows", arguments: pages)
-    func compiles(page: DocumentationPage) async throws {
+    @Test(
+        "Each page compiles as a separate file with only the imports that it shows, in a package and in a new app",
+        arguments: pages,
+        Settings.allCases.filter { Matrix.isWhole || $0 != .newAppInSwift5 }
+    )
+    func compiles(page: DocumentationPage, settings: Settings) async throws {
+        // A target of tests isn't isolated by default.
+        if settings != .package, page.description == "Testing.md" { return }
         let folder = try TemporaryFolder()
         let file = try folder.file("Page.swift", Data(page.source().utf8))
         let searched = [BuiltModules.folder] + DocumentationPage.moduleMapFolders
         let flags = searched.flatMap { ["-I", $0.path] }
         #expect(
-            try await errors(Self.strict + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == ""
+            try await errors(settings.flags + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == ""
         )
     }
 
@@ -39,7 +45,7 @@ struct PageCompilationTests {
         }
         guard !files.isEmpty else { return }
         let searched = [BuiltModules.folder, folder.url] + DocumentationPage.moduleMapFolders
-        let flags = Self.strict + searched.flatMap { ["-I", $0.path] } + ["-parse-as-library"]
+        let flags = Settings.package.flags + searched.flatMap { ["-I", $0.path] } + ["-parse-as-library"]
         #expect(try await errors(flags + files.map(\.path)) == "")
     }
 
@@ -49,7 +55,9 @@ struct PageCompilationTests {
         let files = try step.sources.map { try folder.file($0.key, Data($0.value.utf8)).path }
         let flags = ([BuiltModules.folder] + DocumentationPage.moduleMapFolders).flatMap { ["-I", $0.path] }
         let kind = step.sources.keys.contains("main.swift") ? [] : ["-parse-as-library"]
-        #expect(try await errors(Self.strict + flags + kind + files.sorted()) == "")
+        for settings in [Settings.package, .newApp] {
+            #expect(try await errors(settings.flags + flags + kind + files.sorted()) == "", "\(settings)")
+        }
     }
 
     @Test("A name of Moya is an error that states its replacement")
@@ -62,7 +70,7 @@ struct PageCompilationTests {
         let searched = [BuiltModules.folder] + DocumentationPage.moduleMapFolders
         let flags = searched.flatMap { ["-I", $0.path] }
         let style = ["-parse-as-library", "-diagnostic-style", "llvm"]
-        let text = try await errors(Self.strict + flags + style + [file.path])
+        let text = try await errors(Settings.package.flags + flags + style + [file.path])
         for (number, name) in names.enumerated() {
             let place = "Moya.swift:\(number + 3):"
             let errors = text.split(separator: "\n").filter { $0.contains(place) && $0.contains("error:") }
@@ -84,7 +92,21 @@ struct PageCompilationTests {
         }
     }
 
-    private static let strict = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
+    /// The compiler's settings of a module.
+    enum Settings: CaseIterable, Sendable {
+        case package
+        /// The settings of a new app in Xcode 26.
+        case newApp, newAppInSwift5
+
+        var flags: [String] {
+            let version = self == .newAppInSwift5 ? "5" : "6"
+            let features = ["MemberImportVisibility", "ExistentialAny"]
+            let isolation = ["InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
+            return ["-swift-version", version]
+                + (self == .package ? features : features + isolation).flatMap { ["-enable-upcoming-feature", $0] }
+                + (self == .package ? [] : ["-default-isolation", "MainActor"])
+        }
+    }
 
     private static let pages =
         [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]

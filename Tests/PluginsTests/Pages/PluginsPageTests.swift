@@ -7,13 +7,21 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-/// The app's account.
-enum Account {
-    case signIn
-    case refresh
+private let server = URL.shop
 
-    var baseURL: URL { .shop }
-    var path: RequestPath { "/account" }
+/// The app's account.
+enum Account: RoutedTarget {
+    case signIn, refresh
+
+    var baseURL: URL { server }
+    var route: Route { .post("/session") }
+
+    var options: CallOptions {
+        switch self {
+        case .signIn: .setting(\.authorization, .none)
+        case .refresh: .setting(\.showsLoading, false)
+        }
+    }
 }
 
 @Suite("Page: TargetKitPlugins", .throttled, .timeLimit(.minutes(2)))
@@ -33,14 +41,5 @@ struct PluginsPageTests {
         #expect(signIn?.request?.value(forHTTPHeaderField: "Authorization") == nil)
         await MainQueue.settle()
         #expect(shown.elements == [true, false])
-    }
-}
-
-extension Account: TargetType {
-    var options: CallOptions {
-        switch self {
-        case .signIn: .setting(\.authorization, .none)
-        case .refresh: .setting(\.showsLoading, false)
-        }
     }
 }

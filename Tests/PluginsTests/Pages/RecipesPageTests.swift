@@ -15,7 +15,7 @@ enum Servers {
     static let api = URL(string: "https://api.shop.example/v1") ?? URL(filePath: "/")
 }
 
-struct Product: Codable, Hashable, Sendable {
+struct Product: ResponseModel, Hashable {
     var id: Int
     var name: String
 }

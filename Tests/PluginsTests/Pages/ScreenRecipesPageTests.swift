@@ -282,7 +282,7 @@ extension ScreenRecipesPageTests {
         }
     }
 
-    struct ProductPage: Codable, Sendable {
+    struct ProductPage: ResponseModel {
         var items: [Product]
         var next: Int?
     }
@@ -334,7 +334,7 @@ extension ScreenRecipesPageTests {
 }
 
 extension CallOptions {
-    var showsToast: Bool {
+    nonisolated var showsToast: Bool {
         get { self[ShowsToast.self] }
         set { self[ShowsToast.self] = newValue }
     }

@@ -275,13 +275,13 @@ extension SessionRecipesPageTests {
         }
     }
 
-    struct Tokens: Decodable, Sendable {
+    struct Tokens: ResponseModel {
         var access: String
         var refresh: String
     }
 
-    struct Article: Codable, Sendable {
-        struct Size: Codable, Sendable { var name: String }
+    struct Article: ResponseModel {
+        struct Size: ResponseModel { var name: String }
 
         @Lenient var id: Int
         @Lenient var productTitle: String

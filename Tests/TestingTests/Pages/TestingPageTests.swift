@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 import XCTest
 
-struct Product: Codable, Sendable, Equatable {
+struct Product: ResponseModel, Equatable {
     var id: Int
     var name: String
 }
 
-struct Order: Codable, Sendable, Equatable {
+struct Order: RequestModel, Equatable {
     var product: Int
     var count: Int
 }

@@ -5,16 +5,14 @@ import TargetKitJSON
 import TargetKitPlugins
 
 /// The member who is signed in.
-package enum Account {
+package enum Account: ShopTarget {
     case member
     case redeem(voucher: String)
     /// Makes the access token expire, as time does.
     case expire
     /// Ends the session on the server.
     case revoke
-}
 
-extension Account: ShopTarget {
     package var route: Route {
         switch self {
         case .member: .get("/member")
@@ -43,7 +41,7 @@ extension Account: ShopTarget {
 }
 
 /// A member.
-package struct Member: Decodable, Sendable {
+package struct Member: ResponseModel {
     package let name: String
     package let points: Int
 }

@@ -4,12 +4,10 @@ import TargetKit
 import TargetKitPlugins
 
 /// Signing in, and refreshing what that has returned.
-package enum Auth {
+package enum Auth: ShopTarget {
     case signIn(Credentials)
     case refresh(token: String)
-}
 
-extension Auth: ShopTarget {
     package var route: Route {
         switch self {
         case .signIn(let credentials): .post("/session", .json(credentials))

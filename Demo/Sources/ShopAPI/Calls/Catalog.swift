@@ -4,14 +4,12 @@ import TargetKit
 import TargetKitPlugins
 
 /// The shop's products.
-package enum Catalog {
+package enum Catalog: ShopTarget {
     case products
     case product(id: String)
     case search(Search)
     case availability(id: String)
-}
 
-extension Catalog: ShopTarget {
     package var route: Route {
         switch self {
         case .products: .get("/products")

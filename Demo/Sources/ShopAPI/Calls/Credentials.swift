@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 import TargetKitPlugins
 
 /// What signing in takes.
-package struct Credentials: Encodable, Sendable {
+package struct Credentials: RequestModel {
     package let user: String
     package let password: String
 
@@ -13,7 +14,7 @@ package struct Credentials: Encodable, Sendable {
 }
 
 /// What signing in and refreshing return.
-package struct SignedIn: Decodable, Sendable {
+package struct SignedIn: ResponseModel {
     package let accessToken: String
     package let refreshToken: String
     /// Seconds.
@@ -30,7 +31,7 @@ package struct SignedIn: Decodable, Sendable {
 }
 
 /// The credential of a session.
-package struct ShopTokens: Codable, Sendable, Equatable {
+package struct ShopTokens: ResponseModel, RequestModel, Equatable {
     package let accessToken: String
     package let refreshToken: String
     package let expiresAt: Date

@@ -4,11 +4,9 @@ import TargetKit
 import TargetKitPlugins
 
 /// What is left of the products, over a WebSocket.
-package enum Feed {
+package enum Feed: ShopTarget {
     case stock
-}
 
-extension Feed: ShopTarget {
     package var route: Route { .get("/feed") }
 
     /// The feed needs no session.
@@ -16,7 +14,7 @@ extension Feed: ShopTarget {
 }
 
 /// A message of the feed.
-package struct StockQuote: Decodable, Sendable {
+package struct StockQuote: ResponseModel {
     package let product: String
     package let name: String
     package let cents: Int

@@ -4,11 +4,9 @@ import TargetKit
 import TargetKitPlugins
 
 /// A film about tea, as a file.
-package enum Film {
+package enum Film: ShopTarget {
     case download(into: URL)
-}
 
-extension Film: ShopTarget {
     package var route: Route {
         switch self {
         case .download(let file): .get("/media/film", .download(to: file))

@@ -3,11 +3,9 @@ import Foundation
 import TargetKit
 
 /// Pictures.
-package enum Media {
+package enum Media: ShopTarget {
     case upload(Picture, caption: String)
-}
 
-extension Media: ShopTarget {
     package var route: Route {
         switch self {
         case .upload(let picture, let caption):

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// An order as it is sent.
-package struct NewOrder: Codable, Sendable {
-    package struct Line: Codable, Sendable {
+package struct NewOrder: ResponseModel, RequestModel {
+    package struct Line: ResponseModel, RequestModel {
         package let product: String
         package let count: Int
 
@@ -20,12 +21,12 @@ package struct NewOrder: Codable, Sendable {
 }
 
 /// An order as the server stores it.
-package struct Order: Decodable, Sendable {
+package struct Order: ResponseModel {
     package let number: Int
     package let cents: Int
 }
 
 /// The content of a report.
-package struct OrderReport: Decodable, Sendable {
+package struct OrderReport: ResponseModel {
     package let orders: Int
 }

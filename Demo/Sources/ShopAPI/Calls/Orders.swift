@@ -3,16 +3,14 @@ import Foundation
 import TargetKit
 
 /// The customer's orders.
-package enum Orders {
+package enum Orders: ShopTarget {
     case all
     case place(NewOrder)
     /// Takes half a minute.
     case report
     /// An older part of the server: its status is always 200, and its body may contain the code 401.
     case legacy
-}
 
-extension Orders: ShopTarget {
     package var route: Route {
         switch self {
         case .all: .get("/orders")

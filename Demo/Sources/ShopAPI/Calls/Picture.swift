@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A picture as it is sent.
 package struct Picture: Sendable {
@@ -23,7 +24,7 @@ package struct Picture: Sendable {
 }
 
 /// A picture as the server stores it.
-package struct StoredPicture: Decodable, Sendable {
+package struct StoredPicture: ResponseModel {
     package let caption: String
     package let fileName: String
     package let contentType: String

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// A thing that the shop sells.
-package struct Product: Decodable, Sendable, Hashable, Identifiable {
+package struct Product: ResponseModel, Hashable, Identifiable {
     package let id: String
     package let name: String
     package let cents: Int
@@ -14,7 +15,7 @@ package struct Product: Decodable, Sendable, Hashable, Identifiable {
 }
 
 /// What to look for: becomes `?limit=…&q=…&tags[]=…`, escaped.
-package struct Search: Encodable, Sendable {
+package struct Search: RequestModel {
     package var q: String?
     package var tags: [String] = []
     package var limit: Int?
@@ -25,7 +26,7 @@ package struct Search: Encodable, Sendable {
 }
 
 /// What is left of a product.
-package struct Availability: Decodable, Sendable {
+package struct Availability: ResponseModel {
     package let product: String
     package let left: Int
 }

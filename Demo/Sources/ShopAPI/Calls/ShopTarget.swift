@@ -13,5 +13,5 @@ extension ShopTarget {
 
 /// The public address of the shop, which is an example: there is no such server.
 package enum ShopServers {
-    package static let production = URL(string: "https://shop.example") ?? URL(filePath: "/")
+    package nonisolated static let production = URL(string: "https://shop.example") ?? URL(filePath: "/")
 }

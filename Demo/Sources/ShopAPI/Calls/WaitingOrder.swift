@@ -2,12 +2,10 @@
 import TargetKit
 
 /// An order that can wait for the network: it is stored, so it is `Codable`.
-package struct WaitingOrder: Codable {
+package struct WaitingOrder: ShopTarget, Codable {
     package let order: NewOrder
 
     package init(order: NewOrder) { self.order = order }
-}
 
-extension WaitingOrder: ShopTarget {
     package var route: Route { .post("/orders", .json(order)) }
 }

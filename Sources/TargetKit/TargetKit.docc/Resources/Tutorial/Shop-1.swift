@@ -1,6 +1,6 @@
 import TargetKit
 
-struct Product: Codable, Sendable, Equatable {
+struct Product: ResponseModel, Equatable {
     var id: Int
     var name: String
 }
