@@ -115,7 +115,7 @@ extension TransportConformance {
         TransportRequirement("timeoutNotReached", description: "A timeout that isn't reached has no effect") {
             transport in
             let server = try TestServer(response: .text("in time"))
-            for timeout in [Duration.seconds(20), .seconds(1 << 40)] {
+            for timeout in [Duration.seconds(20), .seconds(1 << 40 as Int64)] {
                 let response = try await TestCall(timeout: timeout).send(to: server, with: transport)
                 try expect("the body", value: response.text, is: "in time")
             }

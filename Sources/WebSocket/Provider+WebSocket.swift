@@ -4,7 +4,7 @@ import TargetKit
 extension Provider {
     /// Opens a WebSocket, and returns when the handshake has succeeded.
     ///
-    /// The handshake is a call with the target's URL (`ws` for `http`, `wss` for `https`) and header fields. Plugins
+    /// The handshake is a call with the target's URL (`http` for `ws`, `https` for `wss`) and header fields. Plugins
     /// process it like any other call. For example, they add a token, and refresh it once after a 401. The status of
     /// the response is 101. Cancelling the task cancels the handshake.
     ///
@@ -17,7 +17,7 @@ extension Provider {
     ///   - target: The target of the handshake, a GET without a body.
     ///   - options: Override the target's and the provider's options; default: none. Timeouts limit the handshake.
     /// - Throws: `TargetKitError`; of stage `.status`, with the response and its body, if the server rejects the
-    ///   handshake.
+    ///   handshake; of stage `.transport`, with the response and a ``WebSocketError``, if the response breaks the rules.
     public func webSocket(
         _ target: Target,
         options: CallOptions = CallOptions()

@@ -94,6 +94,6 @@ public final class WebSocket: Sendable {
     ///     (``WebSocketCloseCode/maySend``) is omitted.
     ///   - reason: The human-readable reason, truncated to 123 bytes; default: none.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") async {
-        await session.close(WebSocketClosing(code: code.rawValue, reason: reason))
+        await session.close(WebSocketClosing(code: code.rawValue, reason: reason).sendable)
     }
 }

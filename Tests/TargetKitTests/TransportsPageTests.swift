@@ -6,7 +6,7 @@ import TargetKitTransportConformance
 import TestSupport
 import Testing
 
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 /// The snippets of the page about transports and TLS, compiled and run.
 @Suite("Page: Transports and TLS", .throttled)
 struct TransportsPageTests {

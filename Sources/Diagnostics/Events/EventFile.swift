@@ -109,7 +109,7 @@ private final class AppendedFile {
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
         // -1 if it isn't a file, for example a pipe.
-        let size = Int(lseek(descriptor, 0, SEEK_END))
+        let size = Int(clamping: lseek(descriptor, 0, SEEK_END))
         guard size >= 0 else {
             close(descriptor)
             return nil

@@ -87,7 +87,7 @@ final class HARArchive: Sendable {
                 errno == EWOULDBLOCK ? "another process is recording into it; use another file" : "the lock failed"
             )
         }
-        let size = Int(FileStatus(of: descriptor)?.size ?? 0)
+        let size = Int(clamping: FileStatus(of: descriptor)?.size ?? 0)
         guard size > 0 else {
             let empty = head + tail
             guard write(empty, to: descriptor, at: 0) else {

@@ -35,7 +35,7 @@ extension Session {
         let configuration = sessionConfiguration.with(idleTimeout: idleTimeout)
         if hasOwnProtocols { return URLSessionTransport(configuration: configuration, tls: tls) }
         guard tls != .system || hasOwnLimits || idleTimeout != nil else { return SystemTransport.shared }
-        #if canImport(CTargetKitCurl)
+        #if os(Linux)
         let connections = configuration.httpMaximumConnectionsPerHost
         return CurlTransport(
             connectTimeout: min(.seconds(60), configuration.idleTimeout),
@@ -92,7 +92,7 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    #if canImport(CTargetKitCurl)
+    #if os(Linux)
     fileprivate var idleTimeout: Duration {
         let seconds = timeoutIntervalForRequest
         return seconds > 0 && seconds < 1e9 ? .seconds(seconds) : .seconds(60)

@@ -10,12 +10,12 @@ struct CacheControl: Sendable {
         case absent
         /// It has no argument.
         case unlimited
-        case seconds(Int)
+        case seconds(Int64)
         /// The argument isn't a number, or the directive occurs with different arguments.
         case invalid
 
         /// The number; `nil` if it is absent or invalid.
-        var value: Int? { if case .seconds(let seconds) = self { seconds } else { nil } }
+        var value: Int64? { if case .seconds(let seconds) = self { seconds } else { nil } }
     }
 
     private var directives: [(name: String, argument: String?)] = []
@@ -50,10 +50,10 @@ struct CacheControl: Sendable {
     }
 
     /// Parses a `delta-seconds` value (RFC 9111 §1.2.2), which has only digits. Greater numbers than 2³¹ count as 2³¹.
-    static func deltaSeconds(_ text: some StringProtocol) -> Int? {
+    static func deltaSeconds(_ text: some StringProtocol) -> Int64? {
         let digits = text.utf8
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return min(Int(text) ?? .max, 1 << 31)
+        return min(Int64(text) ?? .max, 1 << 31)
     }
 
     /// Parses `name`, `name=token` and `name="quoted"`, separated by commas. Other parts are ignored.
@@ -97,13 +97,13 @@ struct RequestDirectives: Sendable {
     var isUnstorable = false
     var isOnlyIfCached = false
     /// The maximum age, in seconds.
-    var maxAge: Int?
+    var maxAge: Int64?
     /// How long the response must stay fresh, in seconds.
-    var minFresh = 0
+    var minFresh: Int64 = 0
     /// The time for which the response may have been stale, in seconds.
-    var maxStale = 0
+    var maxStale: Int64 = 0
     /// The time for which the response may have been stale if the request fails (RFC 5861 §4), in seconds.
-    var staleIfError: Int?
+    var staleIfError: Int64?
     /// Whether the request's fields restrict which stored responses may be used.
     var isRestricted = false
 

@@ -101,9 +101,9 @@ struct CacheExchange: Sendable {
         let age = stored.freshness.age(at: now) ?? stored.freshness.initialAge
         let origin: Response.Origin =
             if isValidated { .revalidated } else if stored.freshness.isFresh(at: now) {
-                .cache(age: .seconds(Int(age)))
+                .cache(age: .seconds(Int64(age)))
             } else {
-                .stale(age: .seconds(Int(age)))
+                .stale(age: .seconds(Int64(age)))
             }
         if !isValidated { cache.report(.hit(url, origin)) }
         var answer = stored.answer(origin: origin, age: isValidated ? nil : age, isHead: isHead)

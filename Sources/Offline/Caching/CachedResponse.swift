@@ -75,7 +75,7 @@ final class CachedResponse: Sendable {
     /// The response to a request (RFC 9111 §4), with the age, and without a body for HEAD.
     func answer(origin: Response.Origin, age: Double?, isHead: Bool) -> TransportResponse {
         var headers = headers
-        if let age { headers["Age"] = String(Int(min(max(0, age), 0x8000_0000))) }
+        if let age { headers["Age"] = String(Int64(min(max(0, age), 0x8000_0000))) }
         let head = ResponseHead(statusCode: statusCode, headers: headers, httpVersion: httpVersion)
         var response = TransportResponse(head: head, body: .data(isHead ? Data() : body))
         response.origin = origin

@@ -70,7 +70,7 @@ extension DiskCache {
             layout.forEachResponse(in: folder) { name, status in
                 guard let status = status(), status.isOwn else { return }
                 files.append(
-                    StoredFile(folder: folder, name: name(), size: Int(status.size), use: status.modificationTime)
+                    StoredFile(folder: folder, name: name(), size: Int(clamping: status.size), use: status.modificationTime)
                 )
             }
         }

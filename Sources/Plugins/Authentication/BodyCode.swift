@@ -45,7 +45,7 @@ public struct BodyCode: Sendable, Hashable {
         }
         let text = String(decoding: value, as: UTF8.self)
         if codes.contains(text) { return true }
-        return Double(text).flatMap { Int(exactly: $0) }.map { codes.contains(String($0)) } ?? false
+        return Double(text).flatMap { Int64(exactly: $0) }.map { codes.contains(String($0)) } ?? false
     }
 }
 

@@ -8,7 +8,7 @@
 /// millisecond.
 package struct DurationHistogram: Sendable, Hashable {
     private static let subBuckets: UInt64 = 32
-    private static let largest = Duration.microseconds((1 << 36) - 1)
+    private static let largest = Duration.microseconds((1 << 36 as Int64) - 1)
 
     private var buckets: [UInt64] = []
     /// The number of durations.
@@ -24,7 +24,7 @@ package struct DurationHistogram: Sendable, Hashable {
     package init() {}
 
     /// The mean duration; `nil` if there is none.
-    package var mean: Duration? { count == 0 ? nil : total / Int(clamping: count) }
+    package var mean: Duration? { count == 0 ? nil : total / Int64(clamping: count) }
 
     /// Counts a duration.
     package mutating func add(_ duration: Duration) {

@@ -152,7 +152,7 @@ extension Progress {
         let isEmpty = progress.total == 0
         totalUnitCount = isEmpty ? 1 : progress.total ?? -1
         completedUnitCount = isEmpty ? 1 : progress.completed
-        setUserInfoObject(progress.bytesPerSecond.map { Int($0) }, forKey: .throughputKey)
+        setUserInfoObject(progress.bytesPerSecond.map { Int64(min(max(0, $0), 1e15)) }, forKey: .throughputKey)
         setUserInfoObject(progress.remainingTime.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
     }
 }

@@ -72,6 +72,13 @@ extension URL {
         guard let scheme else { return false }
         return scheme.equalsIgnoringASCIICase("https") || scheme.equalsIgnoringASCIICase("http")
     }
+
+    /// The URL with `http` for the scheme `ws`, and `https` for `wss`: the handshake of a WebSocket is a request of HTTP
+    /// (RFC 6455 §4.1). `nil` for other schemes.
+    var ofHandshake: URL? {
+        guard let scheme, scheme.equalsIgnoringASCIICase("wss") || scheme.equalsIgnoringASCIICase("ws") else { return nil }
+        return URL(string: "http" + absoluteString.dropFirst(2))
+    }
 }
 
 extension String {

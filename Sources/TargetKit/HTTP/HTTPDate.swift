@@ -97,7 +97,7 @@ package struct CookieDate {
         if year < 100 { year = fullYear(year) }
         guard year >= 1601, time.hour < 24, time.minute < 60, time.second <= lastSecond else { return nil }
         return GregorianCalendar.days(year, month: month, day: day).map { days in
-            Date(timeIntervalSince1970: Double(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second))
+            Date(timeIntervalSince1970: Double(days * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)))
         }
     }
 }
@@ -137,7 +137,7 @@ package enum GregorianCalendar {
     /// The days since 1970-01-01; `nil` for a day that doesn't exist.
     ///
     /// Years are counted from March, so that the leap day is the last one.
-    package static func days(_ year: Int, month: Int, day: Int) -> Int? {
+    package static func days(_ year: Int, month: Int, day: Int) -> Int64? {
         let length =
             switch month {
             case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -147,6 +147,6 @@ package enum GregorianCalendar {
         guard year > 0, (1...12).contains(month), day >= 1, day <= length else { return nil }
         let marchYear = month > 2 ? year : year - 1
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
+        return Int64(marchYear) * 365 + Int64(marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468)
     }
 }

@@ -3,7 +3,8 @@ import Foundation
 
 extension Provider {
     /// Makes a call whose requests are sent by a driver that its target doesn't name, such as the handshake of a
-    /// WebSocket, and waits for its response. Cancelling the surrounding task cancels the call.
+    /// WebSocket, and waits for its response. A URL with the scheme `ws` or `wss` is requested with `http` or `https`.
+    /// Cancelling the surrounding task cancels the call.
     ///
     /// - Parameters:
     ///   - target: The call. A task that has another driver fails with stage `.endpoint`.
@@ -43,6 +44,7 @@ extension Provider {
         return await call.run {
             var endpoint = try endpoint(of: target, options: call.context.options)
             endpoint.task = endpoint.task.driver(driver)
+            if let url = endpoint.url.ofHandshake { endpoint.url = url }
             return ResolvedTarget(endpoint: endpoint, stub: stubClosure(target), timeout: timeout)
         }
     }

@@ -4,7 +4,7 @@
 public enum SystemTransport {
     /// The instance that providers share by default, with its persistent connections.
     public static var shared: any Transport {
-        #if canImport(CTargetKitCurl)
+        #if os(Linux)
         CurlTransport.shared
         #else
         URLSessionTransport.shared

@@ -180,7 +180,7 @@ extension StubTransport {
 
     private func store(_ data: Data, in destination: TransportRequest.Destination) throws -> TransportResponse.Body {
         switch destination {
-        case .memory(let limit), .connection(let limit):
+        case .memory(let limit), .connection(let limit, _):
             guard data.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
             return .data(data)
         case .file(let url):

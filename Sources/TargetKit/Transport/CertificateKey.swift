@@ -69,7 +69,7 @@ package enum CertificateKey {
             var length = Int(first)
             if first >= 0x80 {
                 let digits = Int(first & 0x7F)
-                guard (1...4).contains(digits), rest.count >= digits else { return nil }
+                guard (1...3).contains(digits), rest.count >= digits else { return nil }
                 length = rest.prefix(digits).reduce(0) { $0 << 8 | Int($1) }
                 rest = rest.dropFirst(digits)
             }

@@ -32,10 +32,11 @@ public struct TransportRequest: Sendable {
         case stream(buffer: Int)
         /// The connection itself, if the server switches to the protocol of the request's `Upgrade` field, with status
         /// 101 (RFC 9110 §7.8). The transport returns after the head, and ``TransportRequest/timeout`` ends there. The
-        /// body of any other response goes to memory, up to the given number of bytes; default: 1 MiB.
+        /// body of any other response goes to memory, up to the given number of bytes; default: 1 MiB. A transport that
+        /// returns ``UpgradedConnection/messages(_:)`` rejects messages over `messageLimit` bytes; default: 16 MiB.
         ///
         /// For transports with ``Transport/upgradesConnections``.
-        case connection(limit: Int = 1 << 20)
+        case connection(limit: Int = 1 << 20, messageLimit: Int = 16 << 20)
     }
 
     struct Fields: Sendable {

@@ -60,10 +60,6 @@ public protocol MessageConnection: AnyObject, Sendable {
     /// The close frame of the connection; `nil` while it is open, or if it ended without a close frame.
     var closing: WebSocketClosing? { get }
 
-    /// Sets the maximum size of received messages in bytes. Called once, before the first message is received. Default:
-    /// has no effect.
-    func limitMessages(to byteCount: Int)
-
     /// Returns the next message, after waiting for it; `nil` when the connection was closed by a closing handshake. One
     /// task receives at a time.
     ///
@@ -82,11 +78,6 @@ public protocol MessageConnection: AnyObject, Sendable {
 
     /// Closes the connection without waiting. A close frame is sent if that is possible immediately.
     func cancel(_ closing: WebSocketClosing)
-}
-
-extension MessageConnection {
-    /// Has no effect.
-    public func limitMessages(to byteCount: Int) {}
 }
 
 /// A message of a WebSocket (RFC 6455 §5.6).

@@ -186,7 +186,7 @@ extension TransportRequest.Body {
     /// The size of the body; `nil` if there is none. A source of unknown size is read.
     fileprivate func byteCount() throws -> Int? {
         if case .none = self { return nil }
-        if let length = try source()?.length { return Int(length) }
+        if let length = try source()?.length { return Int(clamping: length) }
         return try bytes().count
     }
 }

@@ -100,7 +100,7 @@ extension BackgroundDelegate: URLSessionDownloadDelegate, URLSessionDataDelegate
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-        Task { @MainActor [events] in events.finish() }
+        transfers.results.whenStored { [events] in Task { @MainActor in events.finish() } }
     }
 }
 #endif

@@ -41,6 +41,8 @@ final class BackgroundTransfers: Sendable {
     /// The number of cancellations by the system after which an exchange fails.
     private static let maxInterruptions = 3
 
+    /// The results that the owners of transfers store.
+    let results = BackgroundResults()
     private let files: BackgroundFiles
     /// The queue on which bodies are read and copied, because that blocks.
     private let queue = DispatchQueue(label: "TargetKit.BackgroundTransfers", attributes: .concurrent)
@@ -204,6 +206,7 @@ extension BackgroundTransfers {
                 state.number(of: key).flatMap { state.exchanges.removeValue(forKey: $0) }
             })
         else { return false }
+        if let id = exchange.request.transferID { results.deliver(id) }
         let result = Result { try files.take(key, to: exchange.request.destination) }
         switch result {
         case .success(let response?):

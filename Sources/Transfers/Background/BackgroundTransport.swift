@@ -23,10 +23,18 @@ import TargetKit
 ///
 /// - At every launch, create one transport for each identifier, and keep a reference to it. Calls of a second transport
 ///   with the same identifier fail with `.unsupportedURL`.
-/// - Bodies are sent from files: bytes and streams are first written to a file. Responses can't be streamed.
-/// - The system follows redirects, and retries and resumes exchanges by its own rules. A POST without an
-///   `Idempotency-Key` that the system cancels fails, because the server may have processed it. The next call for a cancelled
-///   download resumes it if the server supports this. The response of a resumed download describes the whole file.
+/// - Bodies are sent from files: bytes and streams are first written to a file. Responses can't be streamed. From iOS 17
+///   and macOS 14 on, the system adds the header fields of its own resumable uploads, such as `Upload-Complete`, to each
+///   body. A server of another protocol for resumable uploads can reject them.
+/// - The system follows redirects, and retries and resumes exchanges by its own rules. It doesn't ask TargetKit before a
+///   redirect, and sends header fields on, also those in which plugins put secrets, such as `X-API-Key`, and also to
+///   another origin. Use it only with servers whose redirects you trust.
+/// - A POST without an `Idempotency-Key` that the system cancels fails, because the server may have processed it. The next
+///   call for a cancelled download resumes it if the server supports this, with the header fields of its first request:
+///   if its token has expired, the response is a 401, and the call that follows the refresh starts over. The response of
+///   a resumed download describes the whole file.
+/// - With a `sharedContainerIdentifier`, the files are in the container of that app group, so that the app receives the
+///   responses of an extension that has ended.
 /// - An exchange timeout limits the time in which no data arrives. The configuration's `timeoutIntervalForResource`, 7
 ///   days by default, limits the whole exchange.
 /// - The system launches only apps to deliver events. A command-line tool on macOS doesn't receive them after it exits.
@@ -53,19 +61,20 @@ public final class BackgroundTransport: Transport, JoiningTransport {
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.identifier = identifier
-        let files = BackgroundFiles(in: Self.folder(for: identifier))
+        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configure(configuration)
+        configuration.raiseTLSVersion(to: tls)
+        let container = configuration.sharedContainerIdentifier
+        let files = BackgroundFiles(in: Self.folder(for: identifier, in: container))
         transfers = BackgroundTransfers(files)
         guard Self.identifiers.withLock({ $0.insert(identifier).inserted }) else {
             session = nil
             return
         }
         files.removeOld()
-        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.urlCredentialStorage = nil
-        configuration.tlsMinimumSupportedProtocolVersion = tls.requiresTLS13 ? .TLSv13 : .TLSv12
-        configure(configuration)
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.BackgroundTransport"
@@ -73,22 +82,25 @@ public final class BackgroundTransport: Transport, JoiningTransport {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
     }
 
-    private static func folder(for identifier: String) -> URL {
+    /// - Parameter container: The app group whose container an extension shares with its app, which receives the events
+    ///   after the extension has ended.
+    private static func folder(for identifier: String, in container: String?) -> URL {
         // tvOS offers apps no other location for files.
         #if os(tvOS)
-        let place = FileManager.SearchPathDirectory.cachesDirectory
+        let (place, path) = (FileManager.SearchPathDirectory.cachesDirectory, "Library/Caches")
         #else
-        let place = FileManager.SearchPathDirectory.applicationSupportDirectory
+        let (place, path) = (FileManager.SearchPathDirectory.applicationSupportDirectory, "Library/Application Support")
         #endif
         let manager = FileManager.default
-        return (manager.urls(for: place, in: .userDomainMask).first ?? manager.temporaryDirectory)
-            .appendingPathComponent(
-                "TargetKit.background/\(MessageDigest.sha256.hexadecimal(of: identifier).prefix(16))"
-            )
+        let shared = container.flatMap { manager.containerURL(forSecurityApplicationGroupIdentifier: $0) }
+        let parent = shared?.appendingPathComponent(path) ?? manager.urls(for: place, in: .userDomainMask).first
+        return (parent ?? manager.temporaryDirectory).appendingPathComponent(
+            "TargetKit.background/\(MessageDigest.sha256.hexadecimal(of: identifier).prefix(16))"
+        )
     }
 
     /// Calls the completion handler that the system passes to the app delegate, when all events of the session have
-    /// been delivered.
+    /// been delivered, and each `TransferQueue` has stored the results that it received.
     ///
     /// - Parameter identifier: The identifier that the system passes with the handler.
     /// - Returns: Whether the session has the identifier. If `false`, the handler isn't called; pass it to the
@@ -99,6 +111,10 @@ public final class BackgroundTransport: Transport, JoiningTransport {
         events.handle(completion)
         return true
     }
+
+    func hold(_ transferID: String) { transfers.results.hold(transferID) }
+
+    func release(_ transferID: String) { transfers.results.release(transferID) }
 
     /// `false`.
     public var streamsResponses: Bool { false }

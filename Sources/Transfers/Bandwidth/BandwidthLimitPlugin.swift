@@ -80,7 +80,7 @@ public struct BandwidthLimitPlugin: Plugin {
         let limited = ResponseBody { try await pieces.next() }
         switch request.destination {
         case .stream: response.body = .stream(limited)
-        case .memory(let size), .connection(let size): response.body = .data(try await limited.data(limit: size))
+        case .memory(let size), .connection(let size, _): response.body = .data(try await limited.data(limit: size))
         case .file(let url):
             try await limited.store(in: url)
             response.body = .file(url)

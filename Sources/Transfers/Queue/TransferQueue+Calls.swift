@@ -32,10 +32,13 @@ extension TransferQueue {
     }
 
     /// Stores changes later. Called while the content is locked, so that changes are stored in order.
-    func save(_ records: [StoredTransfer]) {
-        guard let store, !records.isEmpty else { return }
+    ///
+    /// - Parameter completion: Called when they are stored or can't be.
+    func save(_ records: [StoredTransfer], completion: @escaping @Sendable () -> Void = {}) {
+        guard let store, !records.isEmpty else { return completion() }
         let content = content
         store.write(records) { error in
+            defer { completion() }
             if error != content.read(\.storageError) { content.update { $0.storageError = error } }
         }
     }
@@ -68,6 +71,8 @@ extension TransferQueue {
         }
     }
 
+    private var joining: (any JoiningTransport)? { provider.transport as? any JoiningTransport }
+
     private func start(_ transfer: Transfer<Target>) {
         let id = transfer.id
         let direction = transfer.target.task.transferDirection
@@ -76,6 +81,7 @@ extension TransferQueue {
         // Another call with the same request can have another owner.
         let options = options.setting(\.transferID, id.uuidString).setting(\.keepsUpload, keepsUpload)
             .setting(\.sharesInFlight, false).setting(\.sendingGate, gate(of: id, begun))
+        joining?.hold(id.uuidString)
         let handle = provider.request(
             transfer.target,
             options: options,
@@ -105,7 +111,10 @@ extension TransferQueue {
         let time = elapsed.current
         let isGivenUp = update { content -> Bool in
             content.callCount -= 1
-            guard var item = content.items[transfer.id] else { return true }
+            guard var item = content.items[transfer.id] else {
+                joining?.release(transfer.id.uuidString)
+                return true
+            }
             item.call = nil
             // What an earlier call began stays begun, unless this one ended the transfer.
             if case .failure(let error) = result, !begun.isEarlier, error.isRepeatable { item.isBegun = false }
@@ -128,7 +137,7 @@ extension TransferQueue {
             } else if item.transfer.state.hasEnded {
                 content.endDelays(of: transfer.id)
             }
-            save([content.record(of: item)])
+            save([content.record(of: item)]) { [joining] in joining?.release(transfer.id.uuidString) }
             return if case .cancelled = item.transfer.state { true } else { false }
         }
         ends.announce([transfer.id])

@@ -8,7 +8,16 @@ import FoundationNetworking
 #endif
 
 /// A transport whose exchanges outlive the process. A request joins the exchange that an earlier process began.
-protocol JoiningTransport: Transport {}
+///
+/// When the system has launched the app to deliver responses, it suspends it as soon as the transport tells it that all
+/// are delivered. The transport waits until the owner of each transfer that has received its response releases it.
+protocol JoiningTransport: Transport {
+    /// Notes that the owner of a transfer stores its result, and calls ``release(_:)`` then.
+    func hold(_ transferID: String)
+
+    /// Notes that the result of a transfer is on permanent storage.
+    func release(_ transferID: String)
+}
 
 /// Whether a call, or an earlier call of its transfer, began a request that must not be sent twice.
 final class BegunRequest: Sendable {

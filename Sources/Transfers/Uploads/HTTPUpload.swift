@@ -89,7 +89,7 @@ enum HTTPUpload {
         case 400 where response.hasProblem(problems + "completed-upload"): return .unknownOffset(limits: limits)
         case 413:
             if let failure = failure(of: limits, length: length) { return .failed(failure) }
-            guard let size = limits.maxAppendSize, size > 0, size < step.range.count else { return .refused }
+            guard let size = limits.maxAppendSize, size > 0, size < step.range.byteCount else { return .refused }
             return .unknownOffset(limits: limits)
         case 200...299: break
         default: return .refused

@@ -57,7 +57,7 @@ enum UploadContent: Sendable {
         switch self {
         case _ where range.isEmpty: .none
         case .file(let url, let version): .stream(FilePartSource(file: url, version: version, range: range))
-        case .data(let data): .data(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))
+        case .data(let data): .data(Data(data.dropFirst(Int(range.lowerBound)).prefix(Int(range.byteCount))))
         }
     }
 }
@@ -108,7 +108,7 @@ struct FilePartSource: BodySource {
     /// Called when the last byte has been read.
     var didReadAll: (@Sendable () -> Void)?
 
-    var length: Int64? { Int64(range.count) }
+    var length: Int64? { range.byteCount }
 
     func open() throws -> any BodyReader {
         let descriptor = Foundation.open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -157,4 +157,9 @@ struct FilePartSource: BodySource {
             }
         }
     }
+}
+
+extension Range<Int64> {
+    /// The number of bytes; `count` is an `Int`, which has 32 bits on a watch.
+    var byteCount: Int64 { upperBound - lowerBound }
 }

@@ -136,11 +136,11 @@ final class FrameSession: Sendable {
 
     /// Ends everything that waits.
     private func end(_ error: (any Error)?) async {
-        inbox.finish(error.map(Result.failure) ?? .success(()))
         let isCancelled = state.withLock { $0.isClosing && $0.received == nil }
         if let error = error as? WebSocketError, let code = error.closeCode, code.maySend, !isCancelled {
-            cancel(WebSocketClosing(code: code.rawValue, reason: error.message))
+            cancel(WebSocketClosing(code: code.rawValue, reason: error.message), error)
         } else {
+            inbox.finish(error.map(Result.failure) ?? .success(()))
             connection.close(sending: [])
         }
         await writer.end(with: error ?? WebSocketError.alreadyClosed)
@@ -208,9 +208,13 @@ extension FrameSession {
     }
 
     /// Closes the connection immediately, with a close frame unless one was sent or another frame is incomplete.
-    func cancel(_ closing: WebSocketClosing) {
+    ///
+    /// - Parameter error: The error for the reader.
+    func cancel(_ closing: WebSocketClosing, _ error: any Error = CancellationError()) {
         state.withLock { $0.isClosing = true }
-        inbox.finish(.failure(CancellationError()))
-        connection.close(sending: writer.endFrames() ? closing.frame : [])
+        // Before the reader is resumed, because it may close the WebSocket with another code.
+        let mayClose = writer.endFrames()
+        inbox.finish(.failure(error))
+        connection.close(sending: mayClose ? closing.frame : [])
     }
 }

@@ -248,14 +248,22 @@ extension WebSocketMessage {
 }
 
 extension WebSocketClosing {
-    /// The frame of a client. The frame is empty if the code may not be sent, and a long reason is truncated.
+    /// The content that may be sent: without a code, which is 1005, if it may not be sent, and with at most 123 bytes of
+    /// the reason (RFC 6455 §5.5).
+    var sendable: WebSocketClosing {
+        var closing = self
+        if !WebSocketCloseCode(rawValue: code).maySend { closing.code = WebSocketCloseCode.noStatus.rawValue }
+        while closing.reason.utf8.count > 123 { closing.reason.removeLast() }
+        return closing
+    }
+
+    /// The frame of a client.
     var frame: [UInt8] {
         var writer = WebSocketWriter(role: .client)
         var bytes: [UInt8] = []
-        let code = WebSocketCloseCode(rawValue: code)
-        var reason = reason
-        while reason.utf8.count > 123 { reason.removeLast() }
-        try? writer.write(close: code.maySend ? code : nil, reason: reason, to: &bytes)
+        let closing = sendable
+        let code = WebSocketCloseCode(rawValue: closing.code)
+        try? writer.write(close: code == .noStatus ? nil : code, reason: closing.reason, to: &bytes)
         return bytes
     }
 }

@@ -15,15 +15,20 @@ struct WebSocketDriver: TransferDriver {
         var request = request
         for field in handshake.headers.fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         var prepared = try await exchanges.prepare(request)
-        prepared.destination = .connection()
+        prepared.destination = .connection(messageLimit: options.webSocketLimits.messageSize)
         let opened = Locked<(any MessageConnection)?>(nil)
         let response = try await exchanges.send(prepared, validation: .codes([101])) { [clock] result in
             var result = result
             guard result.response.head.statusCode == 101 else { return result }
             guard case .connection(let connection) = result.response.body else { throw URLError(.cannotParseResponse) }
-            let messages = try Self.messages(of: connection, after: result.response.head, handshake, options, clock)
-            opened.withLock { $0 = messages }
+            let head = result.response.head
             result.response.body = .data(Data())
+            do throws(WebSocketError) {
+                let messages = try Self.messages(of: connection, after: head, handshake, options, clock)
+                opened.withLock { $0 = messages }
+            } catch {
+                throw Self.failure(error, of: result, exchanges.context)
+            }
             return result
         }
         guard let connection = opened.withLock({ $0 }) else { throw URLError(.cannotParseResponse) }
@@ -61,6 +66,27 @@ struct WebSocketDriver: TransferDriver {
         }
     }
 
+    /// The error of a handshake whose response isn't accepted, with the response.
+    private static func failure(
+        _ error: WebSocketError,
+        of result: ExchangeResult,
+        _ context: RequestContext
+    ) -> TargetKitError {
+        let head = result.response.head
+        return TargetKitError(
+            stage: .transport,
+            target: context.target,
+            request: result.request,
+            response: Response(
+                statusCode: head.statusCode,
+                headers: head.headers,
+                request: result.request,
+                metrics: result.response.metrics
+            ),
+            underlying: error
+        )
+    }
+
     private static func messages(
         of connection: UpgradedConnection,
         after head: ResponseHead,
@@ -69,9 +95,7 @@ struct WebSocketDriver: TransferDriver {
         _ clock: any Clock<Duration>
     ) throws(WebSocketError) -> any MessageConnection {
         switch connection {
-        case .messages(let messages):
-            messages.limitMessages(to: options.webSocketLimits.messageSize)
-            return messages
+        case .messages(let messages): return messages
         case .bytes(let bytes):
             let agreement = try handshake.check(head)
             return FrameConnection(FrameSession(bytes, agreement, options.webSocketLimits, clock: clock))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import CTargetKitCurl
 
 /// Compresses messages (RFC 7692 §7.2.1).

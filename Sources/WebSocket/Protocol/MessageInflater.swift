@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import CTargetKitCurl
 
 /// Decompresses messages (RFC 7692 §7.2.2). Its output never exceeds a limit, regardless of how far the input expands.

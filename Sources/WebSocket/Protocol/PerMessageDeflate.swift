@@ -32,7 +32,7 @@ package struct PerMessageDeflate: Sendable, Hashable {
 
     /// Whether this system can compress messages.
     package static var isAvailable: Bool {
-        #if canImport(CTargetKitCurl)
+        #if os(Linux)
         DeflateLibrary.loaded != nil
         #else
         false

@@ -58,11 +58,11 @@ struct WebSocketFrameHeader: Sendable {
         guard bytes.count >= 2 + size else { return nil }
         var length: UInt64 = 0
         for index in 2..<(2 + size) { length = length << 8 | UInt64(bytes[index]) }
-        guard length > (size == 2 ? 125 : UInt64(UInt16.max)), length <= UInt64(Int.max) else {
-            let message = length > UInt64(Int.max) ? "exceeds 63 bits" : "isn't encoded in the fewest bytes"
+        guard length > (size == 2 ? 125 : UInt64(UInt16.max)), length <= UInt64(Int64.max) else {
+            let message = length > UInt64(Int64.max) ? "exceeds 63 bits" : "isn't encoded in the fewest bytes"
             throw WebSocketError(.invalidLength, "the length of a frame \(message)")
         }
-        return (Int(length), 2 + size)
+        return (Int(clamping: length), 2 + size)
     }
 
     /// Appends the header, with the masking key if there is one.

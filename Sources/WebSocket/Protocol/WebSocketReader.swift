@@ -24,7 +24,7 @@ package struct WebSocketReader {
     private var controlBytes: [UInt8] = []
     private var utf8 = UTF8Check()
     private var failure: WebSocketError?
-    #if canImport(CTargetKitCurl)
+    #if os(Linux)
     private var inflater: MessageInflater?
     #endif
     /// Whether a close frame has arrived.
@@ -272,7 +272,7 @@ extension WebSocketReader {
         }
     }
 
-    #if canImport(CTargetKitCurl)
+    #if os(Linux)
     private mutating func inflateUnmasked(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
         try makeInflater().inflate(bytes, into: messageBytes, limit: rules.limits.messageSize) {
             (output) throws(WebSocketError) in

@@ -9,7 +9,7 @@ package struct WebSocketWriter {
     private var random: any RandomNumberGenerator
     private var spareKey: UInt32?
     private var compressed: [UInt8] = []
-    #if canImport(CTargetKitCurl)
+    #if os(Linux)
     private var deflater: MessageDeflater?
     #endif
 
@@ -112,7 +112,7 @@ extension WebSocketWriter {
 
     /// Whether a message of a size is compressed.
     mutating func shouldCompress(_ byteCount: Int) -> Bool {
-        #if canImport(CTargetKitCurl)
+        #if os(Linux)
         guard let deflate, byteCount > 0, byteCount >= deflate.minimumSize else { return false }
         if deflater == nil {
             deflater = MessageDeflater(
@@ -132,7 +132,7 @@ extension WebSocketWriter {
         _ payload: UnsafeRawBufferPointer,
         to output: inout [UInt8]
     ) {
-        #if canImport(CTargetKitCurl)
+        #if os(Linux)
         var bytes = compressed
         compressed = []
         bytes.removeAll(keepingCapacity: true)

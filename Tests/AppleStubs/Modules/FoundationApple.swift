@@ -17,11 +17,22 @@ extension URLSessionConfiguration {
     @available(macOS 10.10, iOS 8, tvOS 9, watchOS 2, *)
     public class func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
 
+    @available(macOS 10.10, iOS 8, tvOS 9, watchOS 2, *)
+    public var sharedContainerIdentifier: String? {
+        get { nil }
+        set {}
+    }
+
     @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { .TLSv12 }
         set {}
     }
+}
+
+extension FileManager {
+    @available(macOS 10.8, iOS 7, tvOS 9, watchOS 2, *)
+    public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? { nil }
 }
 
 extension URLRequest {
@@ -42,6 +53,10 @@ extension URLRequest {
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 @available(macOS 10.6, iOS 3, tvOS 9, watchOS 2, *)
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
+@available(macOS 10.5, iOS 2, tvOS 9, watchOS 2, *)
+public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
+@available(macOS 10.5, iOS 2, tvOS 9, watchOS 2, *)
+public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"
 
 @available(macOS 10.9, iOS 7, tvOS 9, watchOS 2, *)
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"

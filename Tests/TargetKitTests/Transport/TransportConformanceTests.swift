@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The requirements of Transport", .throttled)
 struct TransportConformanceTests {
-    #if canImport(CTargetKitCurl)
+    #if os(Linux)
     @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
     func curl(requirement: TransportRequirement) async throws {
         let transport = CurlTransport.another()

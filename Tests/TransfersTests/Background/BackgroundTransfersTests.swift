@@ -344,6 +344,28 @@ struct BackgroundTransfersTests {
         #expect(session.count == 1)
     }
 
+    @Test("The events of a session end when the results that were delivered are stored, in whatever order")
+    func storing() async throws {
+        let transfers = launch()
+        let stored = Locked(0)
+        let isStored = { @Sendable in stored.withLock { $0 += 1 } }
+        transfers.results.whenStored(isStored)
+        #expect(stored.withLock(\.self) == 1)
+        for id in ["1", "2", "3"] { transfers.results.hold(id) }
+        let calls = ["1", "2", "4"].map { send(request(id: $0), in: transfers) }
+        await session.started.waitForCount(3)
+        for task in 0..<3 { session.finish(task, "film", in: transfers) }
+        for call in calls { #expect(try await call.value == "film") }
+        // The third one is still running, and nobody stores the fourth.
+        transfers.results.whenStored(isStored)
+        transfers.results.release("2")
+        #expect(stored.withLock(\.self) == 1)
+        transfers.results.release("1")
+        #expect(stored.withLock(\.self) == 2)
+        transfers.results.release("3")
+        #expect(stored.withLock(\.self) == 2)
+    }
+
     @Test("A file that has been removed is an error, not an exception of the system")
     func missingFile() async throws {
         let call = send(request(.file(folder.url.appendingPathComponent("missing"))), in: launch())
@@ -369,6 +391,44 @@ struct BackgroundEventsTests {
         #expect(count == 1)
         events.finish()
         #expect(count == 2)
+    }
+}
+
+@Suite("A queue over a background session", .throttled, .timeLimit(.minutes(1)))
+struct BackgroundQueueTests {
+    /// Records when the queue has stored a result.
+    private struct HoldingTransport: JoiningTransport {
+        let held = Recorder<String>()
+        let released = Recorder<String>()
+        let onRelease: @Sendable () -> Void
+        let status: Int
+
+        func hold(_ transferID: String) { held.append(transferID) }
+
+        func release(_ transferID: String) {
+            onRelease()
+            released.append(transferID)
+        }
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            TransportResponse(head: ResponseHead(statusCode: status), body: .data(Data()))
+        }
+    }
+
+    @Test("A transfer is released when the file of the queue contains its result", arguments: [200, 404])
+    func release(status: Int) async throws {
+        let folder = try TemporaryFolder()
+        let (file, copy) = (folder.url.appending(path: "a.queue"), folder.url.appending(path: "b.queue"))
+        let transport = HoldingTransport(
+            onRelease: { try? FileManager.default.copyItem(at: file, to: copy) },
+            status: status
+        )
+        let queue = try TransferQueue(Provider<Media>(transport: transport), storedIn: file)
+        let id = try await queue.add(.film(1))
+        #expect(try await transport.released.element(0) == id.uuidString)
+        #expect(transport.held.elements == [id.uuidString])
+        let relaunched = try TransferQueue(Provider<Media>(transport: ControlledTransport()), storedIn: copy)
+        #expect(relaunched.transfers.map(\.state.name) == (status == 200 ? [] : ["failed"]))
     }
 }
 

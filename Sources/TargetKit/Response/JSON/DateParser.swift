@@ -38,11 +38,11 @@ package struct DateParser {
     /// - Parameter zone: The time zone of a day and time; `nil` for UTC.
     package static func date(of number: Double, zone: TimeZone?) -> Date? {
         guard number.isFinite, number.magnitude < 1e15 else { return nil }
-        switch Int(exactly: number) {
+        switch Int64(exactly: number) {
         case let day? where (18_000_101...22_991_231).contains(day) && day % 100 != 0:
-            return date(day: day, time: 0, zone: zone)
+            return date(day: Int(day), time: 0, zone: zone)
         case let moment? where (18_000_101_000_000...22_991_231_235_959).contains(moment):
-            return date(day: moment / 1_000_000, time: moment % 1_000_000, zone: zone)
+            return date(day: Int(moment / 1_000_000), time: Int(moment % 1_000_000), zone: zone)
         default:
             return Date(timeIntervalSince1970: number.magnitude < 1e11 ? number : number / 1_000)
         }
@@ -57,7 +57,7 @@ package struct DateParser {
         else {
             return nil
         }
-        return date(atLocal: Double(days * 86_400 + hour * 3_600 + minute * 60 + second), zone: zone)
+        return date(atLocal: Double(days * 86_400 + Int64(hour * 3_600 + minute * 60 + second)), zone: zone)
     }
 
     /// The date whose local time in the zone, `nil` for UTC, is that many seconds after 1970.
@@ -82,12 +82,12 @@ package struct DateParser {
             guard let mark = next(), mark | 0x20 == UInt8(ascii: "t") || mark == 0x20, let time = timeOfDay() else {
                 return nil
             }
-            seconds += time
+            seconds += Int64(time)
             fraction = self.fraction()
             if take(0x20), index == bytes.count { return nil }
             if index < bytes.count {
                 guard let offset = zoneOffset(), index == bytes.count else { return nil }
-                return Date(timeIntervalSince1970: Double(seconds - offset) + fraction)
+                return Date(timeIntervalSince1970: Double(seconds - Int64(offset)) + fraction)
             }
         }
         return Self.date(atLocal: Double(seconds) + fraction, zone: zone)
@@ -105,7 +105,7 @@ package struct DateParser {
         let isUTC = ["GMT", "UTC", "UT"].contains { remainder.elementsEqual($0.utf8) }
         let offset = isUTC ? 0 : zoneOffset()
         guard let offset, isUTC || index == bytes.count else { return nil }
-        return Date(timeIntervalSince1970: Double(days * 86_400 + time - offset))
+        return Date(timeIntervalSince1970: Double(days * 86_400 + Int64(time - offset)))
     }
 
     private var remainder: Slice<UnsafeBufferPointer<UInt8>> { bytes[min(index, bytes.count)...] }

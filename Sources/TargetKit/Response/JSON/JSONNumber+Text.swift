@@ -64,15 +64,15 @@ struct DecimalDigits: Hashable {
     /// ASCII digits without leading or trailing zeros; empty for zero.
     let digits: [UInt8]
     /// The power of ten of the last digit; 0 for zero. It is clamped to ±10^15, so that sums don't overflow.
-    let exponent: Int
+    let exponent: Int64
 
-    private static let furthest = 1_000_000_000_000_000
+    private static let furthest: Int64 = 1_000_000_000_000_000
 
     /// Parses a JSON number (RFC 8259 §6) or the description of a `Double`. Other bytes are ignored.
     init(_ text: UnsafeBufferPointer<UInt8>) {
         var digits: [UInt8] = []
         digits.reserveCapacity(text.count)
-        var fraction = 0
+        var fraction: Int64 = 0
         var isFraction = false
         var position = 0
         while position < text.count, text[position] | 0x20 != UInt8(ascii: "e") {
@@ -98,22 +98,22 @@ struct DecimalDigits: Hashable {
         self = ContiguousText.read(text) { Self($0) }
     }
 
-    private static func exponent(_ text: UnsafeBufferPointer<UInt8>) -> Int {
-        var value = 0
+    private static func exponent(_ text: UnsafeBufferPointer<UInt8>) -> Int64 {
+        var value: Int64 = 0
         var isNegative = false
         for byte in text {
             if byte == UInt8(ascii: "-") { isNegative = true }
             guard byte.isDigit else { continue }
-            value = min(value * 10 + Int(byte - UInt8(ascii: "0")), furthest)
+            value = min(value * 10 + Int64(byte - UInt8(ascii: "0")), furthest)
         }
         return isNegative ? -value : value
     }
 
     /// The absolute value, if it is an integer below 2^64.
     var magnitude: UInt64? {
-        guard exponent >= 0, digits.count + exponent <= 20 else { return digits.isEmpty ? 0 : nil }
+        guard exponent >= 0, Int64(digits.count) + exponent <= 20 else { return digits.isEmpty ? 0 : nil }
         var value: UInt64 = 0
-        for position in 0..<(digits.count + exponent) {
+        for position in 0..<(digits.count + Int(exponent)) {
             let digit = position < digits.count ? digits[position] - UInt8(ascii: "0") : 0
             let (product, overflows) = value.multipliedReportingOverflow(by: 10)
             let (sum, carries) = product.addingReportingOverflow(UInt64(digit))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 
 extension CurlConnectionQueue {
     /// The calls to one host that share connections.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import CTargetKitCurl
 import Foundation
 

@@ -16,7 +16,7 @@ final class SessionDelegate: NSObject, Sendable {
         var waiting: [ObjectIdentifier: URLSessionExchange] = [:]
         var isShutDown = false
         #if !canImport(FoundationNetworking)
-        var webSockets: [Int: URLSessionWebSocketTask] = [:]
+        var webSockets: [Int: WebSocketTaskSession] = [:]
         #endif
     }
 
@@ -63,7 +63,7 @@ final class SessionDelegate: NSObject, Sendable {
         }
         open.forEach { $0.fail(.cancelled, message: Self.shutDownMessage) }
         #if !canImport(FoundationNetworking)
-        for task in state.withLock(\.webSockets).values { task.cancel() }
+        for webSocket in state.withLock(\.webSockets).values { webSocket.fail(URLError(.cancelled)) }
         #endif
         close(session)
     }
@@ -114,15 +114,53 @@ final class SessionDelegate: NSObject, Sendable {
 
 #if !canImport(FoundationNetworking)
 extension SessionDelegate {
-    /// Starts a task for a WebSocket; fails it if the transport has been shut down.
-    func begin(_ request: URLRequest, _ events: URLSessionWebSocketEvents, in session: URLSession) {
+    /// Starts the task of a WebSocket; fails it if the transport has been shut down.
+    func begin(
+        _ request: URLRequest,
+        _ webSocket: WebSocketTaskSession,
+        messageLimit: Int,
+        in session: URLSession
+    ) {
         queue.async { [self] in
-            guard !state.withLock(\.isShutDown) else { return events.end(URLError(.cancelled)) }
+            guard !state.withLock(\.isShutDown) else { return webSocket.fail(URLError(.cancelled)) }
             let task = session.webSocketTask(with: request)
-            let id = task.taskIdentifier
-            state.withLock { $0.webSockets[id] = task }
-            events.attach(task) { [weak self] in self?.state.withLock { _ = $0.webSockets.removeValue(forKey: id) } }
+            task.maximumMessageSize = messageLimit
+            state.withLock { $0.webSockets[task.taskIdentifier] = webSocket }
+            webSocket.attach(URLSessionWebSocketOperations(task: task))
+            task.resume()
         }
+    }
+
+    private func webSocket(of task: URLSessionTask) -> WebSocketTaskSession? {
+        state.withLock { $0.webSockets[task.taskIdentifier] }
+    }
+
+    /// Ends a task whose server isn't trusted.
+    private func fail(_ task: URLSessionTask, with error: URLError) {
+        exchange(of: task)?.settle(.failure(error))
+        webSocket(of: task)?.fail(error)
+    }
+}
+
+extension SessionDelegate: URLSessionWebSocketDelegate {
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didOpenWithProtocol subprotocol: String?
+    ) {
+        let head = (webSocketTask.response as? HTTPURLResponse).map { ResponseHead($0) }
+        webSocket(of: webSocketTask)?.didOpen(head ?? ResponseHead(statusCode: 101), subprotocol: subprotocol)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        reason: Data?
+    ) {
+        let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let code = UInt16(exactly: closeCode.rawValue) ?? 1005
+        webSocket(of: webSocketTask)?.didClose(WebSocketClosing(code: code, reason: text))
     }
 }
 #endif
@@ -155,6 +193,10 @@ extension SessionDelegate: URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         removeExchange(of: task)?.complete(response: task.response, error: error)
+        #if !canImport(FoundationNetworking)
+        let webSocket = state.withLock { $0.webSockets.removeValue(forKey: task.taskIdentifier) }
+        webSocket?.didComplete((task.response as? HTTPURLResponse).map { ResponseHead($0) }, error: error)
+        #endif
     }
 
     /// A redirect is returned as the response; TargetKit follows it.
@@ -181,19 +223,21 @@ extension SessionDelegate: URLSessionDataDelegate {
         removeExchange(of: task)?.complete(response: task.response, error: nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        guard let exchange = exchange(of: task) else { return completionHandler(.performDefaultHandling, nil) }
-        URLSessionTrust(policy: tls).answer(challenge, for: exchange.call.url) { answer in
-            if let failure = answer.failure { exchange.settle(.failure(failure)) }
+        switch challenge.protectionSpace.authenticationMethod {
+        case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate: break
+        default: exchange(of: task)?.noteChallenge()
+        }
+        let url = task.originalRequest?.url ?? URL(filePath: "/")
+        URLSessionTrust(policy: tls).answer(challenge, for: url) { [self] answer in
+            if let failure = answer.failure { fail(task, with: failure) }
             completionHandler(answer.disposition, answer.credential)
         }
         #endif
     }
 
-    #if canImport(FoundationNetworking)
-    /// Called when a persistent connection closed and libcurl sends the request again; for tasks without a body, also
-    /// before anything is sent.
-    ///
-    /// libcurl can't be stopped here. Without a stream, it sends the head again, without the body.
+    /// Called when the body has to be sent again: on Apple platforms after a challenge, for example of a proxy, and when a
+    /// persistent connection closed. On Linux, libcurl can't be stopped here; without a stream, it sends the head again,
+    /// without the body. There, it's also called for tasks without a body, before anything is sent.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -202,28 +246,13 @@ extension SessionDelegate: URLSessionDataDelegate {
         guard let exchange = exchange(of: task), exchange.body.isPresent else { return completionHandler(nil) }
         completionHandler(exchange.prepareToSendAgain() ? exchange.body.stream : nil)
     }
-    #endif
 }
 
 extension URLSession {
-    /// Creates the task that sends a request with its body.
-    ///
-    /// On Apple platforms, bytes are sent with a data task, because upload tasks add the header fields of resumable
-    /// uploads from iOS 17 and macOS 14 on.
+    /// Creates the task that sends a request with its body: a data task, because on Apple platforms, upload tasks add the
+    /// header fields of resumable uploads from iOS 17 and macOS 14 on, such as `Upload-Complete`.
     fileprivate func task(with request: URLRequest, body: URLSessionBody) -> URLSessionTask {
-        #if canImport(FoundationNetworking)
-        return dataTask(with: request.sending(body))
-        #else
-        switch body {
-        case .none: return dataTask(with: request)
-        case .data(let data):
-            var request = request
-            request.httpBody = data
-            return dataTask(with: request)
-        case .file(let url): return uploadTask(with: request, fromFile: url)
-        case .spooled(let file): return uploadTask(with: request, fromFile: file.url)
-        }
-        #endif
+        dataTask(with: request.sending(body))
     }
 }
 

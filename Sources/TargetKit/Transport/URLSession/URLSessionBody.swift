@@ -77,7 +77,6 @@ enum URLSessionBody: Sendable {
     }
 }
 
-#if canImport(FoundationNetworking)
 extension URLSessionBody {
     /// A new stream of the body from its start; `nil` if there is none.
     var stream: InputStream? {
@@ -99,17 +98,28 @@ extension URLRequest {
     func sending(_ body: URLSessionBody) -> URLRequest {
         guard let stream = body.stream else { return self }
         var request = self
+        #if !canImport(FoundationNetworking)
+        // URLSession can send bytes again by itself.
+        if case .data(let data) = body {
+            request.httpBody = data
+            return request
+        }
+        #endif
         request.httpBodyStream = stream
-        // A blank field isn't sent. It prevents libcurl from sending the body in chunks, and Foundation from adding a
-        // form's type.
+        // Without a length, the body would be sent in chunks.
         if let length = body.length, !has("Transfer-Encoding") {
             request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+            #if canImport(FoundationNetworking)
             request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
+            #endif
         }
+        #if canImport(FoundationNetworking)
+        // A blank field isn't sent. It prevents libcurl from sending the body in chunks, and Foundation from adding a
+        // form's type.
         if !has("Content-Type") { request.setValue(" ", forHTTPHeaderField: "Content-Type") }
+        #endif
         return request
     }
 
     private func has(_ field: String) -> Bool { value(forHTTPHeaderField: field) != nil }
 }
-#endif

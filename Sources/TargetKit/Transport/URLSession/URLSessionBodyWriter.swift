@@ -18,7 +18,7 @@ struct URLSessionBodyWriter: Sendable {
 
     init(_ destination: TransportRequest.Destination, streaming: URLSessionStreaming) throws(URLSessionFailure) {
         switch destination {
-        case .memory(let limit), .connection(let limit): storage = .memory(Data(), limit: max(0, limit))
+        case .memory(let limit), .connection(let limit, _): storage = .memory(Data(), limit: max(0, limit))
         case .file(let url): storage = .file(nil, url)
         case .stream(let buffer):
             guard streaming != .refused else {

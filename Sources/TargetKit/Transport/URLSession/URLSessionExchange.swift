@@ -36,6 +36,8 @@ final class URLSessionExchange: Sendable {
         var download = PacedProgress(.download)
         var metrics: TransportMetrics?
         var restarts = 0
+        /// Whether the server or a proxy responded with a challenge, and processed nothing.
+        var isChallenged = false
     }
 
     /// The state of an ended exchange, owned by the code that ended it.
@@ -96,7 +98,7 @@ final class URLSessionExchange: Sendable {
     /// Prepares to send the body again from its start; returns `false` if the exchange ended, or ends it if the request
     /// must not be sent twice.
     func prepareToSendAgain() -> Bool {
-        guard call.request.isRepeatable() else {
+        guard call.request.isRepeatable() || isUnprocessed else {
             let words = "the connection was closed before a response arrived, and the request isn't safe to retry"
             fail(.networkConnectionLost, message: words)
             return false
@@ -110,6 +112,21 @@ final class URLSessionExchange: Sendable {
         }
         if isOver { fail(.networkConnectionLost, message: "the connection was closed repeatedly during the request") }
         return !isSettled
+    }
+
+    /// Notes that the request has to be sent again with a credential.
+    func noteChallenge() {
+        state.withLock { $0.isChallenged = true }
+    }
+
+    /// Whether the server can't have processed the request.
+    private var isUnprocessed: Bool {
+        #if canImport(FoundationNetworking)
+        // libcurl may have sent the head, which a server can process.
+        false
+        #else
+        state.withLock { $0.isChallenged || $0.upload.completed == 0 }
+        #endif
     }
 
     /// Ends the exchange, unless it already ended.

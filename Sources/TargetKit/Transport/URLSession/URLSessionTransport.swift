@@ -64,7 +64,7 @@ public final class URLSessionTransport: Transport {
 
     // URLSession retains its delegate until it is invalidated, so the delegate isn't the transport.
     private let delegate: SessionDelegate
-    private let session: URLSession
+    let session: URLSession
     private let idleTimeout: TimeInterval
     private let tls: TLSPolicy
     private let streaming: URLSessionStreaming
@@ -75,10 +75,12 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - configuration: Copied, without its cache, cookies and credential storage; default: `.ephemeral`. Its
-    ///     `timeoutIntervalForRequest`, in seconds, is the idle timeout of requests without their own timeout. With a
-    ///     background configuration, every call ends with `.unsupportedURL`.
-    ///   - tls: The TLS policy; default: ``TLSPolicy/system``. On Linux, every call with another policy ends with
-    ///     `.unsupportedURL`. On Apple platforms, a client certificate is a PKCS#12 file.
+    ///     `timeoutIntervalForRequest`, in seconds, is the idle timeout of requests without their own timeout, and its
+    ///     `timeoutIntervalForResource` limits every exchange and WebSocket. With a background configuration, every call
+    ///     ends with `.unsupportedURL`.
+    ///   - tls: The TLS policy; default: ``TLSPolicy/system``. It never lowers the minimum version of the configuration.
+    ///     On Linux, every call with another policy ends with `.unsupportedURL`. On Apple platforms, a client
+    ///     certificate is a PKCS#12 file.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, tls: TLSPolicy = .system) {
         self.init(configuration: configuration, tls: tls, streaming: .system)
     }
@@ -100,16 +102,16 @@ public final class URLSessionTransport: Transport {
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
-        // The whole exchange is timed by TargetKit.
-        configuration.timeoutIntervalForResource = URLSessionCall.longestTimeout
         idleTimeout = configuration.timeoutIntervalForRequest
+        // Each request has its own timeout, and the shorter one counts.
+        configuration.timeoutIntervalForRequest = URLSessionCall.longestTimeout
         #if canImport(FoundationNetworking)
         let callbacks = URLSessionCallbackQueue()
         #else
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.URLSessionTransport"
-        configuration.tlsMinimumSupportedProtocolVersion = tls.requiresTLS13 ? .TLSv13 : .TLSv12
+        configuration.raiseTLSVersion(to: tls)
         #endif
         self.tls = tls
         self.streaming = streaming
@@ -151,8 +153,14 @@ public final class URLSessionTransport: Transport {
             throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
         }
         #else
-        if case .connection = request.destination {
-            return try await URLSessionWebSocket.open(call, idleTimeout: idleTimeout, in: session, with: delegate)
+        if case .connection(_, let messageLimit) = request.destination {
+            return try await URLSessionWebSocket.open(
+                call,
+                idleTimeout: idleTimeout,
+                messageLimit: messageLimit,
+                in: session,
+                with: delegate
+            )
         }
         #endif
         let exchange = URLSessionExchange(call, queue: delegate.queue, streaming: streaming)
@@ -192,3 +200,13 @@ package enum URLSessionStreaming: Sendable {
         #endif
     }
 }
+
+#if !canImport(FoundationNetworking)
+extension URLSessionConfiguration {
+    /// Raises the minimum TLS version to the policy's, unless it is higher.
+    package func raiseTLSVersion(to policy: TLSPolicy) {
+        let version = policy.requiresTLS13 ? tls_protocol_version_t.TLSv13 : .TLSv12
+        if tlsMinimumSupportedProtocolVersion.rawValue < version.rawValue { tlsMinimumSupportedProtocolVersion = version }
+    }
+}
+#endif

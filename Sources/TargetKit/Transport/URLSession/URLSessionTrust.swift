@@ -34,6 +34,10 @@ package struct URLSessionTrust: Sendable {
             Self.queue.async { evaluate(space, for: url, then: tell) }
         case NSURLAuthenticationMethodClientCertificate where policy.clientCertificate != nil:
             Self.queue.async { tell(answerClientCertificate(for: url)) }
+        case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate:
+            // The system would respond with the ticket of the user who is signed in to the device. A 401 belongs to the
+            // plugins; a proxy is part of the device's configuration.
+            tell(Answer(disposition: space.isProxy() ? .performDefaultHandling : .rejectProtectionSpace))
         default:
             tell(Answer(disposition: .performDefaultHandling))
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import Foundation
 
 /// An upgraded connection of libcurl, which is closed when the object is released.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import Foundation
 
 /// Parses the response to an upgrade request, which is its head and, unless the server switches protocols, its body.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import CTargetKitCurl
 import Foundation
 
@@ -79,7 +79,7 @@ final class CurlUpgrade {
         descriptor = ccurl_active_socket(transfer.easy)
         guard descriptor >= 0 else { throw transfer.curlFailure(CURLE_COULDNT_CONNECT) }
         sending = try CurlUpgradeRequest.head(of: call)
-        let bodyLimit = if case .connection(let limit) = call.destination { limit } else { 0 }
+        let bodyLimit = if case .connection(let limit, _) = call.destination { limit } else { 0 }
         phase = .requesting(
             CurlHandshake(
                 hasBody: call.method != "HEAD",

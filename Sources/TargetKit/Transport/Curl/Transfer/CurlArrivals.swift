@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 /// The streamed bodies that received bytes in this round of the loop. Their readers are woken once at its end, instead
 /// of for each 16 KiB from libcurl.
 final class CurlArrivals {

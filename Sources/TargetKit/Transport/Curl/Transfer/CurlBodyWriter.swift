@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -16,7 +16,7 @@ enum CurlBodyWriter {
     init(_ call: CurlCall, commandQueue: CurlCommandQueue) {
         self =
             switch call.destination {
-            case .memory(let limit), .connection(let limit): .memory(Data(), limit: max(0, limit))
+            case .memory(let limit), .connection(let limit, _): .memory(Data(), limit: max(0, limit))
             case .file(let url): .file(CurlFileWriter(replacing: url) { commandQueue.post(.resume(call)) }, url)
             case .stream(let buffer): .stream(BodyChannel(limit: buffer))
             }

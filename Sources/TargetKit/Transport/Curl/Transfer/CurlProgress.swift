@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import Foundation
 
 /// Reports the progress of one exchange on a separate queue, so that a slow handler doesn't delay other calls.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CTargetKitCurl)
+#if os(Linux)
 import Foundation
 
 /// Collects the lines of a response's head. Lines of interim responses are discarded.
