@@ -23,6 +23,7 @@ typedef int (*curl_xferinfo_callback)(void *user, curl_off_t download_total, cur
 typedef int (*curl_debug_callback)(CURL *easy, curl_infotype type, char *bytes, size_t count, void *user);
 typedef int (*curl_prereq_callback)(void *user, char *remote, char *local, int remote_port, int local_port);
 typedef curl_socket_t (*curl_opensocket_callback)(void *user, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*curl_resolver_start_callback)(void *state, void *reserved, void *user);
 typedef int (*curl_closesocket_callback)(void *user, curl_socket_t descriptor);
 typedef int (*curl_socket_callback)(CURL *easy, curl_socket_t descriptor, int what, void *user, void *socket_user);
 typedef int (*curl_multi_timer_callback)(CURLM *multi, long milliseconds, void *user);
@@ -84,6 +85,9 @@ static inline CURLcode ccurl_setopt_progress(CURL *handle, curl_xferinfo_callbac
 }
 static inline CURLcode ccurl_setopt_debug(CURL *handle, curl_debug_callback value) {
     return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, value);
+}
+static inline CURLcode ccurl_setopt_resolver_start(CURL *handle, curl_resolver_start_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, value);
 }
 static inline CURLcode ccurl_setopt_open_socket(CURL *handle, curl_opensocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);

@@ -85,6 +85,28 @@ extension TransportConformance {
             }
         },
         TransportRequirement(
+            "reportsUploadBeforeDownload",
+            description: "The progress of an upload ends before the progress of the download begins"
+        ) { transport in
+            for (sent, received) in [(1, 1), (1_000, 300_000), (300_000, 0)] {
+                let file = try ConformanceFile(noise(sent))
+                let source = ConformanceSource(bytes: noise(sent), length: Int64(sent))
+                for body in [TransportRequest.Body.data(noise(sent)), .file(file.url), .stream(source)] {
+                    let server = try TestServer(response: TestServer.Response(body: noise(received)))
+                    let reports = Recorder<TransferProgress>()
+                    let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
+                    try await call.send(to: server, with: transport)
+                    try expectRise(reports.elements, direction: .upload, to: Int64(sent))
+                    try expectRise(reports.elements, direction: .download, to: Int64(received))
+                    let directions = reports.elements.map(\.direction)
+                    try expect(
+                        !directions.drop { $0 == .upload }.contains(.upload),
+                        text: "an upload is reported after a download: \(reports.elements)"
+                    )
+                }
+            }
+        },
+        TransportRequirement(
             "reportsPartialUpload",
             description: "After an early response the progress of an upload doesn't reach its size"
         ) { transport in

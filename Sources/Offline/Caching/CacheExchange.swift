@@ -98,7 +98,8 @@ struct CacheExchange: Sendable {
     /// The response to the call: a stored response, or 304 if it meets the request's own condition.
     func serve(_ stored: CachedResponse, isValidated: Bool = false) -> TransportResponse {
         let now = cache.now()
-        let age = stored.freshness.age(at: now) ?? stored.freshness.initialAge
+        // Limited as an `Age` field is, because the clock is the app's.
+        let age = min(stored.freshness.age(at: now) ?? stored.freshness.initialAge, 0x8000_0000)
         let origin: Response.Origin =
             if isValidated { .revalidated } else if stored.freshness.isFresh(at: now) {
                 .cache(age: .seconds(Int64(age)))

@@ -71,7 +71,7 @@ struct Freshness: Sendable {
     /// is then unknown.
     func age(at now: Date) -> Double? {
         let residentTime = now.timeIntervalSince(responseTime)
-        return residentTime < 0 ? nil : initialAge + residentTime
+        return residentTime >= 0 ? initialAge + residentTime : nil
     }
 
     /// The way in which a stored response can be used for a request (RFC 9111 §4).

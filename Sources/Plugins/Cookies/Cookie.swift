@@ -18,7 +18,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var path: String
     /// The expiry date; `nil` for a session cookie, which exists as long as its store and is never written to a file.
     public var expires: Date?
-    /// Whether the cookie is sent only over https.
+    /// Whether the cookie is sent only over https, and to hosts of the device itself, such as `localhost`.
     public var isSecure: Bool
     /// Whether the server hides the cookie from scripts. It has no effect in TargetKit.
     public var isHTTPOnly: Bool

@@ -31,6 +31,12 @@ struct CookieHost: Sendable, Hashable {
         }
     }
 
+    /// Whether the host is the device itself: `localhost` and its subdomains (RFC 6761 §6.3), 127.0.0.0/8, or `::1`.
+    var isLoopback: Bool {
+        if name == "localhost" || name.hasSuffix(".localhost") || name == "::1" { return true }
+        return name.hasPrefix("127.") && labels.count == 4 && labels.allSatisfy { UInt8($0) != nil }
+    }
+
     /// Whether the host has a single label, like a top-level domain or a host of the local network.
     var isSingleLabel: Bool { labels.count < 2 }
 
@@ -83,7 +89,8 @@ struct CookieOrigin: Sendable {
     let host: CookieHost
     /// The percent-encoded path; `/` if the URL has none.
     let path: String
-    /// Whether the scheme is https.
+    /// Whether the origin may have `Secure` cookies: the scheme is https, or the host is the device itself, as in
+    /// browsers.
     let isSecure: Bool
 
     /// Returns `nil` for a scheme other than http and https, or if there is no host.
@@ -91,8 +98,8 @@ struct CookieOrigin: Sendable {
         let text = url.absoluteString
         let bytes = text.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        isSecure = text[..<colon].equalsIgnoringASCIICase("https")
-        guard isSecure || text[..<colon].equalsIgnoringASCIICase("http"),
+        let isEncrypted = text[..<colon].equalsIgnoringASCIICase("https")
+        guard isEncrypted || text[..<colon].equalsIgnoringASCIICase("http"),
             bytes[colon...].starts(with: "://".utf8)
         else { return nil }
 
@@ -100,6 +107,7 @@ struct CookieOrigin: Sendable {
         let end = rest.firstIndex { Self.authorityEnd.contains($0) } ?? rest.endIndex
         guard let host = Self.host(ofAuthority: text[rest.startIndex..<end]) else { return nil }
         self.host = host
+        isSecure = isEncrypted || host.isLoopback
         let path = rest[end...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }

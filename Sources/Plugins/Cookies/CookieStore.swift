@@ -16,7 +16,8 @@ import TargetKit
 ///   them, expired cookies are removed first, then cookies of the domain that aren't Secure, and then the least
 ///   recently used ones.
 /// - As in browsers (RFC 6265bis), an http response can't set a Secure cookie or one that would hide it, and the
-///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced.
+///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced. For `localhost`, 127.0.0.0/8 and `::1`,
+///   http counts as https.
 /// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is rejected
 ///   unless it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only
 ///   between hosts that trust each other.

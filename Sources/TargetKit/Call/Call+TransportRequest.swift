@@ -74,7 +74,7 @@ extension Call {
         let seconds = request.timeoutInterval
         if target.endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
         guard seconds.isFinite, seconds < 1e9 else { return context.options.timeout.exchange }
-        guard seconds > 0 else { throw InvalidRequest.invalidTimeout(.seconds(seconds)) }
+        guard seconds > 0 else { throw InvalidRequest.invalidTimeout(.seconds(max(-1e9, seconds))) }
         return .milliseconds(max(1, Int64(seconds * 1000)))
     }
 }

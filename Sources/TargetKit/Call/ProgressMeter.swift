@@ -101,7 +101,7 @@ struct TransferRate: Sendable {
         }
         guard time - last >= Self.interval else { return rate }
         let seconds = (time - last) / .seconds(1)
-        let current = Double(count - lastCount) / seconds
+        let current = (Double(count) - Double(lastCount)) / seconds
         let weight = 1 - exp(-seconds / Self.smoothing)
         rate = rate.map { $0 + weight * (current - $0) } ?? current
         (lastTime, lastCount) = (time, count)
@@ -152,7 +152,7 @@ extension Progress {
         let isEmpty = progress.total == 0
         totalUnitCount = isEmpty ? 1 : progress.total ?? -1
         completedUnitCount = isEmpty ? 1 : progress.completed
-        setUserInfoObject(progress.bytesPerSecond.map { Int64(min(max(0, $0), 1e15)) }, forKey: .throughputKey)
+        setUserInfoObject(progress.bytesPerSecond.flatMap { Int(exactly: $0.rounded()) }, forKey: .throughputKey)
         setUserInfoObject(progress.remainingTime.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
     }
 }

@@ -215,6 +215,9 @@ extension TargetKitError: ReflectsDescription {
         } else if let underlying {
             text += ": \(ErrorDescription(underlying))"
         }
+        if rejectedStatusCode != nil, (response?.request ?? request)?.url?.user?.isEmpty == false {
+            text += ": the user and password in the URL aren't sent; use CredentialsPlugin"
+        }
         if !previousAttempts.isEmpty {
             text += ", after \(previousAttempts.map(\.description).joined(separator: ", "))"
         }

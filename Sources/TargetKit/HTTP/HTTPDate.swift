@@ -43,7 +43,8 @@ package enum HTTPDate {
     /// future.
     private static func year(of date: Date) -> Int {
         let years = date.timeIntervalSince1970 / (365.2425 * 86_400)
-        return 1970 + Int(min(max(years, -300), 8000).rounded(.down))
+        // In this order, a date that isn't a number has the first limit.
+        return 1970 + Int(max(-300, min(8000, years)).rounded(.down))
     }
 }
 

@@ -21,13 +21,16 @@ struct PacedProgress: Sendable {
     /// - Parameter now: The time in nanoseconds, by any clock.
     func isDue(_ now: UInt64) -> Bool { reportedAt.map { now >= $0 + Self.interval } ?? true }
 
+    /// Whether all bytes are transferred, which is always reported at once.
+    var isComplete: Bool { completed == total }
+
     /// Whether the current progress wasn't reported, because there was a recent report.
     var isWithheld: Bool { reported.map { $0.completed != completed } ?? false }
 
     /// Returns a report, unless there was a recent one. Completion is always reported, because the next report may be
     /// much later.
     mutating func reportIfDue(now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> TransferProgress? {
-        guard completed == total || isDue(now) else { return nil }
+        guard isComplete || isDue(now) else { return nil }
         reportedAt = now
         return report()
     }

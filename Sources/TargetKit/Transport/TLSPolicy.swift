@@ -60,8 +60,8 @@ public struct TLSPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - trust: The trusted certificates; default: the certificates that the system trusts.
     ///   - pins: The public keys that are accepted for a host, in addition to the trust; default: none. Each is a
-    ///     Base64 SHA-256 digest of the key (`SubjectPublicKeyInfo` in DER, RFC 7469 §2.4). A host is a name, or
-    ///     `*.example.com` for each host one label below `example.com`.
+    ///     Base64 SHA-256 digest of the key (`SubjectPublicKeyInfo` in DER, RFC 7469 §2.4) of the host's own certificate,
+    ///     not of an authority's. A host is a name, or `*.example.com` for each host one label below `example.com`.
     ///   - clientCertificate: The client certificate; default: none.
     ///   - requiresTLS13: Whether TLS 1.2 is rejected; default `false`.
     public init(

@@ -13,7 +13,8 @@
 ///   `.dataLengthExceedsMaximum` for a body over the limit, …).
 /// - If the surrounding task is cancelled, even before the call, it releases the connection and promptly throws
 ///   `CancellationError` or `URLError(.cancelled)`.
-/// - It reports progress in both directions, with the last report of each before it returns.
+/// - It reports progress in both directions, first of the upload, then of the download, with the last report of each
+///   before it returns.
 /// - It ignores interim responses, with a status of 100–199, and waits for the final one (RFC 9110 §15.2).
 /// - It calls closures on any thread, without holding a lock.
 ///

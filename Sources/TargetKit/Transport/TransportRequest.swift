@@ -247,7 +247,7 @@ public struct TransferProgress: Sendable, Hashable {
     /// is zero.
     public var remainingTime: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-        let seconds = max(0, Double(total - completed)) / bytesPerSecond
+        let seconds = max(0, Double(total) - Double(completed)) / bytesPerSecond
         // Limited to about 30 years, because a duration has less range than a number.
         return .seconds(min(seconds, 1e9))
     }

@@ -43,7 +43,8 @@ package final class Recorder<Element: Sendable>: Sendable {
     ///
     /// - Throws: `CancellationError` if the task is cancelled, for example by the time limit of a test.
     package func element(_ index: Int) async throws -> Element {
-        guard let element = await waitForCount(index + 1).dropFirst(index).first else { throw CancellationError() }
-        return element
+        let elements = await waitForCount(index &+ 1)
+        guard elements.indices.contains(index) else { throw CancellationError() }
+        return elements[index]
     }
 }

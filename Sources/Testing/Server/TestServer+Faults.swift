@@ -54,12 +54,12 @@ extension TestServer.Response {
     /// Returns this response with a body that is sent slowly.
     ///
     /// - Parameters:
-    ///   - byteCount: The number of bytes to send at a time; default: 1.
+    ///   - byteCount: The number of bytes to send at a time, at least 1; default: 1.
     ///   - interval: The time between two of these parts, in real time; default: 20 milliseconds.
     public func slow(bytesPerPart byteCount: Int = 1, every interval: Duration = .milliseconds(20)) -> Self {
         mapSteps { step in
             guard case .body(let data) = step.action else { return step }
-            return .drip(data, chunkSize: byteCount, every: interval)
+            return .drip(data, chunkSize: max(1, byteCount), every: interval)
         }
     }
 

@@ -43,6 +43,29 @@ struct CookieRuleTests {
     func namesAndValues(row: CookieRow) throws { try row.check() }
 
     @Test(
+        "Secure cookies belong to https, and to hosts of the device itself, as in browsers",
+        arguments: [
+            CookieRow("a=b; Secure", from: "https://x.example/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://x.example/", sent: nil),
+            CookieRow("a=b; Secure", from: "http://localhost:8080/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://LOCALHOST/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://app.localhost/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://127.0.0.1:8080/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://127.3.2.1/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://[::1]:8080/", sent: "a=b"),
+            CookieRow("__Host-a=b; Secure; Path=/", from: "http://localhost/", sent: "__Host-a=b"),
+            CookieRow("a=b; Secure", from: "https://localhost/", to: "http://localhost/", sent: "a=b"),
+            CookieRow("a=b; Secure", from: "http://localhost.example/", sent: nil),
+            CookieRow("a=b; Secure", from: "http://notlocalhost/", sent: nil),
+            CookieRow("a=b; Secure", from: "http://127.example/", sent: nil),
+            CookieRow("a=b; Secure", from: "http://127.0.0.1.example/", sent: nil),
+            CookieRow("a=b; Secure", from: "http://192.168.0.1/", sent: nil),
+            CookieRow("a=b; Secure", from: "http://[::2]/", sent: nil),
+        ]
+    )
+    func ownDevice(row: CookieRow) throws { try row.check() }
+
+    @Test(
         "A field without =, without a name or with control characters is ignored",
         arguments: [
             "", ";", "foo", "=", "=bar", " =bar", ";foo=bar", "foo; bar=baz", "foo=a\u{0}b", "foo=a\r\nb", "foo=\u{7F}",

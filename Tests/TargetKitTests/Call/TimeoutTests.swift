@@ -63,6 +63,36 @@ struct TimeoutTests {
         while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
     }
 
+    @Test(
+        "A request's timeout that isn't greater than zero ends the call, however small it is",
+        arguments: [0, -1, -1e18, -1e300, -.greatestFiniteMagnitude] as [TimeInterval]
+    )
+    func negative(seconds: TimeInterval) async {
+        let provider = Provider<TestTarget>(
+            requestClosure: { endpoint in
+                var request = try endpoint.urlRequest()
+                request.timeoutInterval = seconds
+                return request
+            },
+            transport: StubTransport(.response(status: 200, data: Data()))
+        )
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
+        #expect(error?.stage == .request)
+    }
+
+    @Test("A request's timeout that isn't a number limits nothing", arguments: [Double.nan, .infinity, 1e300])
+    func noNumber(seconds: TimeInterval) async throws {
+        let provider = Provider<TestTarget>(
+            requestClosure: { endpoint in
+                var request = try endpoint.urlRequest()
+                request.timeoutInterval = seconds
+                return request
+            },
+            transport: StubTransport(.response(status: 200, data: Data()))
+        )
+        #expect(try await provider.request(TestTarget(.example)).statusCode == 200)
+    }
+
     @Test("The error of an exchange that timed out states its limit and the option, whoever found out")
     func exchangeWords() async throws {
         let provider = Provider<TestTarget>(transport: SlowTransport())

@@ -65,6 +65,20 @@ struct TransferRateTests {
         #expect(progress.remainingTime == nil)
     }
 
+    @Test("Counts at the limits of their type are progress like any other")
+    func extremes() {
+        var progress = TransferProgress(completed: .min, total: .max, direction: .download)
+        progress.bytesPerSecond = 1e300
+        #expect(progress.remainingTime == .zero)
+        progress.bytesPerSecond = .infinity
+        #expect(progress.remainingTime == .zero)
+        progress.bytesPerSecond = .nan
+        #expect(progress.remainingTime == nil)
+        var rate = TransferRate()
+        _ = rate.update(.min, at: .zero)
+        #expect(rate.update(.max, at: .seconds(1)) == Double(UInt64.max))
+    }
+
     /// Reports a complete upload, and returns its response when the test lets it.
     private struct SlowServer: Transport {
         let reported = Expectation()

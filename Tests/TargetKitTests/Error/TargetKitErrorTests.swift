@@ -45,6 +45,21 @@ struct TargetKitErrorTests {
         #expect(error.description.contains("Leaky"))
     }
 
+    @Test("An unaccepted status says that a user and password in the URL aren't sent", arguments: [401, 403, 404])
+    func userInURL(status: Int) async throws {
+        let url = try #require(URL(string: "https://anna:s3cret@h.example/v1"))
+        let transport = StubTransport(.response(status: status, data: Data()))
+        let provider = Provider<TestTarget>(transport: transport)
+        for (base, isExpected) in [(url, true), (URL.example, false)] {
+            let target = TestTarget(base).with { $0.validation = .successCodes }
+            let error = await #expect(throws: TargetKitError.self) { try await provider.request(target) }
+            let words = "the user and password in the URL aren't sent; use CredentialsPlugin"
+            let text = error.map { "\($0)" } ?? ""
+            #expect(text.contains(words) == isExpected)
+            #expect(!text.contains("anna") && !text.contains("s3cret"))
+        }
+    }
+
     @Test(
         "The description of any request's error is one line without terminal control characters",
         arguments: ["GE\r\nT", "GE\u{1B}[2JT", "GE\u{2028}T", "GE\u{85}T", "GE\u{9B}2JT"]

@@ -35,6 +35,29 @@ struct TestServerWebSocketTests {
         }
     }
 
+    @Test("A redirect of the handshake to a ws URL is followed over http")
+    func redirect() async throws {
+        let end = try TestServer(response: .webSocket(.send("here")))
+        let server = try TestServer(response: .redirect(to: "ws://127.0.0.1:\(end.port)/feed"))
+        let socket = try await open(server)
+        #expect(try await messages(socket) == [.text("here")])
+        let redirect = try #require(socket.response.redirects.first)
+        #expect(redirect.to == end.baseURL.appendingPathComponent("feed"))
+        #expect(redirect.isCrossOrigin)
+    }
+
+    @Test("A redirect of the handshake keeps the rules of redirects", arguments: [
+        ("https://a.example/feed", "ws://b.example/feed", .insecureConnection),
+        ("http://a.example/feed", "wss:///feed", .badRedirect), ("http://a.example/feed", "ftp://b.example", .badRedirect),
+    ] as [(String, String, TargetKitError.Kind)])
+    func refusedRedirect(start: String, location: String, kind: TargetKitError.Kind) async throws {
+        let transport = RedirectingTransport(location: location)
+        let provider = Provider<URLTarget>(transport: transport)
+        let url = try #require(URL(string: start))
+        let error = await #expect(throws: TargetKitError.self) { try await provider.webSocket(URLTarget(url)) }
+        #expect(error?.kind == kind)
+    }
+
     @Test("Messages of each size are sent back", arguments: [true, false], [Int.max, 1000])
     func echo(compresses: Bool, fragmentSize: Int) async throws {
         let options = Options {
@@ -164,5 +187,16 @@ struct TestServerWebSocketTests {
         }
         #expect(error?.response?.statusCode == 400)
         #expect(options.log.failures == ["the request has no field Upgrade: websocket"])
+    }
+}
+
+/// Answers each handshake with a redirect.
+private struct RedirectingTransport: Transport {
+    let location: String
+
+    var upgradesConnections: Bool { true }
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        TransportResponse(head: ResponseHead(statusCode: 302, headers: ["Location": location]), body: .data(Data()))
     }
 }

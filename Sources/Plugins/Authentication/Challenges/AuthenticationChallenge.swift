@@ -122,7 +122,7 @@ private struct ChallengeParser {
 
     private mutating func value() -> String {
         skipSpace()
-        guard next == UInt8(ascii: "\"") else { return token(isTokenByte) }
+        guard next == UInt8(ascii: "\"") else { return token(isUnquotedByte) }
         return quotedString()
     }
 
@@ -144,10 +144,16 @@ private struct ChallengeParser {
     }
 }
 
-/// Whether the byte is a `tchar` (RFC 9110 §5.6.2). Bytes such as `/` and `:`, which RFC 9110 forbids, are accepted in
-/// values, because servers send unquoted URLs.
+/// Whether the byte may be part of a scheme or a name. Bytes such as `/` and `:`, which RFC 9110 §5.6.2 forbids, are
+/// accepted.
 private func isTokenByte(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7F && !#"",=\;()<>[]{}"#.utf8.contains(byte)
+}
+
+/// Whether the byte may be part of a value without quotes, which ends at a space or a comma, because servers send
+/// unquoted URLs and base64.
+private func isUnquotedByte(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"")
 }
 
 private func isToken68Byte(_ byte: UInt8) -> Bool {

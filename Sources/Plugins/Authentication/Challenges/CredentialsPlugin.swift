@@ -36,7 +36,7 @@ public struct CredentialsPlugin: Plugin {
     public var hooks: PluginHooks { [.prepare, .retry] }
 
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
-    private let challenges = Locked<[String: ServerChallenge]>([:])
+    private let challenges = Locked<[String: [ServerChallenge]]>([:])
     private let calls = PluginStorage<AnsweredCall>()
 
     /// Creates a plugin that gets its credential from a closure.
@@ -53,12 +53,18 @@ public struct CredentialsPlugin: Plugin {
         let scheme = context.options.authorization
         guard scheme == .automatic || scheme == .basic, !request.hasAuthorization else { return request }
         let server = request.url?.server ?? ""
-        guard scheme == .basic || challenges.withLock({ $0[server] }) != nil,
-            let login = try await login(for: context)
-        else { return request }
+        // Read once, because other calls are challenged while this one waits for the app's closure.
+        let known: KnownChallenge? =
+            scheme == .basic
+            ? .basic : context[calls]?.challenge ?? challenges.withLock { $0[server]?.last?.challenge }
+        guard let known, let login = try await login(for: context) else { return request }
+        var call = context[calls] ?? AnsweredCall()
+        call.challenge = known
+        context[calls] = call
+        // A call of the scheme basic doesn't show that the server accepts it.
+        let answered = scheme == .basic ? ServerChallenge(challenge: known) : noteAnswer(to: known, of: server)
         var request = request
-        let answer = try answer(to: server, request: request, login: login, context: context)
-        try request.setField(.authorization, to: answer)
+        try request.setField(.authorization, to: answered.answer(to: request, login: login))
         return request
     }
 
@@ -76,8 +82,8 @@ public struct CredentialsPlugin: Plugin {
                 (try? await login(for: context)) != nil
             else { return .doNotRetry }
             call.answerCount += 1
+            call.challenge = challenge
             context[calls] = call
-            learn(challenge, of: request.url?.server ?? "")
             return response.repetition(of: context)
         } catch {
             guard (try? await login(for: context)) != nil else { return .doNotRetry }
@@ -90,17 +96,43 @@ public struct CredentialsPlugin: Plugin {
 private enum KnownChallenge: Sendable {
     case basic
     case digest(DigestChallenge)
+
+    /// Whether answers to both challenges are counted together.
+    func isSame(as other: KnownChallenge) -> Bool {
+        switch (self, other) {
+        case (.basic, .basic): true
+        case (.digest(let one), .digest(let two)): one.hasNonce(of: two)
+        default: false
+        }
+    }
 }
 
-/// The latest challenge of a server, and the number of responses to it.
+/// A challenge of a server, and the number of answers to it.
 private struct ServerChallenge: Sendable {
     let challenge: KnownChallenge
     var answerCount = 0
+
+    /// The value of the field for the last of these answers.
+    func answer(to request: URLRequest, login: CredentialsPlugin.Login) throws -> String {
+        guard case .digest(let digest) = challenge else {
+            return try BasicCredentials(user: login.user, password: login.password).fieldValue
+        }
+        if login.user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            throw DigestChallenge.Problem.controlCharacter
+        }
+        let answered = DigestChallenge.Request(
+            method: request.httpMethod ?? "GET",
+            uri: request.url?.requestTarget ?? "/",
+            count: answerCount
+        )
+        return digest.answer(to: answered, user: login.user, password: login.password)
+    }
 }
 
 /// The challenges of a call.
 private struct AnsweredCall: Sendable {
-    /// The challenge to which the latest attempt responded.
+    /// The challenge to which the next or the latest attempt responds. A retried attempt responds to its own, because a
+    /// nonce may be valid for one request only.
     var challenge: KnownChallenge?
     /// The number of challenges of this call to which it responded.
     var answerCount = 0
@@ -119,7 +151,11 @@ private struct AnsweredCall: Sendable {
 // MARK: - Challenges
 
 extension CredentialsPlugin {
-    private typealias Login = (user: String, password: String)
+    fileprivate typealias Login = (user: String, password: String)
+
+    /// The number of servers, and of challenges of each, that are remembered.
+    private static let serverLimit = 100
+    private static let challengeLimit = 8
 
     /// Calls the app's closure.
     private func login(for context: RequestContext) async throws -> Login? {
@@ -131,50 +167,21 @@ extension CredentialsPlugin {
         }
     }
 
-    /// The value of the field, with the `Basic` scheme if no challenge is known.
-    private func answer(
-        to server: String,
-        request: URLRequest,
-        login: Login,
-        context: RequestContext
-    ) throws -> String {
-        let known = challenges.withLock { challenges -> ServerChallenge? in
-            challenges[server]?.answerCount += 1
-            return challenges[server]
-        }
-        guard context.options.authorization == .automatic, let known, case .digest(let digest) = known.challenge else {
-            note(.basic, context: context)
-            return try BasicCredentials(user: login.user, password: login.password).fieldValue
-        }
-        note(known.challenge, context: context)
-        if login.user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-            throw DigestChallenge.Problem.controlCharacter
-        }
-        let answered = DigestChallenge.Request(
-            method: request.httpMethod ?? "GET",
-            uri: request.url?.requestTarget ?? "/",
-            count: known.answerCount
-        )
-        return digest.answer(to: answered, user: login.user, password: login.password)
-    }
-
-    private func note(_ challenge: KnownChallenge, context: RequestContext) {
-        var call = context[calls] ?? AnsweredCall()
-        call.challenge = challenge
-        context[calls] = call
-    }
-
-    private func learn(_ challenge: KnownChallenge, of server: String) {
+    /// Counts an answer to a challenge, and remembers the challenge for later calls, which may then use its nonce, too.
+    ///
+    /// - Returns: The challenge with the number of answers. If another call received the same nonce, it is that call's,
+    ///   because all answers have one client nonce.
+    private func noteAnswer(to challenge: KnownChallenge, of server: String) -> ServerChallenge {
         challenges.withLock { challenges in
-            // Calls that are challenged at the same time may receive the same nonce, whose uses are counted.
-            if case .digest(let new) = challenge, case .digest(let known) = challenges[server]?.challenge,
-                new.hasNonce(of: known)
-            {
-                return
-            }
+            var known = challenges[server] ?? []
+            let index = known.lastIndex { $0.challenge.isSame(as: challenge) }
+            var answered = index.map { known.remove(at: $0) } ?? ServerChallenge(challenge: challenge)
+            answered.answerCount += 1
+            known.append(answered)
             // Limits memory use for programs that call many servers.
-            if challenges.count >= 100, challenges[server] == nil { challenges = [:] }
-            challenges[server] = ServerChallenge(challenge: challenge)
+            if challenges.count >= Self.serverLimit, challenges[server] == nil { challenges = [:] }
+            challenges[server] = Array(known.suffix(Self.challengeLimit))
+            return answered
         }
     }
 

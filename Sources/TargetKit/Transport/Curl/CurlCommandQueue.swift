@@ -48,6 +48,8 @@ final class CurlCommandQueue: Sendable {
 
     /// The state of the transport.
     enum Phase: Sendable {
+        /// There was no call yet, so that there is no loop.
+        case unused
         /// Calls are accepted.
         case open
         /// The loop ends after its last call.
@@ -59,35 +61,52 @@ final class CurlCommandQueue: Sendable {
     }
 
     private struct State: Sendable {
-        var phase = Phase.open
+        var phase = Phase.unused
         var commands: [Command] = []
+        /// The eventfd of the loop; -1 before the loop starts.
+        var descriptor: Int32 = -1
         /// Whether the loop waits or is about to wait, so that a new command must wake it.
         var isLoopWaiting = false
 
-        /// Whether the loop must be woken; `true` once for each wait.
-        mutating func wakesLoop() -> Bool {
+        /// The descriptor with which the loop must be woken; once for each wait, otherwise `nil`.
+        mutating func wakingDescriptor() -> Int32? {
             defer { isLoopWaiting = false }
-            return isLoopWaiting
+            return isLoopWaiting ? descriptor : nil
         }
     }
 
-    /// An eventfd that becomes readable when the loop must wake up.
-    let descriptor = ccurl_eventfd()
     private let state = Locked(State())
 
     deinit {
+        let descriptor = descriptor
         if descriptor >= 0 { Foundation.close(descriptor) }
     }
 
+    /// An eventfd that becomes readable when the loop must wake up; -1 before the loop starts.
+    var descriptor: Int32 { state.withLock(\.descriptor) }
+
     /// Passes a call to the loop, or fails it if the transport is shut down.
-    func start(_ pending: CurlPendingCall) {
-        let (isTaken, wakes) = state.withLock { state in
-            guard state.phase == .open else { return (false, false) }
+    ///
+    /// - Returns: Whether the caller must start the loop, because this is the first call.
+    func start(_ pending: CurlPendingCall) -> Bool {
+        let (isTaken, isFirst, descriptor) = state.withLock { state -> (Bool, Bool, Int32?) in
+            let isFirst = state.phase == .unused
+            if isFirst { state.phase = .open }
+            guard state.phase == .open else { return (false, false, nil) }
             state.commands.append(.start(pending))
-            return (true, state.wakesLoop())
+            return (true, isFirst, state.wakingDescriptor())
         }
-        if wakes { wake() }
+        wake(descriptor)
         if !isTaken { pending.fail(with: .shutDown) }
+        return isFirst
+    }
+
+    /// Opens the descriptor for a loop, and returns it.
+    func open() -> Int32 {
+        state.withLock { state in
+            if state.descriptor < 0 { state.descriptor = ccurl_eventfd() }
+            return state.descriptor
+        }
     }
 
     func cancel(_ call: CurlCall) {
@@ -97,20 +116,24 @@ final class CurlCommandQueue: Sendable {
 
     /// Adds a command, unless the loop ended.
     func post(_ command: Command) {
-        let wakes = state.withLock { state in
-            guard state.phase != .ended else { return false }
+        let descriptor = state.withLock { state -> Int32? in
+            guard state.phase != .ended else { return nil }
             state.commands.append(command)
-            return state.wakesLoop()
+            return state.wakingDescriptor()
         }
-        if wakes { wake() }
+        wake(descriptor)
     }
 
     func close(_ phase: Phase) {
-        let wakes = state.withLock { state in
-            if state.phase == .open || state.phase == .draining { state.phase = phase }
-            return state.wakesLoop()
+        let descriptor = state.withLock { state in
+            switch state.phase {
+            case .unused: state.phase = .ended
+            case .open, .draining: state.phase = phase
+            case .closing, .ended: break
+            }
+            return state.wakingDescriptor()
         }
-        if wakes { wake() }
+        wake(descriptor)
     }
 
     /// Moves all commands, on the loop's thread, into an empty array that retains its capacity.
@@ -139,10 +162,11 @@ final class CurlCommandQueue: Sendable {
         }
     }
 
-    /// Rejects all further commands, and returns the calls that weren't started.
-    func end() -> [CurlPendingCall] {
+    /// Returns the calls that weren't started. Rejects all further commands, unless there was no loop, so that the next
+    /// call starts one.
+    func end(_ phase: Phase = .ended) -> [CurlPendingCall] {
         state.withLock { state in
-            state.phase = .ended
+            state.phase = state.phase == .open ? phase : .ended
             defer { state.commands = [] }
             return state.commands.compactMap { command in
                 if case .start(let pending) = command { pending } else { nil }
@@ -150,8 +174,8 @@ final class CurlCommandQueue: Sendable {
         }
     }
 
-    private func wake() {
-        eventfd_write(descriptor, 1)
+    private func wake(_ descriptor: Int32?) {
+        if let descriptor { eventfd_write(descriptor, 1) }
     }
 }
 #endif

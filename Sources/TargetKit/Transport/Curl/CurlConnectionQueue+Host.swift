@@ -22,6 +22,10 @@ extension CurlConnectionQueue {
         let key: Key
         var version: Version
         var running = 0
+        /// Whether the host responded over HTTP.
+        var hasResponded = false
+        /// Whether the name of the host was found, or it responded over a persistent connection.
+        var isFound = false
         /// The number of responses so far.
         var responseCount = 0
         /// The number of running transfers that may still open a connection.

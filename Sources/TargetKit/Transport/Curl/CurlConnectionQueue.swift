@@ -17,6 +17,9 @@ final class CurlConnectionQueue {
         static let streams = 1000
         /// The number of streams that libcurl assumes before it receives the server's settings.
         static let streamsAtFirst = 100
+        /// The number of transfers to hosts whose names weren't found yet. libcurl looks up each of them on a thread of
+        /// its own, with two descriptors.
+        static let lookups = 64
 
         var connections: Int
         var connectionsPerHost: Int
@@ -52,6 +55,8 @@ final class CurlConnectionQueue {
     private var lastHost: Host?
     /// The number of connections that the running transfers can use.
     private var connections = 0
+    /// The number of running transfers to hosts whose names weren't found yet.
+    private var lookups = 0
     /// The number of waiting calls.
     private(set) var count = 0
 
@@ -92,15 +97,19 @@ final class CurlConnectionQueue {
         // Waiting calls take precedence.
         guard count == 0 else { return nil }
         let host = host(key)
-        guard hasConnection(for: host), hasCapacity(host) else { return nil }
+        guard hasConnection(for: host), mayLookUp(host), hasCapacity(host) else { return nil }
         start(at: host)
         return host
     }
 
     /// Removes the next call that can start, and counts it as running; returns `nil` if there is none.
     func next() -> (pending: CurlPendingCall, host: Host)? {
-        while let host = firstHost {
+        var next = firstHost
+        while let host = next {
             guard hasConnection(for: host) else { return nil }
+            next = host.nextHost
+            // It keeps its turn.
+            guard mayLookUp(host) else { continue }
             dequeue(of: host)
             guard hasCapacity(host), let pending = take(host.first) else { continue }
             self.start(at: host)
@@ -110,10 +119,18 @@ final class CurlConnectionQueue {
         return nil
     }
 
+    /// Records that the name of the host was found.
+    func noteFound(_ host: Host) {
+        guard !host.isFound else { return }
+        host.isFound = true
+        lookups -= host.running
+    }
+
     /// Stops counting a transfer to the host as running.
     func release(_ host: Host) {
         connections -= taken(by: host)
         host.running -= 1
+        if !host.isFound { lookups -= 1 }
         connections += taken(by: host)
         forget(host)
         enqueue(to: host)
@@ -187,8 +204,12 @@ extension CurlConnectionQueue {
     private func start(at host: Host) {
         connections -= taken(by: host)
         host.running += 1
+        if !host.isFound { lookups += 1 }
         connections += taken(by: host)
     }
+
+    /// Whether a transfer to the host can start, even if it has to look up the host's name.
+    private func mayLookUp(_ host: Host) -> Bool { host.isFound || lookups < Limits.lookups }
 
     private func hasCapacity(_ host: Host) -> Bool {
         switch host.version {

@@ -67,7 +67,10 @@ extension CurlLoop {
         while let easy = ccurl_multi_next_done(multi, &result) {
             guard let user = ccurl_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            if let pending = transfer.refused(result), pending.refusals < Self.refusalLimit {
+            if transfer.current == nil {
+                abandonedCount -= 1
+                remove(transfer, with: .failure(CurlFailure.cancelled))
+            } else if let pending = transfer.refused(result), pending.refusals < Self.refusalLimit {
                 refused.append(withdraw(pending, of: transfer))
             } else {
                 end(transfer, after: result)
@@ -123,10 +126,19 @@ extension CurlLoop {
 
     /// Removes an unfinished transfer from libcurl.
     func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
+        if transfer.lookupDue != nil { return abandon(transfer, with: outcome) }
         // Otherwise, the server would continue to work on an unused response. The connection is closed unless another
         // stream shares it.
         if CurlLibrary.delaysStreamResets { transfer.forbidReuse() }
         remove(transfer, with: outcome)
+    }
+
+    /// Ends the call of a transfer that looks up a name. It counts as one of its host's until the lookup ends, so that
+    /// the number of lookups is limited.
+    private func abandon(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
+        abandonedCount += 1
+        transfer.abandon(with: outcome)
+        transfer.completion.take()?.deliver()
     }
 
     /// Removes the transfer from libcurl; its call is notified at the end of the round.
@@ -140,9 +152,7 @@ extension CurlLoop {
 
     func endAll(with failure: CurlFailure) {
         for pending in queue.removeAll() { pending.fail(with: failure) }
-        for case let transfer? in transfers where transfer.current != nil {
-            interrupt(transfer, with: .failure(failure))
-        }
+        for case let transfer? in transfers where transfer.current != nil { remove(transfer, with: .failure(failure)) }
         connections?.endAll(with: failure)
     }
 

@@ -49,6 +49,8 @@ final class CurlLoop {
     @exclusivity(unchecked) var spare: [CurlTransfer] = []
     var freeSlots: [Int] = []
     @exclusivity(unchecked) var runningCount = 0
+    /// The number of running transfers whose calls ended while a name is looked up.
+    var abandonedCount = 0
     @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
     /// The transfers of cancelled calls, which libcurl still has.
@@ -59,7 +61,7 @@ final class CurlLoop {
     @exclusivity(unchecked) var connections: CurlConnections?
 
     init?(commandQueue: CurlCommandQueue, configuration: CurlTransport.Configuration) {
-        guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: commandQueue.descriptor),
+        guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: commandQueue.open()),
             let multi = curl_multi_init()
         else { return nil }
         self.commandQueue = commandQueue
@@ -128,7 +130,11 @@ final class CurlLoop {
             if phase == .closing { endAll(with: .shutDown) }
             finishCompleted()
             startQueuedCalls()
-            if phase != .open, runningCount == 0, connections?.isEmpty ?? true, commandQueue.endWhenEmpty() { return }
+            if phase != .open, runningCount == abandonedCount, connections?.isEmpty ?? true,
+                commandQueue.endWhenEmpty()
+            {
+                return
+            }
             // Socket events come first, so that no request starts on a closed connection.
             wait(in: phase)
             runTimers()
@@ -160,12 +166,13 @@ final class CurlLoop {
     }
 
     private func runTimers() {
+        // Before libcurl ends a lookup.
+        if clock.alarm <= clock.now { endTimedOut() }
         if let due = timer, due <= clock.now {
             timer = nil
             act(on: CURL_SOCKET_TIMEOUT, flags: 0)
         }
         connections?.runTimers()
-        if clock.alarm <= clock.now { endTimedOut() }
     }
 
     private func wait(in phase: CurlCommandQueue.Phase) {

@@ -15,8 +15,9 @@ import FoundationNetworking
 /// https are supported. Redirects aren't followed, cookies aren't stored, `.netrc` isn't read, and a user name or
 /// password in the URL isn't sent.
 ///
-/// Files and host names are handled on other threads, so that a slow disk or name server delays only its own call.
-/// libcurl before 7.87 waits for the lookup of a cancelled call, delaying all calls.
+/// Files and host names are handled on other threads, so that a slow disk or name server delays only its own call. An
+/// instance looks up at most 64 names of new hosts at a time; the lookup of a call that ended counts until its own end.
+/// Calls to further new hosts wait, and those to other hosts continue.
 ///
 /// If a persistent connection closes before a response arrives, the request is sent again only if its method is
 /// idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`. Any other POST ends with `.networkConnectionLost`,
@@ -51,7 +52,9 @@ import FoundationNetworking
 /// - A request with more than 48 KiB of URL and header fields is sent over HTTP/1.1.
 /// - A connection doesn't resume the TLS session of a closed connection (libcurl 7.88 to 8.3).
 ///
-/// A released instance finishes its exchanges, then ends its thread and closes its connections.
+/// The first exchange starts the thread, so that an instance without one, for example of a stubbed provider, uses no
+/// thread and no file descriptor. A released instance finishes its exchanges, then ends its thread and closes its
+/// connections.
 public final class CurlTransport: Transport {
     /// The default transport on Linux.
     public static let shared = CurlTransport()
@@ -62,14 +65,19 @@ public final class CurlTransport: Transport {
     package static let codeKey = "TargetKitCurlCode"
 
     private let commandQueue = CurlCommandQueue()
+    private let configuration: Configuration
 
-    /// Creates a transport with its own thread and connections.
+    /// Creates a transport with its own thread and connections. The first call starts the thread.
     package init(configuration: Configuration) {
-        let commandQueue = commandQueue
-        let thread = Thread {
+        self.configuration = configuration
+    }
+
+    private func startLoop() {
+        let thread = Thread { [commandQueue, configuration] in
             // libcurl is only used on this thread; only the command queue is shared.
-            if let loop = CurlLoop(commandQueue: commandQueue, configuration: configuration) { loop.run() }
-            commandQueue.end().forEach { $0.fail(with: CurlFailure.unavailable) }
+            let loop = CurlLoop(commandQueue: commandQueue, configuration: configuration)
+            loop?.run()
+            commandQueue.end(loop == nil ? .unused : .ended).forEach { $0.fail(with: CurlFailure.unavailable) }
         }
         thread.name = "TargetKit.curl"
         thread.start()
@@ -103,7 +111,7 @@ public final class CurlTransport: Transport {
             // A checked continuation needs an allocation and a lock for each call. The command queue guarantees that an
             // accepted call is resumed once, by the loop or by `end()`.
             return try await withUnsafeThrowingContinuation { continuation in
-                commandQueue.start(CurlPendingCall(call: call, continuation: continuation))
+                if commandQueue.start(CurlPendingCall(call: call, continuation: continuation)) { startLoop() }
             }
         } catch let failure as CurlFailure {
             // Created here, because the loop's thread serves all calls.

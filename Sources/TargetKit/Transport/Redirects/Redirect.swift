@@ -52,7 +52,9 @@ extension Redirect: RedactedDescription {
 ///   ``HeaderRedaction/standard``, such as `Authorization` and `Cookie`; those of plugins (``Plugin/secretHeaders``);
 ///   and fields with secret names such as `Private-Token` and `apikey`, as in a log (``Redaction``).
 /// - A redirect from https to http isn't followed unless it is allowed.
-/// - A `Location` that isn't an http or https URL, and exceeding the limit, end the call with an error.
+/// - A `Location` without a fragment has the fragment of the URL that it replaces (RFC 9110 §10.2.2).
+/// - A `Location` that isn't an http or https URL, for a WebSocket also ws or wss, and exceeding the limit, end the call
+///   with an error.
 public enum RedirectPolicy: Sendable {
     /// Follows up to the given number of redirects. Default: 10, without redirects from https to http.
     case follow(limit: Int = 10, allowsDowngrade: Bool = false)
@@ -78,6 +80,23 @@ public enum RedirectPolicy: Sendable {
 }
 
 extension URL {
+    /// Creates the URL to which a `Location` field redirects, with the fragment of the URL that it replaces unless it
+    /// has its own (RFC 9110 §10.2.2).
+    ///
+    /// - Parameter isHandshake: Whether the request opens a WebSocket, so that `ws` and `wss` stand for `http` and
+    ///   `https` (RFC 6455 §3).
+    init?(redirectTo location: String, from source: URL, isHandshake: Bool) {
+        guard let url = URL(location: location, relativeTo: source) else { return nil }
+        var text = url.absoluteString
+        if isHandshake, let scheme = url.scheme?.lowercased(), scheme == "ws" || scheme == "wss" {
+            text = (scheme == "ws" ? "http" : "https") + text.dropFirst(scheme.count)
+        }
+        if url.fragment == nil, let mark = source.absoluteString.firstIndex(of: "#") {
+            text += source.absoluteString[mark...]
+        }
+        self = text == url.absoluteString ? url : URL(escaped: text) ?? url
+    }
+
     /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` if the field is invalid.
     ///
     /// Characters that RFC 3986 doesn't allow in a path, query or fragment are escaped as UTF-8, as in browsers;

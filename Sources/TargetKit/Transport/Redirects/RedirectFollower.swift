@@ -19,7 +19,7 @@ package struct RedirectFollower: Sendable {
 
     /// Returns the next step; `nil` if the response isn't a redirect or isn't followed.
     func step(after head: ResponseHead, to request: TransportRequest) throws -> Step? {
-        guard let redirect = try redirect(head, of: request.urlRequest) else { return nil }
+        guard let redirect = try redirect(head, of: request) else { return nil }
         return try step(redirect, request: request)
     }
 
@@ -36,18 +36,18 @@ package struct RedirectFollower: Sendable {
     }
 
     /// Returns the redirect of a response, or `nil`.
-    private func redirect(_ head: ResponseHead, of request: URLRequest) throws -> Redirect? {
-        guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
-            let location = head.headers[.location]
+    private func redirect(_ head: ResponseHead, of request: TransportRequest) throws -> Redirect? {
+        guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.urlRequest.url,
+            let location = head.headers.values(for: .location).first
         else { return nil }
-        // The field is ambiguous, and proxies may use the other one.
+        let isHandshake = if case .connection = request.destination { true } else { false }
+        // Several fields are ambiguous, and proxies may use another one.
         if Set(head.headers.values(for: .location)).count > 1 {
-            let step = Redirect(statusCode: head.statusCode, from: from, to: from)
-            throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect has two Location fields")
+            throw refusal("it has several different Location fields", of: from)
         }
-        guard let to = URL(location: location, relativeTo: from), to.isCallable else {
-            let step = Redirect(statusCode: head.statusCode, from: from, to: from)
-            throw failure(.redirectToNonExistentLocation, redirect: step, words: "the redirect isn't to an http URL")
+        if location[...].trimmingSpaces.isEmpty { throw refusal("its Location is empty", of: from) }
+        guard let to = URL(redirectTo: location, from: from, isHandshake: isHandshake), to.isCallable else {
+            throw refusal("its Location isn't an http or https URL", of: from)
         }
         return Redirect(statusCode: head.statusCode, from: from, to: to)
     }
@@ -122,6 +122,17 @@ package struct RedirectFollower: Sendable {
         guard redirect.isDowngrade else { return }
         let words = "the redirect leads from https to http"
         throw failure(.appTransportSecurityRequiresSecureConnection, redirect: redirect, words: words)
+    }
+
+    /// The failure of a redirect without a URL that can be called.
+    private func refusal(_ reason: String, of url: URL) -> URLError {
+        let words = "the redirect can't be followed: \(reason)"
+        return URLError(
+            .redirectToNonExistentLocation,
+            userInfo: [
+                NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: words, FailureMark.words: words,
+            ]
+        )
     }
 
     private func failure(_ code: URLError.Code, redirect: Redirect, words: String) -> URLError {

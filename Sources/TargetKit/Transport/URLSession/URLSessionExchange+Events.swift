@@ -36,15 +36,15 @@ extension URLSessionExchange {
         }
         if let (continuation, outcome) = pendingCompletion { return continuation.resume(with: outcome) }
         switch written {
-        case .success(let report): if let report { call.progress?(report) }
+        case .success(let reports): for report in reports { call.progress?(report) }
         case .failure(let error): settle(.failure(error.error(for: call.url)))
         }
     }
 
-    /// Writes the bytes and returns the progress to report. If the exchange ended, the partial file is removed on
+    /// Writes the bytes and returns the progress to report, of the download only after that of the upload. If the exchange ended, the partial file is removed on
     /// return.
-    private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
-        guard var bodyWriter = takeBodyWriter() else { return .success(nil) }
+    private func write(_ data: Data) -> Result<[TransferProgress], URLSessionFailure> {
+        guard var bodyWriter = takeBodyWriter() else { return .success([]) }
         do {
             if try !bodyWriter.append(data) { updateSuspension() }
         } catch {
@@ -52,15 +52,21 @@ extension URLSessionExchange {
             return .failure(error)
         }
         let isReporting = call.progress != nil
-        let (isWanted, report) = state.withLock { [bodyWriter] state -> (Bool, TransferProgress?) in
-            guard !state.isSettled else { return (false, nil) }
+        let (isWanted, reports) = state.withLock { [bodyWriter] state -> (Bool, [TransferProgress]) in
+            guard !state.isSettled else { return (false, []) }
             state.bodyWriter = bodyWriter
             state.isWriting = false
             state.download.completed += Int64(data.count)
-            return (true, isReporting ? state.download.reportIfDue() : nil)
+            guard isReporting else { return (true, []) }
+            var upload: TransferProgress?
+            if state.body.isPresent, !state.upload.isComplete {
+                guard state.upload.completed == state.body.length else { return (true, []) }
+                upload = state.upload.finalReport(total: state.body.length)
+            }
+            return (true, [upload, state.download.reportIfDue()].compactMap(\.self))
         }
         if !isWanted { bodyWriter.discard() }
-        return .success(report)
+        return .success(reports)
     }
 
     /// Moves the body writer out of the state. A second reference would cause a copy of its bytes for each chunk.

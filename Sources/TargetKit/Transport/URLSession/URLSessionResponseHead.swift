@@ -50,10 +50,10 @@ extension HTTPURLResponse {
     }
 }
 
-/// Separates the `Set-Cookie` fields of a response, which Foundation joins with commas.
+/// Separates the `Set-Cookie` fields of a response, which Foundation joins with a comma and a space.
 ///
-/// A comma within a field is part of a date (`Expires=Wed, 09 Jun …`) or a value; a comma between fields is followed by
-/// a name and `=` (RFC 6265 §4.1.1).
+/// A comma within a field is part of a date (`Expires=Wed, 09 Jun …`) or a value. A comma between fields is followed by
+/// a space, a name and `=`. The value of a cookie can't contain this, because it has no spaces (RFC 6265 §4.1.1).
 struct JoinedSetCookie {
     let fields: [String]
 
@@ -61,11 +61,11 @@ struct JoinedSetCookie {
         var fields: [Substring] = []
         var start = joined.startIndex
         for comma in joined.indices where joined[comma] == "," {
-            let rest = joined[joined.index(after: comma)...].drop { $0 == " " || $0 == "\t" }
-            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
-            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+            let rest = joined[joined.index(after: comma)...]
+            let name = rest.dropFirst().prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
+            guard rest.first == " ", !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
             fields.append(joined[start..<comma])
-            start = rest.startIndex
+            start = name.startIndex
         }
         fields.append(joined[start...])
         self.fields = fields.map { String($0.trimmingSpaces) }

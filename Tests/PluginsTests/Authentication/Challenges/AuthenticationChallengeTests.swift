@@ -34,6 +34,12 @@ struct AuthenticationChallengeTests {
             ("realm=x, Basic", ["realm", "Basic"]), ("=x, (y), Basic realm=z", ["Basic|realm=z"]),
             (#""quoted, Basic", Digest"#, ["Digest"]), ("Basic realm=,", ["Basic|realm="]),
             ("Basic\trealm=é, Bearer", ["Basic|realm=", "Bearer"]),
+            // Values that servers forget to quote.
+            (
+                "Digest realm=a, nonce=dGVh==, opaque=x=y=, cnonce==, algorithm=MD5",
+                ["Digest|realm=a|nonce=dGVh==|opaque=x=y=|cnonce==|algorithm=MD5"]
+            ),
+            ("Digest realm=Tea(Shop)@[x];v{1}, nonce=n", ["Digest|realm=Tea(Shop)@[x];v{1}|nonce=n"]),
         ] as [(String, [String])]
     )
     func lists(_ field: String, _ expected: [String]) {

@@ -54,6 +54,40 @@ struct CurlCancelTests {
         #expect(try await TestCall().send(to: server, with: transport).text == "fine")
     }
 
+    @Test("Thousands of lookups of names that don't resolve take few threads and descriptors")
+    func lookups() async throws {
+        await #expect(processExitsWith: .success) {
+            let transport = CurlTransport.another()
+            let isOver = Locked(false)
+            let watch = Task {
+                var most = (threads: 0, descriptors: 0)
+                while !isOver.withLock({ $0 }) {
+                    let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+                    let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+                    most = (max(most.threads, threads), max(most.descriptors, descriptors))
+                    await Task.yield()
+                }
+                return most
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<2_000 {
+                    guard let url = URL(string: "http://name\(number).invalid/") else { exit(2) }
+                    var request = TransportRequest(urlRequest: URLRequest(url: url))
+                    request.timeout = .seconds(20)
+                    let sent = request
+                    group.addTask { _ = try? await transport.send(sent) }
+                }
+                await group.waitForAll()
+            }
+            isOver.withLock { $0 = true }
+            let most = try await watch.value
+            guard most.threads < 120, most.descriptors < 250 else {
+                print("threads and descriptors: \(most)")
+                exit(3)
+            }
+        }
+    }
+
     @Test("A cancel that races with the completion ends each call once")
     func race() async throws {
         let server = try TestServer(response: .text("x"))

@@ -50,7 +50,10 @@ struct CurlConnectionQueueTests {
     /// The calls that can start, and their hosts.
     private func taken(from queue: CurlConnectionQueue) -> [(number: Int?, host: CurlConnectionQueue.Host)] {
         var taken: [(number: Int?, host: CurlConnectionQueue.Host)] = []
-        while let (start, host) = queue.next() { taken.append((number(start), host)) }
+        while let (start, host) = queue.next() {
+            queue.noteFound(host)
+            taken.append((number(start), host))
+        }
         return taken
     }
 
@@ -149,6 +152,37 @@ struct CurlConnectionQueueTests {
             #expect(queue.next() != nil)
             queue.note(mayConnect: true, to: host)
             #expect(queue.next() == nil)
+        }
+    }
+
+    @Test("Of calls to hosts whose names aren't found yet, few start at a time, and those to other hosts go on")
+    func lookups() async throws {
+        let limit = CurlConnectionQueue.Limits.lookups
+        try await withStarts(limit + 20) { starts in
+            let queue = queue()
+            queue.add(starts[limit + 10], for: plain)
+            let known = taken(from: queue)
+            for (number, start) in starts[..<(limit + 10)].enumerated() {
+                queue.add(start, for: CurlConnectionQueue.Host.Key(origin: "http://\(number)", canShare: false))
+            }
+            var running: [CurlConnectionQueue.Host] = []
+            while let (_, host) = queue.next() { running.append(host) }
+            #expect(running.count == limit)
+            queue.add(starts[limit + 11], for: plain)
+            #expect(number(queue.next()?.pending) == limit + 11)
+            #expect(queue.next() == nil)
+            queue.release(running[0])
+            #expect(number(queue.next()?.pending) == limit)
+            #expect(queue.next() == nil)
+            queue.noteFound(running[1])
+            queue.noteFound(running[1])
+            #expect(number(queue.next()?.pending) == limit + 1)
+            #expect(queue.next() == nil)
+            queue.release(running[1])
+            #expect(queue.next() == nil)
+            queue.release(known[0].host)
+            #expect(queue.next() == nil)
+            #expect(queue.removeAll().count == 8)
         }
     }
 

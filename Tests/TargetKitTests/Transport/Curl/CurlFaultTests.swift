@@ -236,6 +236,32 @@ struct CurlFaultTests {
         }
     }
 
+    @Test(
+        "The error for http on a port that may use TLS says so",
+        arguments: [[.close], [.reset], [.bytes(Data([0x15, 3, 1, 0, 2, 2, 70])), .close]] as [TestServer.Response]
+    )
+    func plainToSecure(reply: TestServer.Response) async throws {
+        var options = TestServer.Options()
+        options.onHead = { _ in .response(reply) }
+        let server = try TestServer(options: options, response: reply)
+        let provider = Provider<TestTarget>(transport: CurlTransport.another())
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(server.baseURL)) }
+        #expect(error.map { "\($0)" }?.contains("if port \(server.port) uses TLS, call it with https") == true)
+    }
+
+    @Test("A host that spoke HTTP before isn't suspected of TLS")
+    func plainBefore() async throws {
+        let count = Tally()
+        let server = try TestServer { _ in
+            count.add()
+            return count.value == 1 ? .text("fine") : .close
+        }
+        let provider = Provider<TestTarget>(transport: CurlTransport.another())
+        _ = try await provider.request(TestTarget(server.baseURL))
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(server.baseURL)) }
+        #expect(error.map { "\($0)" }?.contains("TLS") == false)
+    }
+
     @Test("The error for https on an http port describes it")
     func secureToPlain() async throws {
         var options = TestServer.Options()

@@ -58,6 +58,66 @@ struct RedirectLocationTests {
     }
 
     @Test(
+        "A Location without a fragment has the one of the URL that it replaces (RFC 9110 §10.2.2)",
+        arguments: [
+            ("/a#alice", ["/b"], "/b#alice"), ("/a#alice", ["/b#bob"], "/b#bob"), ("/a#alice", ["/b#"], "/b#"),
+            ("/a#alice", ["/b", "/c?d=e"], "/c?d=e#alice"), ("/a#alice", ["/b#bob", "/c"], "/c#bob"),
+            ("/a", ["/b"], "/b"), ("/a#%C3%BC/?%23", ["/b%20c"], "/b%20c#%C3%BC/?%23"),
+            ("/a#alice", ["https://b.example"], "https://b.example#alice"), ("/a#alice", ["?q"], "/a?q#alice"),
+            ("/a#", ["/b"], "/b#"),
+        ]
+    )
+    func fragments(start: String, locations: [String], end: String) async throws {
+        let rest = Locked(locations[...])
+        let transport = StubTransport { _ in
+            guard let location = rest.withLock({ $0.popFirst() }) else { return .response(status: 200, data: Data()) }
+            return .response(status: 302, headers: ["Location": location], data: Data())
+        }
+        let url = try #require(URL(string: "https://a.example" + start))
+        let provider = Provider<TestTarget>(requestClosure: { _ in URLRequest(url: url) }, transport: transport)
+        let response = try await provider.request(TestTarget(.start))
+        let expected = end.hasPrefix("/") ? "https://a.example" + end : end
+        #expect(response.request?.url?.absoluteString == expected)
+        #expect(response.redirects.last?.to.absoluteString == expected)
+    }
+
+    @Test(
+        "The error of a redirect that can't be followed states what is wrong with its Location",
+        arguments: [
+            ([""], "its Location is empty"), (["  "], "its Location is empty"),
+            (["/b", "/c"], "it has several different Location fields"),
+            (["ftp://b.example/"], "its Location isn't an http or https URL"),
+            (["ws://b.example/"], "its Location isn't an http or https URL"),
+            (["https:///b"], "its Location isn't an http or https URL"),
+        ] as [([String], String)]
+    )
+    func sentences(locations: [String], words: String) async throws {
+        let headers = HTTPHeaders(locations.map { HTTPHeaders.Field(name: "Location", value: $0) })
+        let transport = StubTransport(.response(status: 302, headers: headers, data: Data()))
+        let error = await #expect(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: transport).request(TestTarget(.example))
+        }
+        #expect(error?.kind == .badRedirect)
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains(": the redirect can't be followed: \(words) (URLError"), "\(text)")
+    }
+
+    @Test("Two Location fields with the same value are followed")
+    func twice() async throws {
+        let transport = StubTransport { request in
+            request.urlRequest.url == .start
+                ? .response(
+                    status: 302,
+                    headers: HTTPHeaders(["/b", "/b"].map { HTTPHeaders.Field(name: "Location", value: $0) }),
+                    data: Data()
+                ) : .response(status: 200, data: Data())
+        }
+        let target = TestTarget(.start).with { $0.path = "" }
+        let response = try await Provider<TestTarget>(transport: transport).request(target)
+        #expect(response.request?.url?.path == "/b")
+    }
+
+    @Test(
         "A URL without a port has the port of its scheme",
         arguments: [
             ("http://a.example:80/end", "http://a.example/start", false),

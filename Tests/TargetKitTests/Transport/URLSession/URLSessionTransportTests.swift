@@ -43,6 +43,17 @@ struct URLSessionTransportTests {
         #expect(!error.localizedDescription.isEmpty)
     }
 
+    @Test("Set-Cookie fields that Foundation joined are separate, whatever commas their values have")
+    func setCookie() async throws {
+        let fields = [
+            "cfg=w=3,h=4", "a=b,c; Path=/", "d=e; Expires=Wed, 09 Jun 2027 10:18:14 GMT", #"f="1,g=2"; Secure"#, "h=i",
+        ]
+        let headers = HTTPHeaders(fields.map { HTTPHeaders.Field(name: "Set-Cookie", value: $0) })
+        let server = try TestServer(response: .status(200, headers: headers))
+        let response = try await transport.send(call(server.baseURL))
+        #expect(response.head.headers.values(for: .setCookie) == fields)
+    }
+
     @Test("A body for a GET is refused before anything is sent")
     func bodyOfGet() async throws {
         let server = try TestServer(response: .status(200))

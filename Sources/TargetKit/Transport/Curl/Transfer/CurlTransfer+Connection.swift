@@ -76,6 +76,21 @@ extension CurlTransfer {
         if !canForbidRepeating, !CurlLibrary.reportsSending { set(CURLOPT_FRESH_CONNECT, value: isForbidden ? 1 : 0) }
     }
 
+    /// Records that libcurl begins to look up the host's name. During the lookup, the loop applies the timeout of the
+    /// connection, just before libcurl would.
+    func beginLookup() {
+        guard host != nil else { return }
+        let due = lastActivity + settings.configuration.connectTimeout.curlNanoseconds
+        lookupDue = due
+        clock.setAlarm(due)
+    }
+
+    func endLookup() {
+        guard lookupDue != nil else { return }
+        lookupDue = nil
+        if let host { queue.noteFound(host) }
+    }
+
     /// Records that the connection was opened or failed.
     func noteConnected() {
         guard mayConnect, let host else { return }

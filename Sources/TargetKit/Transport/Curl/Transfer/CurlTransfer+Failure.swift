@@ -44,7 +44,8 @@ extension CurlTransfer {
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
             let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
             let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
-            return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
+            return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel ?? missingTLS(result)
+        case CURLE_UNSUPPORTED_PROTOCOL: return missingTLS(result)
         case CURLE_WRITE_ERROR:
             return .bytesAfterCoding
         // The loop ends exchanges that exceed another limit.
@@ -60,6 +61,22 @@ extension CurlTransfer {
     /// Whether OpenSSL received data that isn't TLS.
     private static func isPlain(_ message: String) -> Bool {
         ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
+    }
+
+    /// The failure if a host that never responded over HTTP may expect TLS. A server that does closes the connection, or
+    /// sends an alert (RFC 8446 §6.2), which isn't HTTP.
+    private func missingTLS(_ result: CURLcode) -> CurlFailure? {
+        guard let call = current?.call, !call.address.isSecure, proxy.address.isEmpty, host?.hasResponded != true else {
+            return nil
+        }
+        let advice = "; if port \(call.url.port ?? 80) uses TLS, call it with https"
+        switch result {
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR where String(cString: errorBuffer).hasPrefix("Recv failure"):
+            return .quotable(.networkConnectionLost, message: "the connection was closed without a response" + advice)
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            return .quotable(.badServerResponse, message: "the response isn't HTTP" + advice)
+        default: return nil
+        }
     }
 
     /// The failure if the proxy didn't open the required tunnel (RFC 9110 §9.3.6).

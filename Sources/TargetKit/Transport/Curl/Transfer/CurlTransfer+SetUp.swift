@@ -18,7 +18,7 @@ extension CurlTransfer {
         set(CURLOPT_TCP_KEEPALIVE, value: 1)
         setResponseCallbacks(user)
         setRequestCallbacks(user)
-        setSocketCallbacks(Unmanaged.passUnretained(sockets).toOpaque())
+        setSocketCallbacks(user)
         setSendingCallback(user)
         setLogCallback(user)
     }
@@ -49,7 +49,7 @@ extension CurlTransfer {
             return CurlLibrary.withBrokenPipesUnblocked { transfer.sendBody(into: buffer) }
         }
         ccurl_setopt_pointer(easy, CURLOPT_XFERINFODATA, user)
-        ccurl_setopt_progress(easy) { user, toReceive, received, toSend, sent in
+        ccurl_setopt_progress(easy) { user, toReceive, received, _, sent in
             guard let user else { return 1 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let now = transfer.clock.now
@@ -57,7 +57,7 @@ extension CurlTransfer {
             CurlLibrary.withBrokenPipesUnblocked {
                 progress.move(
                     up: Int64(sent),
-                    of: Int64(toSend),
+                    of: transfer.bodyLength,
                     unacknowledged: { transfer.unacknowledgedByteCount },
                     down: Int64(received),
                     of: Int64(toReceive),
@@ -77,14 +77,25 @@ extension CurlTransfer {
     }
 
     private func setSocketCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, user)
+        ccurl_setopt_resolver_start(easy) { _, _, user in
+            if let user { Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue().beginLookup() }
+            return 0
+        }
         ccurl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, user)
         ccurl_setopt_open_socket(easy) { user, _, address in
             guard let user, let address = address?.pointee else { return CURL_SOCKET_BAD }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            transfer.endLookup()
+            // The call ended during the lookup.
+            guard transfer.current != nil else { return CURL_SOCKET_BAD }
             let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
             let descriptor = socket(address.family, kind, address.protocol)
-            if descriptor >= 0 { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didOpen(descriptor) }
+            if descriptor >= 0 { transfer.sockets.didOpen(descriptor) }
             return descriptor
         }
+        // A connection can outlive its transfer.
+        let user = Unmanaged.passUnretained(sockets).toOpaque()
         ccurl_setopt_pointer(easy, CURLOPT_CLOSESOCKETDATA, user)
         ccurl_setopt_close_socket(easy) { user, descriptor in
             if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didClose(descriptor) }

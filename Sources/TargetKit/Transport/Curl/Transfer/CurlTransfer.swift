@@ -25,6 +25,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) private(set) var host: CurlConnectionQueue.Host?
     /// The socket of the connection, known after libcurl waits for it.
     @exclusivity(unchecked) var descriptor: Int32 = -1
+    /// The time by which the name of the host has to be found; `nil` unless libcurl is looking it up.
+    @exclusivity(unchecked) var lookupDue: UInt64?
     /// Whether the queue counts the transfer as one that may open a connection.
     @exclusivity(unchecked) var mayConnect = false
     /// The number of times libcurl started to send the request; always 0 if libcurl doesn't report it.
@@ -92,8 +94,10 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// The time when the transfer times out, from its deadline or the idle timeout.
-    var due: UInt64 {
+    /// The time when the transfer times out, from its deadline, the idle timeout, or the timeout of a lookup.
+    var due: UInt64 { min(lookupDue ?? .max, exchangeDue) }
+
+    private var exchangeDue: UInt64 {
         if let deadline = current?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
         // Before the request is sent, it waits for a connection, which has its own timeout.
@@ -103,7 +107,8 @@ final class CurlTransfer {
 
     /// The failure to report when the transfer times out.
     var timeoutFailure: CurlFailure {
-        current?.deadline == nil ? .idle(settings.configuration.idleTimeout) : .timedOut
+        if let lookupDue, lookupDue < exchangeDue { return .unconnected(settings.configuration.connectTimeout) }
+        return current?.deadline == nil ? .idle(settings.configuration.idleTimeout) : .timedOut
     }
 
     /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It isn't idle
@@ -155,11 +160,23 @@ final class CurlTransfer {
         return true
     }
 
+    /// Ends the call during a lookup, which libcurl can't end, and stores its completion. The handle stays with libcurl,
+    /// without a timeout, after which libcurl would leave the lookup's thread behind.
+    func abandon(with outcome: Result<TransportResponse, any Error>) {
+        if let taken = takeCompletion(with: outcome) { completion = taken }
+        set(CURLOPT_CONNECTTIMEOUT_MS, value: Int(Int32.max))
+        progress = nil
+        bodyWriter = .memory(Data(), limit: 0)
+        upload = nil
+        mustBeDiscarded = true
+    }
+
     /// Ends the call, and stores its completion.
     func end(with outcome: Result<TransportResponse, any Error>) {
         completion = takeCompletion(with: outcome)
         noteConnected()
         host = nil
+        lookupDue = nil
         noteResumed()
         if sendCount > 1 || (!CurlLibrary.reportsSending && hasOpenedConnection) { mustBeDiscarded = true }
         isPaused = false
@@ -209,7 +226,7 @@ final class CurlTransfer {
     }
 
     /// The length of the request's body; `nil` while it is unknown.
-    private var bodyLength: Int64? {
+    var bodyLength: Int64? {
         if case .data(let data)? = current?.call.body { return Int64(data.count) }
         return upload?.length ?? upload?.countedLength
     }
@@ -221,6 +238,10 @@ extension CurlTransfer {
     /// Receives a line of the head; returns `false` to end the exchange.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = clock.now
+        if let host, !host.hasResponded {
+            host.hasResponded = true
+            queue.noteFound(host)
+        }
         let isTrailer = head.isComplete
         do throws(CurlFailure) {
             try head.receive(line)

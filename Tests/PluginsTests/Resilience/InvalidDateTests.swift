@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import PluginsTestSupport
+import TargetKit
+import TargetKitPlugins
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@Suite("Clocks without a date", .throttled, .timeLimit(.minutes(2)))
+struct InvalidDateTests {
+    private static let dates = [Double.nan, .infinity, -.infinity, 1e300, -1e300].map(Date.init(timeIntervalSince1970:))
+
+    /// Responses with each field that a plugin compares with its clock.
+    private static let responses: [SampleResponse] = [
+        .status(503, ["Retry-After": "Sunday, 06-Nov-94 08:49:37 GMT"]),
+        .status(429, ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sunday, 06-Nov-94 08:49:37 GMT"]),
+        .status(429, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1800000000"]),
+        .status(
+            200,
+            [
+                "Date": "Sunday, 06-Nov-94 08:49:37 GMT",
+                "Set-Cookie": "a=b; Max-Age=9223372036854775807; Expires=Sunday, 06-Nov-94 08:49:37 GMT",
+            ]
+        ),
+    ]
+
+    @Test("A plugin whose clock shows no date ends its calls as with any other", arguments: dates)
+    func invalidDate(date: Date) async {
+        let plugins: [any Plugin] = [
+            RetryPlugin(policy: RetryPolicy(attempts: 2, baseDelay: .zero, retryAfterLimit: .zero), now: { date }),
+            RateLimitPlugin(maximumWait: .zero, now: { date }), ServerClockPlugin(date: { date }),
+            CookiePlugin(CookieStore(now: { date })),
+        ]
+        for plugin in plugins {
+            let script = ScriptedTransport { _, index in Self.responses[index % Self.responses.count] }
+            let provider = Provider<PluginTarget>(transport: script.transport, plugins: [plugin])
+            for _ in 0..<6 {
+                let call = Task { await provider.result(PluginTarget()) }
+                // A plugin may wait long for the retry that the server requests.
+                if script.requests.count >= 8 { call.cancel() }
+                _ = await call.value
+            }
+            #expect(script.requests.count > 0)
+        }
+        let credential = OAuthCredential(accessToken: "a", expiresAt: date, issuedAt: date)
+        #expect(credential.expiresAt?.timeIntervalSince1970.bitPattern == date.timeIntervalSince1970.bitPattern)
+    }
+}
