@@ -47,7 +47,7 @@ extension UploadSession {
         let words = [
             upload.uploadProtocol.rawValue, original.httpMethod ?? "", original.url?.absoluteString ?? "",
             upload.metadataField ?? "",
-        ]
+        ] + (upload.url.map { [$0.absoluteString] } ?? [])
         // Hashing data can take long.
         return await DispatchQueue(label: "TargetKit.upload").run {
             ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))

@@ -7,7 +7,8 @@ import TargetKitPlugins
 import FoundationNetworking
 #endif
 
-/// Reports the steps of every call as values: prepared, sent, head, body, failed, retry with its reason, finished.
+/// Reports the steps of every call as values: prepared, sent, head, body, failed, retry with its reason, stored bytes
+/// dropped with the reason, finished.
 ///
 /// ```swift
 /// let failures = EventFile(folder.appending(path: "failures.jsonl"), sizeLimit: 256 << 10)

@@ -166,7 +166,10 @@ extension HTTPHeaders {
 
     /// Whether a private cache may store the response to a GET with these fields (RFC 9111 §3).
     func isStorable(statusCode: Int) -> Bool {
-        guard statusCode >= 200, ![206, 304, 401, 407].contains(statusCode) else { return false }
+        guard statusCode >= 200, ![206, 304, 401, 407].contains(statusCode),
+            // A part isn't the resource, whatever its status.
+            ResponseHead(statusCode: statusCode, headers: self).reasonForPart() == nil
+        else { return false }
         let control = CacheControl(self)
         // A cache that understands the status ignores `no-store` beside `must-understand` (RFC 9111 §5.2.2.3).
         if control.contains("must-understand") {

@@ -22,6 +22,8 @@ public struct CallEvent: Sendable {
         case failed
         /// Another attempt starts. ``CallEvent/reason`` describes why.
         case retry
+        /// Stored bytes of an interrupted download aren't continued. ``CallEvent/reason`` describes why.
+        case dropped
         /// The call has ended.
         case finished
     }
@@ -30,6 +32,7 @@ public struct CallEvent: Sendable {
     enum Reason: Sendable {
         case status(Int)
         case failure(TargetKitError.Kind)
+        case text(String)
     }
 
     /// The step.
@@ -51,7 +54,7 @@ public struct CallEvent: Sendable {
     var error: TargetKitError?
     /// The addition to the error of the last attempt; `nil` if the errors are unrelated.
     var addition: String?
-    /// The result of the last attempt, for a retry.
+    /// The result of the last attempt, for a retry, or the reason why bytes were dropped.
     var result: Reason?
     private let source: CallEvents
     private let targetName: TargetName
@@ -101,11 +104,12 @@ extension CallEvent {
     public var message: String? { error?.description }
 
     /// The reason for the retry, for ``Step/retry``, which is the kind of failure or the status code of the last
-    /// attempt; otherwise `nil`.
+    /// attempt; the reason why stored bytes aren't continued, for ``Step/dropped``; otherwise `nil`.
     public var reason: String? {
         switch result {
         case .status(let status): "status \(status)"
         case .failure(let kind): "\(kind)"
+        case .text(let text): text
         case nil: nil
         }
     }

@@ -21,12 +21,15 @@ package final class CallEvents: Sendable {
         let number: Int
         let start: Duration
         let target: TargetName
+        /// The reported reason why stored bytes aren't continued.
+        let dropReason: String?
         private let ending = Locked<End?>(nil)
 
-        init(_ number: Int, start: Duration, target: TargetName) {
+        init(_ number: Int, start: Duration, target: TargetName, dropReason: String?) {
             self.number = number
             self.start = start
             self.target = target
+            self.dropReason = dropReason
         }
 
         var end: End? {
@@ -60,8 +63,14 @@ package final class CallEvents: Sendable {
     /// Reports that a request was sent.
     package func sent(_ request: URLRequest, context: RequestContext, report: (CallEvent) -> Void) {
         let last = context.attempt == 0 ? nil : context[attempt]
-        let attempt = Attempt(context.attempt, start: elapsedTime.current, target: last?.target ?? TargetName())
+        let attempt = Attempt(
+            context.attempt,
+            start: elapsedTime.current,
+            target: last?.target ?? TargetName(),
+            dropReason: context.transfer?.dropReason
+        )
         context[self.attempt] = attempt
+        reportDrop(attempt.dropReason, context, attempt, report)
         var sent = event(.sent, context: context, attempt: attempt)
         sent.request = request
         report(sent)
@@ -76,6 +85,9 @@ package final class CallEvents: Sendable {
         let now = elapsedTime.current
         let last = context[attempt]
         let (response, error) = result.parts
+        if let reason = context.transfer?.dropReason, reason != last?.dropReason {
+            reportDrop(reason, context, last, report)
+        }
         var event = event(.head, context: context, attempt: last, duration: last.map { now - $0.start })
         if let response {
             event.isStream = response.isStream
@@ -125,6 +137,19 @@ package final class CallEvents: Sendable {
         event.error = error
         event.addition = error.flatMap { $0.addition(to: last?.end?.failure) }
         report(event, error.map { $0.identity == last?.end?.failure } ?? false)
+    }
+
+    /// Reports why stored bytes aren't continued, if there is a reason.
+    private func reportDrop(
+        _ reason: String?,
+        _ context: RequestContext,
+        _ attempt: Attempt?,
+        _ report: (CallEvent) -> Void
+    ) {
+        guard let reason else { return }
+        var drop = event(.dropped, context: context, attempt: attempt)
+        drop.result = .text(reason)
+        report(drop)
     }
 
     private func event(

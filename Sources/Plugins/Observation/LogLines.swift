@@ -16,7 +16,7 @@ struct LogLines {
     /// Whether there can be lines about an event. Most events have none, and are large values.
     static func describe(_ event: CallEvent) -> Bool {
         switch event.step {
-        case .sent, .body, .failed: true
+        case .sent, .body, .failed, .dropped: true
         case .head: event.isStream
         case .finished: event.error != nil
         case .prepared, .retry: false
@@ -29,6 +29,7 @@ struct LogLines {
         case .head: if event.isStream { writeResponse() }
         case .body: if event.isStream { writeStatus("\(event.byteCount ?? 0) bytes streamed") } else { writeResponse() }
         case .failed, .finished: writeFailure()
+        case .dropped: if level.contains(.failure) { write("✗ \(event.target): \(event.reason ?? "")") }
         case .prepared, .retry: break
         }
     }

@@ -23,6 +23,9 @@ import FoundationNetworking
 ///   aren't signed.
 /// - Other plugins and loggers don't receive the signature, and cached responses need none.
 ///
+/// A signature identifies a request, not a user. If it is the only credential of a request, the plugin should name the
+/// user with `owner`, so that an interrupted download of that user continues, and nobody else's.
+///
 /// Several plugins of this type sign in the order of the provider's array. A later one receives the fields of the
 /// earlier ones.
 public struct RequestSigningPlugin: Plugin {
@@ -30,7 +33,10 @@ public struct RequestSigningPlugin: Plugin {
 
     /// The fields that the signature may set.
     public let secretHeaders: Set<HTTPHeaderName>
+    private let owner: @Sendable (RequestContext) -> String?
     private let signature: Signature
+    /// The owner that the plugin named for the call.
+    private let namedOwner = PluginStorage<CredentialOwner>()
 
     /// `PluginPlace.signing`.
     public var place: PluginPlace { .signing }
@@ -43,13 +49,18 @@ public struct RequestSigningPlugin: Plugin {
     /// - Parameters:
     ///   - fields: The fields that the closure may set. Any other field is an error. They aren't sent to another
     ///     origin.
+    ///   - owner: Returns what identifies the user whose key signs the request, for example the ID of the user's key.
+    ///     The plugin sets `RequestContext.credentialOwner` to it, unless another plugin does. It must not be a secret,
+    ///     or the ID of a key that users share. Default: `nil`, which means that the user isn't known.
     ///   - signature: Returns the fields to set, which replace fields with the same names. If it throws an error, the
     ///     call ends with stage `.request`.
     public init(
         fields: Set<HTTPHeaderName>,
+        owner: @escaping @Sendable (RequestContext) -> String? = { _ in nil },
         signature: @escaping @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
     ) {
         secretHeaders = fields
+        self.owner = owner
         self.signature = signature
     }
 
@@ -80,6 +91,11 @@ public struct RequestSigningPlugin: Plugin {
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
             try request.urlRequest.setField(field.name, to: field.value)
         }
+        // The owner of another credential takes precedence.
+        guard context.credentialOwner == nil || context.credentialOwner == context[namedOwner] else { return }
+        let named = owner(context).map { CredentialOwner(identifier: "signature " + $0, fields: secretHeaders) }
+        context.credentialOwner = named
+        context[namedOwner] = named
     }
 }
 

@@ -137,11 +137,15 @@ extension Call {
     /// Sends a request and follows its redirects.
     private func exchangeResult(of first: TransportRequest, to target: ResolvedTarget) async throws -> ExchangeResult {
         let timeout = first.timeout.map { RedirectTimeout($0, isPluginTimeCounted: !plugins.exchanges) }
-        let request = timeout?.startingWhenSent(first) ?? first
+        var request = timeout?.startingWhenSent(first) ?? first
         let redirect: RedirectFollower.Step
         // The response is released before the next exchange.
         do {
-            let response = try await performExchange(request, to: target)
+            var response = try await performExchange(request, to: target)
+            if let next = try withoutExpectation(request, after: response.head, of: target, within: timeout) {
+                request = next
+                response = try await performExchange(request, to: target)
+            }
             guard let next = try step(after: response, to: request, of: target) else {
                 return arrived(response, to: request)
             }
@@ -167,13 +171,34 @@ extension Call {
             if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
             // The response is released before the next exchange.
             do {
-                let response = try await redirectedResponse(to: request, of: target, after: redirects)
+                var response = try await redirectedResponse(to: request, of: target, after: redirects)
+                if let next = try withoutExpectation(request, after: response.head, of: target, within: timeout) {
+                    request = next
+                    response = try await redirectedResponse(to: request, of: target, after: redirects)
+                }
                 guard let next = try self.step(after: response, to: request, of: target) else {
                     return arrived(response, to: request, after: redirects)
                 }
                 step = next
             }
         }
+    }
+
+    /// The request without its expectation of 100 (Continue), to send again after a server that doesn't support it
+    /// rejected it without processing the request (RFC 9110 §10.1.1); otherwise `nil`.
+    private func withoutExpectation(
+        _ request: TransportRequest,
+        after head: ResponseHead,
+        of target: ResolvedTarget,
+        within timeout: RedirectTimeout?
+    ) throws -> TransportRequest? {
+        guard head.statusCode == 417, target.stub == .never,
+            request.urlRequest.value(forHTTPHeaderField: "Expect")?.lowercased() == "100-continue"
+        else { return nil }
+        var next = request
+        next.urlRequest.setValue(nil, forHTTPHeaderField: "Expect")
+        next.timeout = try timeout?.remainingTime
+        return next
     }
 
     /// The step after a response; `nil` if it isn't a redirect or isn't followed.

@@ -41,7 +41,8 @@ extension Call {
                 // If there are several requests, each identifies itself.
                 transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
                 ownerID: plugins.prepares ? context.credentialOwner?.identifier : nil,
-                givenHeaders: endpoint.headers
+                givenHeaders: endpoint.headers,
+                maxExpansion: context.options.maxExpansion
             )
         )
     }

@@ -50,11 +50,15 @@ public struct TransferState: Sendable, Hashable {
     public var isRepeatable: Bool?
     /// The number of bytes that another attempt doesn't transfer again; `nil` if it starts over.
     public var continuedByteCount: Int64?
+    /// The reason why bytes that an earlier attempt or call stored aren't continued, in one line without secrets; `nil`
+    /// if they are, or there are none.
+    public var dropReason: String?
 
     /// Creates a state.
-    public init(isRepeatable: Bool? = nil, continuedByteCount: Int64? = nil) {
+    public init(isRepeatable: Bool? = nil, continuedByteCount: Int64? = nil, dropReason: String? = nil) {
         self.isRepeatable = isRepeatable
         self.continuedByteCount = continuedByteCount
+        self.dropReason = dropReason
     }
 }
 

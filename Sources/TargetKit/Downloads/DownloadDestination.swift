@@ -39,6 +39,8 @@ public struct DownloadDestination: Sendable {
     private(set) var existingFile = ExistingFile.replace
     /// Whether an interrupted download continues.
     package var isResumable = false
+    /// Identifies the file of a resumable download; `nil` if the URL of the request does.
+    package var identifier: String?
     /// Returns the driver of a download with several requests; `nil` for a download with one request.
     package var driver: (@Sendable (DownloadDestination) -> any TransferDriver)?
     /// The expected SHA-256, as given by the caller.
@@ -91,6 +93,9 @@ public struct DownloadDestination: Sendable {
 }
 
 extension DownloadDestination {
+    /// Identifies the file of a download from a URL.
+    package func identity(at url: URL) -> String { identifier.map { "file \($0)" } ?? url.absoluteString }
+
     /// The properties that are equal for downloads to one destination.
     struct SharingKey: Hashable {
         let file: URL

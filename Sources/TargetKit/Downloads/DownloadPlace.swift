@@ -91,7 +91,7 @@ package struct DownloadPlace: Sendable {
     /// The name of the incomplete file that a later call continues.
     package func part(for url: URL) -> URL {
         let neighbor = partNeighbor
-        let identity = replacedFile?.lastPathComponent ?? url.absoluteString
+        let identity = replacedFile?.lastPathComponent ?? destination.identity(at: url)
         let name =
             PartialFile.hiddenPrefix(beside: neighbor) + MessageDigest.sha256.hexadecimal(of: identity).prefix(16)
         return neighbor.deletingLastPathComponent().appendingPathComponent(name + ".download")

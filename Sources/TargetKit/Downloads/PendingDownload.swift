@@ -47,8 +47,9 @@ package final class PendingDownload: Sendable {
             result.response.body = .data(excerpt)
             return result
         }
-        if response.head.statusCode == 206 { try checkRange(response.head, of: result.request) }
-        if let size = FileStatus(of: part)?.size,
+        let size = FileStatus(of: part)?.size
+        try checkRange(response.head, of: result.request, byteCount: size)
+        if let size,
             let failure = call.reportedFailure(in: result, byteCount: size, body: { excerpt })
         {
             throw failure
@@ -66,13 +67,26 @@ package final class PendingDownload: Sendable {
         return result
     }
 
-    /// Checks that the target requested a part of the file, and that the body is that part.
-    private func checkRange(_ head: ResponseHead, of request: URLRequest) throws {
-        guard let range = request.value(forHTTPHeaderField: "Range") else {
+    /// Checks that the body is the whole file, or the part that the target requested.
+    private func checkRange(_ head: ResponseHead, of request: URLRequest, byteCount: Int64?) throws {
+        guard head.statusCode == 206 else {
+            if let reason = head.reasonForPart(byteCount: byteCount) { throw URLError.unusable(reason) }
+            return
+        }
+        guard let requested = request.value(forHTTPHeaderField: "Range") else {
             throw URLError.unusable("it is only a part of the file (HTTP 206), but the whole file was requested")
         }
-        if head.headers.isMultipartRanges, !range.contains(",") {
-            throw URLError.unusable("the range is in a multipart body")
+        if head.headers.isMultipartRanges {
+            if !requested.contains(",") { throw URLError.unusable("the range is in a multipart body") }
+            return
+        }
+        guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else { return }
+        let first = requested.lowercased().split(separator: "=").last?.prefix { $0 != "-" }
+        if !requested.contains(","), let first = first.flatMap({ Int64($0) }), bytes.lowerBound < first {
+            throw URLError.unusable("the server sent a different range than requested")
+        }
+        if head.headers.isUncoded, let byteCount, byteCount - 1 != bytes.upperBound - bytes.lowerBound {
+            throw URLError.unusable("it has \(byteCount) bytes, which isn't the length of the range in Content-Range")
         }
     }
 

@@ -127,8 +127,9 @@ extension TargetKitError.Kind {
             case .timedOut: .timedOut
             case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed: .cannotConnect
             case .networkConnectionLost, .badServerResponse, .cannotParseResponse, .cannotDecodeContentData,
-                .cannotDecodeRawData, .zeroByteResource:
+                .zeroByteResource:
                 .connectionLost
+            case .cannotDecodeRawData: .decoding
             case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
                 .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
                 .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:

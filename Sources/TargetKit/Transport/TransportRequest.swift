@@ -56,6 +56,8 @@ public struct TransportRequest: Sendable {
         var onSend: (@Sendable (URLRequest) -> Void)?
         var isCrossOrigin = false
         var mustJoin = false
+        var maxExpansion = ExpansionLimit.standardFactor
+        var isCollected = false
     }
 
     private var fields: Boxed<Fields>
@@ -79,6 +81,18 @@ public struct TransportRequest: Sendable {
     public var timeout: Duration? {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue }
+    }
+    /// The number of times by which content codings may expand a body in memory over 64 MiB; default: 200. See
+    /// ``CallOptions/maxExpansion``.
+    public var maxExpansion: Int {
+        get { fields.value.maxExpansion }
+        set { fields.value.maxExpansion = newValue }
+    }
+    /// Whether the reader of a streamed response collects it in memory, so that ``maxExpansion`` applies; default:
+    /// `false`. Set it in a plugin that replaces a ``Destination/memory(limit:)`` by a stream.
+    public var isCollected: Bool {
+        get { fields.value.isCollected }
+        set { fields.value.isCollected = newValue }
     }
     /// Called with the progress in each direction, on any thread, at most about 20 times per second and at the end.
     public var progress: (@Sendable (TransferProgress) -> Void)? {

@@ -63,6 +63,9 @@ struct ConditionedTransport: Transport {
         var sent = sent
         switch sent.destination {
         case .stream: break
+        case .memory where transport.streamsResponses:
+            sent.isCollected = true
+            sent.destination = .stream(buffer: 256 << 10)
         default: sent.destination = transport.streamsResponses ? .stream(buffer: 256 << 10) : .memory()
         }
         var response = try await transport.send(sent)

@@ -161,7 +161,7 @@ extension BackgroundFiles {
     func store(_ head: ResponseHead, of task: BackgroundTask.Name, isContinued: Bool = false) throws {
         var head = head
         if isContinued, head.statusCode == 206 {
-            head = head.ofWhole(size: FileStatus(of: file("body", of: task))?.size)
+            head = head.ofWhole(size: FileStatus(of: file("body", of: task))?.size) ?? head
         }
         if let former = storedHead(of: task.transfer), former.task != task.attempt { remove(former, of: task.transfer) }
         let stored = Head(
@@ -235,8 +235,11 @@ extension BackgroundFiles {
 }
 
 extension ResponseHead {
-    /// The head of a complete response, made from a 206 response whose body completes the file.
-    fileprivate func ofWhole(size: Int64?) -> ResponseHead {
+    /// The head of a complete response, made from a 206 response whose body completes the file; `nil` if the file has
+    /// another length than the response states.
+    fileprivate func ofWhole(size: Int64?) -> ResponseHead? {
+        let length = headers[.contentRange].flatMap { ContentRange($0)?.completeLength }
+        guard length == nil || length == size else { return nil }
         // The last two are digests of the part (RFC 9530 §2, RFC 1864).
         let ofPart = ["Content-Length", "Content-Range", "Content-Digest", "Content-MD5"].map(
             HTTPHeaderName.init(rawValue:)

@@ -66,7 +66,13 @@ public struct BandwidthLimitPlugin: Plugin {
         if let source = try request.body.source() {
             sent.body = .stream(LimitedSource(source: source, limit: limit, check: check))
         }
-        if case .stream = request.destination {} else { sent.destination = .stream(buffer: 64 << 10) }
+        switch request.destination {
+        case .stream: break
+        case .memory:
+            sent.isCollected = true
+            sent.destination = .stream(buffer: 64 << 10)
+        case .file, .connection: sent.destination = .stream(buffer: 64 << 10)
+        }
         var response: TransportResponse
         do {
             response = try await next(sent)

@@ -25,6 +25,20 @@ extension DownloadDestination {
         isResumable ? self : segments(1)
     }
 
+    /// A copy of the destination for a file that is identified by a text instead of by the URL of its request, so that
+    /// its ``resumable`` download continues at another URL of the file, such as a new pre-signed URL.
+    ///
+    /// The download starts over unless the response comes from the same scheme, host and path, with the same validator,
+    /// to a request with the same credentials. The query isn't compared, so the text must also identify the user if the
+    /// file is the user's own.
+    ///
+    /// - Parameter identifier: Identifies the file. Only its digest is stored.
+    public func identified(by identifier: String) -> DownloadDestination {
+        var destination = self
+        destination.identifier = identifier
+        return destination
+    }
+
     /// A copy of the destination whose downloads are ``resumable`` and request several ranges of the file at the same
     /// time.
     ///

@@ -21,7 +21,10 @@ struct DownloadRequester: Sendable {
     /// The cookies of the last request, after redirects; `nil` if there were none.
     private var redirectedCookies: String?
     private let redaction: HeaderRedaction
+    /// The owner of the credential in the prepared request.
     private let owner: CredentialOwner?
+    /// The owner of the credential in the request that was sent. A signing plugin may name it.
+    private(set) var sentOwner: CredentialOwner?
 
     /// - Parameter request: The prepared request.
     init(_ request: URLRequest, context: RequestContext) {
@@ -29,16 +32,15 @@ struct DownloadRequester: Sendable {
         if fields["accept-encoding"] == nil { fields["accept-encoding"] = ResumableDownload.acceptedEncoding }
         redaction = HeaderRedaction(secretNames: context.secretHeaders)
         owner = context.credentialOwner
+        sentOwner = owner
     }
 
-    /// Notes the request that was sent.
-    mutating func note(sent request: URLRequest) {
+    /// Notes the request that was sent, and the owner of its credential.
+    mutating func note(sent request: URLRequest, owner sentOwner: CredentialOwner?) {
         let sent = request.lowercasedFields
+        self.sentOwner = sentOwner
         fields["cookie"] = sent["cookie"]
-        // A credential that was refreshed during the call belongs to the same owner.
-        signedNames = Set(
-            sent.keys.filter { sent[$0] != fields[$0] && owner?.fields.contains(HTTPHeaderName(rawValue: $0)) != true }
-        )
+        signedNames = Set(sent.keys.filter { sent[$0] != fields[$0] })
     }
 
     /// Notes the last request after redirects. Only its cookies can't be derived from the first request.
@@ -46,10 +48,14 @@ struct DownloadRequester: Sendable {
         redirectedCookies = request.value(forHTTPHeaderField: "Cookie")
     }
 
-    /// Whether a signing plugin changed a secret field, or a field with one of the names.
-    func isSigned(_ names: [String]) -> Bool {
-        signedNames.contains { redaction.isSecret(HTTPHeaderName(rawValue: $0)) || names.contains($0) }
+    /// Whether the user is only known from a signature: a signing plugin changed a secret field, or a field with one of
+    /// the names, without naming the owner, and the request has no other credential.
+    func isKnownBySignature(_ names: [String]) -> Bool {
+        sentOwner == nil && signedNames.contains { isSecret($0) || names.contains($0) }
+            && !fields.contains { !signedNames.contains($0.key) && !$0.value.isEmpty && isSecret($0.key) }
     }
+
+    private func isSecret(_ name: String) -> Bool { redaction.isSecret(HTTPHeaderName(rawValue: name)) }
 
     /// The text of the secret fields, and of the fields with the names.
     ///
@@ -59,11 +65,13 @@ struct DownloadRequester: Sendable {
             let field = HTTPHeaderName(rawValue: name)
             if let owner, owner.fields.contains(field) { return [name, "", owner.identifier] }
             let isCompared =
-                names.contains(name) || isPrivate && !Self.isChanging(name) || redaction.isSecret(field)
+                names.contains(name) || isPrivate && !Self.isChanging(name) || isSecret(name)
             return isCompared ? [name, value] : []
         }
     }
 
+    /// The text of the owner of the credential that was sent.
+    var sentOwnerText: [String] { sentOwner.map { [$0.identifier] } ?? [] }
     /// The text of the cookies after redirects.
     var redirectedText: [String] { redirectedCookies.map { [$0] } ?? [] }
 
@@ -84,9 +92,11 @@ struct PartOwner: Codable, Sendable, Hashable {
     private let digest: String
     /// The digest of the cookies that were sent after redirects.
     private let redirectedDigest: String
-    /// Whether a signing plugin changed one of these fields. If so, only the call itself can continue the part, because
-    /// a signature doesn't identify its user.
-    private let isSigned: Bool
+    /// The digest of the owner of the credential that was sent.
+    private let sentOwnerDigest: String
+    /// Whether the user is only known from a signature. If so, only the call itself can continue the part, because a
+    /// signature identifies a request, not a user.
+    private let isKnownBySignature: Bool
 
     /// The owner of a response's file; `nil` if another request can't be compared (RFC 9110 §12.5.5).
     init?(of response: HTTPHeaders, to requester: DownloadRequester) {
@@ -100,7 +110,8 @@ struct PartOwner: Codable, Sendable, Hashable {
         salt = MessageDigest.hexadecimal((0..<32).map { _ in UInt8.random(in: .min ... .max) })
         digest = Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
         redirectedDigest = Self.digest(salt, texts: requester.redirectedText)
-        isSigned = requester.isSigned(names)
+        sentOwnerDigest = Self.digest(salt, texts: requester.sentOwnerText)
+        isKnownBySignature = requester.isKnownBySignature(names)
     }
 
     /// Identifies the part within a call.
@@ -111,13 +122,14 @@ struct PartOwner: Codable, Sendable, Hashable {
     /// - Parameter isSameCall: Whether the call wrote the part.
     func admits(_ requester: DownloadRequester, isSameCall: Bool) -> Bool {
         digest == Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
-            && (isSameCall || !isSigned && !requester.isSigned(names))
+            && (isSameCall || !isKnownBySignature)
     }
 
     /// Whether the response to a request may continue the part.
     func admitsResponse(to requester: DownloadRequester, isSameCall: Bool) -> Bool {
-        admits(requester, isSameCall: isSameCall)
+        admits(requester, isSameCall: isSameCall) && (isSameCall || !requester.isKnownBySignature(names))
             && redirectedDigest == Self.digest(salt, texts: requester.redirectedText)
+            && sentOwnerDigest == Self.digest(salt, texts: requester.sentOwnerText)
     }
 
     private static func digest(_ salt: String, texts: [String]) -> String {

@@ -26,8 +26,8 @@ struct PartRecord: Codable, Sendable, Hashable {
         var syncedEnd: Int64
     }
 
-    /// The SHA-256 digest of the request's URL, because the URL can contain secrets.
-    var url: String
+    /// The SHA-256 digest of the file's identity, which is usually the request's URL, because it can contain secrets.
+    var identity: String
     /// The SHA-256 digest of the URL that the response came from, without the query and fragment, because a signature
     /// in them may change.
     var source: String
@@ -51,14 +51,14 @@ struct PartRecord: Codable, Sendable, Hashable {
 
     /// Creates a record for a complete response; `nil` if the response has no strong validator, has a content coding,
     /// or can't be attributed to an owner.
-    init?(_ head: ResponseHead, of request: URL, by requester: DownloadRequester, from source: URL) {
+    init?(_ head: ResponseHead, of identity: String, by requester: DownloadRequester, from source: URL) {
         let headers = head.headers
         guard head.statusCode == 200, headers.isUncoded, let validator = Validator(headers),
             let owner = PartOwner(of: headers, to: requester)
         else { return nil }
         self.validator = validator
         self.owner = owner
-        url = MessageDigest.sha256.hexadecimal(of: request.absoluteString)
+        self.identity = MessageDigest.sha256.hexadecimal(of: identity)
         self.source = Self.digest(ofSource: source)
         length = headers.contentLength
         disposition = headers.values(for: .contentDisposition).first
@@ -143,31 +143,22 @@ extension PartRecord.Validator {
         return tag.utf8.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
     }
 
-    /// Whether the response to a range has the same version.
-    func matches(_ headers: HTTPHeaders) -> Bool {
+    /// Whether a response has the same version.
+    ///
+    /// - Parameter isOfRange: Whether the response is the requested range. It may omit the date for which `If-Range`
+    ///   asked, but not the entity tag (RFC 9110 §15.3.7).
+    func matches(_ headers: HTTPHeaders, isOfRange: Bool = false) -> Bool {
         switch self {
-        case .entityTag(let tag): headers.values(for: .eTag) == [tag]
+        case .entityTag(let tag): return headers.values(for: .eTag) == [tag]
         case .lastModified(let date):
-            headers.values(for: .eTag).isEmpty && headers.values(for: .lastModified) == [date]
+            let dates = headers.values(for: .lastModified)
+            return headers.values(for: .eTag).isEmpty && (dates == [date] || isOfRange && dates.isEmpty)
         }
-    }
-}
-
-extension HTTPHeaders {
-    /// The size of the content in bytes; `nil` if it is missing or isn't a single number.
-    var contentLength: Int64? {
-        guard !contains(.transferEncoding) else { return nil }
-        let values = Set(values(for: .contentLength))
-        guard values.count == 1, let value = values.first, value.utf8.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return Int64(value)
     }
 }
 
 extension HTTPHeaderName {
     static let acceptRanges = Self(rawValue: "Accept-Ranges")
-    static let contentRange = Self(rawValue: "Content-Range")
     static let date = Self(rawValue: "Date")
     static let ifRange = Self(rawValue: "If-Range")
     static let lastModified = Self(rawValue: "Last-Modified")

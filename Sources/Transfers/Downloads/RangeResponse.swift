@@ -28,9 +28,26 @@ enum RangeResponse: Sendable, Hashable {
             self = Self.partial(head.headers, record: record, first, last: last, source: source)
         case 416 where record != nil:
             self = .unusable(reason: "the file on the server became shorter or changed")
-        case 200...299: self = .whole
+        case 200...299: self = Self.reasonForPart(head, record: record, first).map(Self.unusable) ?? .whole
         default: self = .other
         }
+    }
+
+    /// The reason why a response with the status of a whole file isn't the whole file; `nil` if nothing contradicts it.
+    private static func reasonForPart(_ head: ResponseHead, record: PartRecord?, _ first: Int64) -> String? {
+        if let reason = head.reasonForPart() { return reason }
+        guard let record else { return nil }
+        let headers = head.headers
+        if headers.values(for: .contentRange).contains(where: { ContentRange($0)?.isWhole != true })
+            || headers.isMultipartRanges
+        {
+            return "it describes a range, although its status is \(head.statusCode)"
+        }
+        // Equal versions have equal lengths.
+        guard headers.isUncoded, record.validator.matches(headers), let count = headers.contentLength,
+            count != record.length ?? max(count, first)
+        else { return nil }
+        return "the length of the file changed, although its version didn't"
     }
 
     private static func partial(
@@ -47,7 +64,7 @@ enum RangeResponse: Sendable, Hashable {
             return .unusable(reason: "the response doesn't have a single valid Content-Range")
         }
         guard headers.isUncoded else { return .unusable(reason: "the range has a content coding") }
-        guard record.validator.matches(headers), record.source == PartRecord.digest(ofSource: source) else {
+        guard record.validator.matches(headers, isOfRange: true), record.source == PartRecord.digest(ofSource: source) else {
             return .unusable(reason: "the range may be of another version of the file")
         }
         guard bytes.lowerBound == first, bytes.upperBound <= last ?? .max else {

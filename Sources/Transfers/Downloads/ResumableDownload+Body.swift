@@ -7,6 +7,17 @@ import FoundationNetworking
 #endif
 
 extension ResumableDownload {
+    /// The reason why stored bytes aren't continued.
+    static func dropReason(_ record: PartRecord?, identity: String, isAdmitted: Bool) -> String {
+        let reason =
+            if record == nil { "their record is missing or damaged" } else if record?.identity != identity {
+                "they are of another URL"
+            } else if isAdmitted { "they weren't flushed before the system stopped" } else {
+                "they were requested with other credentials, or with a signature that doesn't name its user"
+            }
+        return "the stored bytes aren't continued: " + reason
+    }
+
     /// Stores a body in a segment, and concurrently requests the other incomplete segments.
     ///
     /// - Parameters:

@@ -46,6 +46,7 @@ final class ResumableDownload: Sendable {
     private let isOwnPart: Bool
     /// Whether the call dropped bytes that it had stored with other credentials.
     let hasDroppedOwnPart: Bool
+    private let dropped: Locked<String?>
     /// The segments of the file; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
@@ -60,6 +61,9 @@ final class ResumableDownload: Sendable {
 
     /// Identifies the part that the response was stored in; `nil` if it can't be continued.
     var partIdentifier: String? { received.withLock(\.self)?.record?.owner.identifier }
+
+    /// The reason why stored bytes aren't continued; `nil` if they are, or there are none.
+    var dropReason: String? { dropped.withLock(\.self) }
 
     /// Opens the part of the request's file; returns `nil` if the request can't be continued, or another call uses the
     /// part.
@@ -79,9 +83,14 @@ final class ResumableDownload: Sendable {
         let record = part.record()
         let isOwnPart = record != nil && record?.owner.identifier == context[PartKey.self]
         self.isOwnPart = isOwnPart
+        let identity = MessageDigest.sha256.hexadecimal(of: download.destination.identity(at: url))
         let isAdmitted = record?.owner.admits(requester, isSameCall: isOwnPart) == true
         hasDroppedOwnPart = isOwnPart && !isAdmitted
-        stored = isAdmitted ? record.flatMap { Self.stored($0, in: part, of: url) } : nil
+        stored = isAdmitted && record?.identity == identity ? record.flatMap { Self.stored($0, in: part) } : nil
+        let hasBytes = part.size > 0
+        dropped = Locked(
+            stored == nil && hasBytes ? Self.dropReason(record, identity: identity, isAdmitted: isAdmitted) : nil
+        )
     }
 
     /// Creates another request of the same attempt, for a segment.
@@ -94,6 +103,7 @@ final class ResumableDownload: Sendable {
         requester = first.requester
         isOwnPart = true
         hasDroppedOwnPart = false
+        dropped = Locked(nil)
         self.segments = segments
         stored = segments.record.map { record in
             var stored = Stored(record, segments: segments.segments)
@@ -102,9 +112,8 @@ final class ResumableDownload: Sendable {
         }
     }
 
-    private static func stored(_ record: PartRecord, in part: DownloadPart, of url: URL) -> Stored? {
+    private static func stored(_ record: PartRecord, in part: DownloadPart) -> Stored? {
         var record = record
-        guard record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else { return nil }
         // After another boot, bytes that weren't flushed can be lost or zero.
         let isSameBoot = record.boot != nil && record.boot == Boot.current
         record.boot = Boot.current
@@ -136,9 +145,9 @@ final class ResumableDownload: Sendable {
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
     }
 
-    func note(sent request: URLRequest) {
+    func note(sent request: URLRequest, in context: RequestContext) {
         var requester = requester
-        requester.note(sent: request)
+        requester.note(sent: request, owner: context.credentialOwner)
         sent.withLock { $0 = requester }
     }
 
@@ -181,16 +190,14 @@ final class ResumableDownload: Sendable {
         let requester = requester(of: result)
         switch response(head, from: source, to: requester) {
         case .whole where isAccepted && isFirst:
-            let record = PartRecord(head, of: url, by: requester, from: source)
+            if stored != nil { dropped.withLock { $0 = "the stored bytes aren't continued: the server sent the whole file" } }
+            let length = head.headers.uncodedLength
+            var record = PartRecord(head, of: destination.identity(at: url), by: requester, from: source)
+            record?.length = length ?? knownLength(of: head.headers)
             let segments = newSegments(head, record: record, progress: progress)
             received.withLock { $0 = segments }
-            try await receive(
-                body,
-                announcedByteCount: head.headers.uncodedLength,
-                into: segments,
-                index: 0,
-                others: others
-            )
+            try await receive(body, announcedByteCount: length, into: segments, index: 0, others: others)
+            if length == nil { try checkLength(segments.storedByteCount, of: head.headers) }
             return try await complete(result, headers: head.headers, segments, contentStart: 0)
         case .whole, .other:
             if head.statusCode < 300, !isFirst { throw DownloadFailure.mustRestart(reason: "the segment wasn't sent") }
@@ -204,6 +211,23 @@ final class ResumableDownload: Sendable {
             guard stored != nil else { throw URLError.unusable(reason) }
             throw DownloadFailure.mustRestart(reason: reason)
         }
+    }
+
+    /// The length of a whole file whose response has no `Content-Length`, from its `Content-Range` or the stored part
+    /// of the same version; `nil` if it is unknown.
+    private func knownLength(of headers: HTTPHeaders) -> Int64? {
+        guard headers.isUncoded else { return nil }
+        if let length = headers[.contentRange].flatMap({ ContentRange($0)?.completeLength }) { return length }
+        return stored.flatMap { $0.record.validator.matches(headers) ? $0.record.length : nil }
+    }
+
+    /// Checks the length of a whole file whose response has no `Content-Length`.
+    private func checkLength(_ byteCount: Int64, of headers: HTTPHeaders) throws {
+        guard let known = knownLength(of: headers), known != byteCount else { return }
+        part.remove()
+        let reason = "it has \(byteCount) bytes, but its version has \(known)"
+        guard stored != nil else { throw URLError.unusable(reason) }
+        throw DownloadFailure.mustRestart(reason: reason)
     }
 
     private func response(

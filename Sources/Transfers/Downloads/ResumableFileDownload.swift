@@ -10,7 +10,7 @@ import FoundationNetworking
 struct ResumableFileDownload: TransferDriver {
     let destination: DownloadDestination
     /// The number of ranges that are requested at the same time.
-    let maxSegments: Int
+    var maxSegments: Int
 
     /// The maximum number of bytes that a transport buffers before writing. They are lost when the process is killed.
     private static let buffer = 64 << 10
@@ -25,8 +25,11 @@ struct ResumableFileDownload: TransferDriver {
             // A later pause ends the exchange.
             resumptions.note(pauses: try await exchanges.waitWhilePaused())
             let prepared = try await exchanges.prepare(request)
+            var download = self
+            // The server may respond to every range in the same way.
+            if resumptions.hasRestarted { download.maxSegments = 1 }
             do {
-                let rest = ResumableDownload(prepared, of: self, in: exchanges.context)
+                let rest = ResumableDownload(prepared, of: download, in: exchanges.context)
                 if streams, let rest {
                     return try await send(prepared, for: rest, over: exchanges, resumptions: resumptions)
                 }
@@ -56,9 +59,13 @@ struct ResumableFileDownload: TransferDriver {
         let others = exchanges.concurrent()
         // Noted before plugins receive the response, and even without a response.
         let note = { @Sendable in
-            if let count = download.storedByteCount { context.transfer = TransferState(continuedByteCount: count) }
+            var state = context.transfer ?? TransferState()
+            if let count = download.storedByteCount { state = TransferState(continuedByteCount: count) }
+            state.dropReason = download.dropReason
+            context.transfer = state
             if let part = download.partIdentifier { context[PartKey.self] = part }
         }
+        note()
         defer {
             note()
             download.end()
@@ -77,12 +84,15 @@ struct ResumableFileDownload: TransferDriver {
     }
 
     /// The request for the rest of a download, or a segment of it.
-    fileprivate static func request(_ download: ResumableDownload, from prepared: TransportRequest) -> TransportRequest
-    {
+    fileprivate static func request(
+        _ download: ResumableDownload,
+        from prepared: TransportRequest,
+        in context: RequestContext
+    ) -> TransportRequest {
         var request = prepared
         download.addFields(to: &request.urlRequest)
         request.destination = .stream(buffer: buffer)
-        request.onSend = { download.note(sent: $0) }
+        request.onSend = { download.note(sent: $0, in: context) }
         // Bytes are reported when they are stored.
         if let progress = prepared.progress {
             request.progress = { step in if step.direction == .upload { progress(step) } }
@@ -101,7 +111,7 @@ extension CallExchanges {
         others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> Response {
         let accepted = context.target.validation
-        let request = ResumableFileDownload.request(download, from: prepared)
+        let request = ResumableFileDownload.request(download, from: prepared, in: context)
         return try await send(request, validation: validation, endsWhenPaused: true) { result in
             guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
             defer { note() }
@@ -135,6 +145,9 @@ final class DownloadResumptions: Sendable {
     }
 
     private let counts = Locked(Counts())
+
+    /// Whether the call started over because of a response that couldn't be used.
+    var hasRestarted: Bool { counts.withLock(\.restarts) > 0 }
 
     func noteDroppedPart() { counts.withLock { $0.droppedParts += 1 } }
 

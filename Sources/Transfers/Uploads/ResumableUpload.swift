@@ -33,6 +33,9 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     private(set) var chunkSize: Int?
     private(set) var isTerminatedOnCancel = false
     private(set) var folder: URL?
+    /// The URL of an upload that exists; `nil` for one that the call creates.
+    private(set) var url: URL?
+    private(set) var isDiscovered = true
 
     private init(_ uploadProtocol: UploadProtocol) {
         self.uploadProtocol = uploadProtocol
@@ -44,7 +47,7 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     /// The first request is an OPTIONS to the target's URL. If the server doesn't announce tus in its response, the
     /// call is a plain upload with the target's method, which is sent once. Otherwise a POST to the target's URL
     /// creates the upload, regardless of the target's method. The call returns the response to the last request,
-    /// usually with status 204, and its `Location` is the URL of the upload.
+    /// usually with status 204, and its `Location` is the absolute URL of the upload.
     public static let tus = ResumableUpload(.tus)
 
     /// An upload with the resumable uploads of HTTP (draft-ietf-httpbis-resumable-upload-12, interop version 8).
@@ -65,6 +68,27 @@ public struct ResumableUpload: TransferDriver, Sendable, Hashable {
     ///   base64. An upload with different metadata is a different upload.
     public func metadata(_ values: [String: String]) -> ResumableUpload {
         with { $0.metadata = values }
+    }
+
+    /// A copy of the upload that continues the upload at a URL, for example one that your backend created. Only for
+    /// ``tus``.
+    ///
+    /// The call sends neither OPTIONS nor a POST: a HEAD requests the server's offset. If the server doesn't have the
+    /// upload, or the content changed since an earlier call, the call fails; it never creates another upload. By the
+    /// rules of `RedirectPolicy`, cookies, credentials and other secrets are sent to the URL only if it has the origin
+    /// of the target's URL.
+    ///
+    /// - Parameter url: The http URL of the upload. The target's URL isn't requested.
+    public func url(_ url: URL) -> ResumableUpload {
+        with { $0.url = url }
+    }
+
+    /// A copy of the upload that creates the upload without requesting the server's features with OPTIONS, for a
+    /// gateway that responds to OPTIONS itself. Only for ``tus``.
+    ///
+    /// The server must support the extension creation. Its extensions creation-with-upload and checksum aren't used.
+    public var withoutDiscovery: ResumableUpload {
+        with { $0.isDiscovered = false }
     }
 
     /// A copy of the upload that sends at most a number of bytes in each request; default: the whole content, or 8 MiB
@@ -110,6 +134,10 @@ extension ResumableUpload {
         guard uploadProtocol == .tus || metadata.isEmpty else {
             throw .notResumable("only tus has metadata; use header fields or a query")
         }
+        guard uploadProtocol == .tus || url == nil && isDiscovered else {
+            throw .notResumable("only tus uploads to a given URL or without discovery")
+        }
+        if let url, !url.isCallable { throw .notResumable("the URL of the upload isn't an http URL") }
         for name in metadata.keys {
             guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }) else {
                 throw .notResumable(

@@ -2,6 +2,10 @@
 import Foundation
 import TargetKit
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The information with which a later call can continue an upload.
 struct UploadRecord: Codable, Sendable, Hashable {
     /// The URL of the upload.
@@ -27,6 +31,13 @@ struct UploadRecord: Codable, Sendable, Hashable {
 }
 
 extension UploadRecord {
+    /// The record of an upload that exists at a URL.
+    ///
+    /// - Parameter request: The target's request, to whose origin the call's credentials belong.
+    init(givenAt url: URL, for request: URLRequest, content: String, length: Int64) {
+        self.init(url: url, origin: request.url?.origin ?? [], content: content, length: length)
+    }
+
     /// The record in a file's contents; `nil` if they are damaged, or were written by another version.
     init?(_ data: Data) {
         guard let record = ChecksummedRecord<Self>(data)?.record, record.url.isCallable, record.length >= 0 else {

@@ -88,6 +88,12 @@ extension UploadSession {
         )
     }
 
+    /// The URL of the upload in the response to the request that created it; `nil` if there is none.
+    func createdURL(in headers: HTTPHeaders, of result: ExchangeResult) -> URL? {
+        guard let location = headers[.location], let from = result.request.url else { return nil }
+        return url(location, from: from)
+    }
+
     /// The URL in a `Location`; `nil` if it can't be used.
     private func url(_ location: String, from source: URL) -> URL? {
         guard let url = URL(location: location, relativeTo: source), url.isCallable else { return nil }

@@ -28,7 +28,7 @@ extension UploadSession {
     ///
     /// - Returns: The record, if it has changed.
     private func noteUnreachable(_ error: URLError?, in state: inout State) -> UploadRecord? {
-        guard let error, let record = state.record, record.url.origin != original.url?.origin,
+        guard let error, let record = state.record, upload.url == nil, record.url.origin != original.url?.origin,
             !state.mayBeComplete, state.restarts < Self.restartLimit
         else { return nil }
         switch TargetKitError.Kind(error.code) {

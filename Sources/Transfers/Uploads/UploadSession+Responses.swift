@@ -40,9 +40,10 @@ extension UploadSession {
             }
         }
         try await apply(outcome, result: result, step: step, response: response)
-        guard isTus, let url, state.withLock(\.isComplete), step.kind != .create else { return result }
         var headers = result.response.head.headers
-        headers[.location] = url.absoluteString
+        let uploadURL = step.kind == .create ? createdURL(in: headers, of: result) : url
+        guard isTus, let uploadURL, state.withLock(\.isComplete) else { return result }
+        headers[.location] = uploadURL.absoluteString
         var complete = result
         complete.response.head = ResponseHead(
             statusCode: response.status,
@@ -114,7 +115,12 @@ extension UploadSession {
         state.decision = .next
     }
 
-    func firstPhase(_ state: State) -> UploadStep.Kind { isTus || state.isCareful ? .discover : .create }
+    func firstPhase(_ state: State) -> UploadStep.Kind { Self.firstPhase(of: upload, isCareful: state.isCareful) }
+
+    static func firstPhase(of upload: ResumableUpload, isCareful: Bool) -> UploadStep.Kind {
+        if upload.url != nil { return .query }
+        return upload.uploadProtocol == .tus && upload.isDiscovered || isCareful ? .discover : .create
+    }
 }
 
 // MARK: - What the server has
@@ -181,6 +187,10 @@ extension UploadSession {
     }
 
     func restart() async throws {
+        if let url = upload.url {
+            await forget()
+            throw UploadFailure.lost("there is none at \(RedactedURL(url))")
+        }
         let (count, mayBeComplete) = state.withLock { ($0.restarts + 1, $0.mayBeComplete) }
         if mayBeComplete { throw UploadFailure.lost("it may be complete, because all bytes were sent") }
         if count > Self.restartLimit { throw UploadFailure.lost("it was created \(count) times") }
@@ -223,7 +233,7 @@ extension UploadSession {
     func forget() async {
         await store.remove()
         state.withLock { state in
-            state.record = nil
+            state.record = givenRecord
             state.oldRecord = nil
             state.offset = 0
             state.mayBeComplete = false

@@ -78,8 +78,9 @@ final class UploadSession: Sendable {
             upload.uploadProtocol == .http && content.length > 0
             && (!exchanges.transport.reportsInterimResponses
                 || upload.chunkSize.map { content.length > Int64($0) } == true)
-        var state = State(phase: .create, isCareful: isCareful)
-        if upload.uploadProtocol == .tus || isCareful { state.phase = .discover }
+        var state = State(phase: Self.firstPhase(of: upload, isCareful: isCareful), isCareful: isCareful)
+        let given = upload.url.map { UploadRecord(givenAt: $0, for: original, content: version, length: content.length) }
+        state.record = given
         if let record = await store.read() {
             if record.content == version, record.length == content.length {
                 state.record = record
@@ -87,12 +88,21 @@ final class UploadSession: Sendable {
                 state.limits.maxAppendSize = record.maxAppendSize
                 state.limits.minAppendSize = record.minAppendSize
                 state.phase = .query
+            } else if given != nil {
+                await store.end()
+                throw UploadFailure.lost("it has bytes of another version of the content")
             } else {
                 state.oldRecord = record
                 state.phase = .delete
             }
         }
         self.state = Locked(state)
+        if let given, state.record == given { await store.write(given) }
+    }
+
+    /// The record of an upload whose URL the caller knows; otherwise `nil`.
+    var givenRecord: UploadRecord? {
+        upload.url.map { UploadRecord(givenAt: $0, for: original, content: version, length: length) }
     }
 
     /// Whether the next request is safe to send, even if the server processed the last one.

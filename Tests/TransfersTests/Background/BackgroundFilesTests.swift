@@ -95,6 +95,14 @@ struct BackgroundFilesTests {
         #expect(whole.headers[.eTag] == "\"1\"")
     }
 
+    @Test("A part whose file has another length than it states does not become the whole file")
+    func shortContinuation() throws {
+        let part = ResponseHead(statusCode: 206, headers: ["Content-Range": "bytes 2-3/9"])
+        try Data("film".utf8).write(to: files.file("body", of: task))
+        try files.store(part, of: task, isContinued: true)
+        #expect(try #require(try files.take("key", to: .memory())).head.statusCode == 206)
+    }
+
     @Test("The identifier of a transfer is its key, whatever the request")
     func identifiers() throws {
         var form = request("a", .data(Data("boundary 1".utf8)))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 import TestSupport
 import Testing
-
-@testable import TargetKitTransfers
 
 @Suite("Content-Range", .throttled)
 struct ContentRangeTests {

@@ -6,6 +6,7 @@ import Testing
 
 import PluginsTestSupport
 @testable import TargetKit
+import TargetKitPlugins
 import TargetKitTransfers
 
 #if canImport(FoundationNetworking)
@@ -77,6 +78,9 @@ struct DownloadOwnerTests {
             self.session = session
             self.retries = retries
         }
+
+        /// The plugin without retries.
+        var unretried: Adding { Adding(at: place, field, session: session, retries: false) }
 
         func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
             var request = request
@@ -263,6 +267,109 @@ struct DownloadOwnerTests {
         }
         #expect(ranges(other) == [nil, nil])
         #expect(try Data(contentsOf: file) == Self.content(1).data)
+    }
+
+    @Test(
+        "A signature beside another credential continues if that credential is the same user's",
+        arguments: ["Authorization", "Cookie", "X-Api-Key"],
+        [true, false]
+    )
+    func signatureBesideCredential(name: String, isSameUser: Bool) async throws {
+        let number = Locked(0)
+        let signing = Adding(
+            at: .signing,
+            { _ in ("X-Own", "signature \(number.withLock { $0 += 1; return $0 })") },
+            retries: false
+        )
+        let server = try server("bob")
+        for user in ["alice", isSameUser ? "alice" : "bob"] {
+            _ = try? await provider([signing]).request(target(server, HTTPHeaders([name: "id=\(user)"])))
+        }
+        #expect(ranges(server) == [nil, isSameUser ? "bytes=\(Self.cut)-" : nil])
+        #expect(try Data(contentsOf: file) == Self.content(isSameUser ? 0 : 1).data)
+    }
+
+    @Test("A signature whose plugin names the user continues for that user only", arguments: [true, false], [1, 4])
+    func signatureOfUser(isSameUser: Bool, segments: Int) async throws {
+        let size = segments == 1 ? Self.size : 4 << 20
+        let (isCut, number) = (Locked(true), Locked(0))
+        let server = try TestServer { request in
+            let isSecond = request.headers["X-Own"]?.contains("bob") == true
+            let cut = isCut.withLock(\.self) ? Self.cut : nil
+            return Self.content(isSecond ? 1 : 0, size: size).response(to: request, cut: cut)
+        }
+        func plugin(_ user: String) -> Adding {
+            Adding(at: .signing) { _ in
+                ("X-Own", "\(user) \(number.withLock { $0 += 1; return $0 })")
+            } session: {
+                user
+            }
+            .unretried
+        }
+        _ = await #expect(throws: TargetKitError.self) {
+            try await provider([plugin("alice")]).request(target(server, segments: segments))
+        }
+        isCut.withLock { $0 = false }
+        let count = server.requestCount
+        let user = isSameUser ? "alice" : "bob"
+        _ = try await provider([plugin(user)]).request(target(server, segments: segments))
+        #expect(try Data(contentsOf: file) == Self.content(isSameUser ? 0 : 1, size: size).data)
+        if isSameUser, segments == 1 { #expect(ranges(server).dropFirst(count) == ["bytes=\(Self.cut)-"]) }
+    }
+
+    @Test("A part continues with another signature by the key of the same user", arguments: [true, false])
+    func signingPlugin(isSameUser: Bool) async throws {
+        let number = Locked(0)
+        func signing(_ user: String) -> RequestSigningPlugin {
+            RequestSigningPlugin(fields: ["Authorization"], owner: { _ in user }) { _, _ in
+                ["Authorization": "Credential=\(user), Signature=\(number.withLock { $0 += 1; return $0 })"]
+            }
+        }
+        let server = try server("bob")
+        _ = await #expect(throws: TargetKitError.self) {
+            try await provider([signing("alice")]).request(target(server))
+        }
+        _ = try await provider([signing(isSameUser ? "alice" : "bob")]).request(target(server))
+        #expect(try Data(contentsOf: file) == Self.content(isSameUser ? 0 : 1).data)
+        #expect(ranges(server) == [nil, "bytes=\(Self.cut)-"] + (isSameUser ? [] : [nil]))
+    }
+
+    @Test("Stored bytes that are dropped are an event with the reason", arguments: [true, false])
+    func droppedEvent(isOtherUser: Bool) async throws {
+        let lines = Recorder<String>()
+        let log = NetworkLoggerPlugin(output: { lines.append($0) })
+        let server = try TestServer { request in
+            let content = Self.content(0)
+            if request.index == 1, !isOtherUser { return content.response(status: 200, content.data, [:]) }
+            return content.response(to: request, cut: request.index == 0 ? Self.cut : nil)
+        }
+        _ = try? await provider([log]).request(target(server, ["Authorization": "alice"]))
+        #expect(!lines.elements.contains { $0.contains("aren't continued") })
+        _ = try await provider([log]).request(target(server, ["Authorization": isOtherUser ? "s3cret" : "alice"]))
+        let dropped = lines.elements.filter { $0.contains("the stored bytes aren't continued") }
+        #expect(dropped.count == 1)
+        #expect(dropped.first?.contains(isOtherUser ? "other credentials" : "sent the whole file") == true)
+        #expect(!lines.elements.contains { $0.contains("s3cret") })
+    }
+
+    @Test("A file that is identified by a text continues at a new URL, and only with its version", arguments: [true, false])
+    func identified(isSameVersion: Bool) async throws {
+        let server = try TestServer { request in
+            let content = ServedFile(size: Self.size, seed: request.index > 0 && !isSameVersion ? 2 : 1)
+            return content.response(to: request, cut: request.index == 0 ? Self.cut : nil)
+        }
+        func target(_ signature: String, _ name: String) -> TestTarget {
+            self.target(server).with {
+                $0.path = "/film"
+                $0.task = .download(to: .folder(folder.url).resumable.identified(by: name)).query(["sig": signature])
+            }
+        }
+        _ = await #expect(throws: TargetKitError.self) { try await provider().request(target("1", "film 7")) }
+        let response = try await provider().request(target("2", "film 7"))
+        #expect(ranges(server) == [nil, "bytes=\(Self.cut)-"])
+        let place = try #require(response.file)
+        #expect(try Data(contentsOf: place) == ServedFile(size: Self.size, seed: isSameVersion ? 1 : 2).data)
+        #expect(folder.names == ["film"])
     }
 
     @Test("A part without a signature is not continued with one")

@@ -62,6 +62,7 @@ struct TusUploadTests {
         #expect(response.statusCode == 201)
         #expect(server.methods == ["OPTIONS", "POST"])
         #expect(fixture.stateNames.isEmpty)
+        #expect(response.headers["Location"] == server.baseURL.absoluteString + "/files/1")
     }
 
     @Test("A small file is sent with its creation if the server supports that")
@@ -71,7 +72,71 @@ struct TusUploadTests {
         #expect(response.statusCode == 201)
         #expect(server.methods == ["OPTIONS", "POST"])
         #expect(server.content == fixture.content)
+        #expect(response.headers["Location"] == server.baseURL.absoluteString + "/files/1")
         #expect(server.server.requests[1].headers["Content-Type"] == "application/offset+octet-stream")
+    }
+
+    @Test("An upload that exists at a URL continues there, and its credentials stay at their origin", arguments: [true, false])
+    func givenURL(isSameOrigin: Bool) async throws {
+        let (server, api) = (try TusServer(), try TestServer(response: .status(500)))
+        server.state.withLock { state in
+            state.uploads["/made"] = TusServer.Upload(length: Self.size, data: fixture.content.prefix(1000))
+        }
+        let url = server.baseURL.appendingPathComponent("made")
+        let target = fixture.target(isSameOrigin ? server.baseURL : api.baseURL, .tus.url(url).chunkSize(200_000))
+            .with { $0.headers = ["Authorization": "secret"] }
+        let response = try await fixture.provider().request(target)
+        #expect(server.methods == ["HEAD", "PATCH", "PATCH"])
+        #expect(server.content == fixture.content)
+        #expect(response.headers["Location"] == url.absoluteString)
+        #expect(server.server.requests.allSatisfy { ($0.headers["Authorization"] != nil) == isSameOrigin })
+        #expect(api.requestCount == 0)
+        #expect(fixture.stateNames.isEmpty)
+    }
+
+    @Test("An upload that the server does not have at the URL fails, and none is created", arguments: [404, 410])
+    func missingURL(status: Int) async throws {
+        let server = try TusServer { _, _ in .status(status) }
+        let target = fixture.target(server.baseURL, .tus.url(server.baseURL.appendingPathComponent("made")))
+        for _ in 0..<2 {
+            let error = await #expect(throws: TargetKitError.self) { try await fixture.provider().request(target) }
+            #expect(error?.kind == .notFound)
+        }
+        #expect(server.methods == ["HEAD", "HEAD"])
+    }
+
+    @Test("A changed file does not continue the upload at a URL")
+    func changedContent() async throws {
+        let server = try TusServer { request, number in number == 1 ? .status(500) : nil }
+        server.state.withLock { $0.uploads["/made"] = TusServer.Upload(length: Self.size) }
+        let target = fixture.target(server.baseURL, .tus.url(server.baseURL.appendingPathComponent("made")))
+        _ = await #expect(throws: TargetKitError.self) { try await fixture.provider().request(target) }
+        try Data(fixture.content.reversed()).write(to: fixture.file)
+        let count = server.methods.count
+        let error = await #expect(throws: TargetKitError.self) { try await fixture.provider().request(target) }
+        #expect(error?.kind == .notFound)
+        #expect(server.methods.count == count)
+    }
+
+    @Test("Without discovery, the upload is created at once, also behind a gateway that responds to OPTIONS")
+    func withoutDiscovery() async throws {
+        let server = try TusServer { request, _ in request.method.rawValue == "OPTIONS" ? .status(204) : nil }
+        _ = try await fixture.provider().request(fixture.target(server.baseURL, .tus.withoutDiscovery))
+        #expect(server.methods == ["POST", "PATCH"])
+        #expect(server.content == fixture.content)
+    }
+
+    @Test("Only tus has these options, and the URL is an http URL")
+    func invalidOptions() async throws {
+        let server = try TusServer()
+        let url = server.baseURL
+        for upload in [ResumableUpload.http.url(url), .http.withoutDiscovery, .tus.url(URL(filePath: "/made"))] {
+            let error = await #expect(throws: TargetKitError.self) {
+                try await fixture.provider().request(fixture.target(url, upload))
+            }
+            #expect(error?.kind == .invalidRequest)
+        }
+        #expect(server.methods.isEmpty)
     }
 
     @Test(

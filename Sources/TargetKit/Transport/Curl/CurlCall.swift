@@ -41,6 +41,7 @@ final class CurlCall: Sendable {
     let fields: [CurlField]
     let body: Body
     let destination: TransportRequest.Destination
+    let expansionLimit: ExpansionLimit?
     /// The timeout of the whole exchange; 0 for none.
     let timeoutMilliseconds: Int
     let progress: (@Sendable (TransferProgress) -> Void)?
@@ -76,6 +77,7 @@ final class CurlCall: Sendable {
         fields = CurlField.ordered(urlRequest.allHTTPHeaderFields ?? [:], by: request.givenHeaders)
         do { body = try Body(request.body) } catch { throw error.error(for: url) }
         destination = request.destination
+        expansionLimit = request.expansionLimit
         progress = request.progress
         interimResponse = request.interimResponse
         timeoutMilliseconds =

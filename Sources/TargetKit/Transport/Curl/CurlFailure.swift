@@ -104,6 +104,10 @@ struct CurlFailure: Error {
         )
     }
 
+    static let bodyCutOff = quotable(
+        .networkConnectionLost,
+        message: "the connection was closed because of an invalid frame, before the end of the response"
+    )
     static let cutShort = quotable(
         .networkConnectionLost,
         message: "the connection ended before the whole request was sent"

@@ -41,9 +41,14 @@ import FoundationNetworking
 /// A range request accepts only the `identity` encoding, and a 206 isn't decoded, because part of a compressed body
 /// can't be decoded.
 ///
-/// A compressed body that ends before its coding, or continues after it, ends the call with `.cannotDecodeContentData`.
-/// Several gzip members are one body (RFC 1952 §2.2). libcurl can't detect one kind of incomplete response over HTTP/2:
-/// an uncompressed body without `Content-Length` that the server ends with `NO_ERROR` or an invalid frame.
+/// A compressed body that ends before its coding ends the call with `.cannotDecodeContentData`, and one that continues
+/// after it with `.cannotDecodeRawData`. Several gzip members are one body (RFC 1952 §2.2), and zeros after the last one
+/// are padding.
+///
+/// Over HTTP/2, libcurl 7.88 can report success for an incomplete body that has neither a coding nor a
+/// `Content-Length`. If the server ends it with an invalid frame or field block, `CurlTransport` detects it by the
+/// closed connection, except while other exchanges use the connection. If the server ends it by RST_STREAM with
+/// `NO_ERROR`, nothing distinguishes it from a complete body.
 ///
 /// Over HTTP/2, libcurl 7.88 (Debian 12) has the following limits. `allowsHTTP2: false` avoids them.
 /// - If the server resets a response after sending it, while the request's body waits for its window and other

@@ -16,6 +16,7 @@ package struct URLSessionCall: Sendable {
     let body: TransportRequest.Body
     /// The writer for the response's body.
     let bodyWriter: URLSessionBodyWriter
+    let expansionLimit: ExpansionLimit?
     /// The timeout of the whole exchange.
     let timeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
@@ -35,6 +36,7 @@ package struct URLSessionCall: Sendable {
         body = transportRequest.body
         timeout = transportRequest.timeout.map(LongestWait.limited)
         progress = transportRequest.progress
+        expansionLimit = transportRequest.expansionLimit
         request.httpBody = nil
         request.httpBodyStream = nil
         request.httpShouldHandleCookies = false

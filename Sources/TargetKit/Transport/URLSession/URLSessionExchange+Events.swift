@@ -46,6 +46,7 @@ extension URLSessionExchange {
     private func write(_ data: Data) -> Result<[TransferProgress], URLSessionFailure> {
         guard var bodyWriter = takeBodyWriter() else { return .success([]) }
         do {
+            try checkExpansion(adding: data.count)
             if try !bodyWriter.append(data) { updateSuspension() }
         } catch {
             bodyWriter.discard()
@@ -67,6 +68,20 @@ extension URLSessionExchange {
         }
         if !isWanted { bodyWriter.discard() }
         return .success(reports)
+    }
+
+    /// Checks the size of a decoded body in memory. URLSession passes on decoded bytes only.
+    private func checkExpansion(adding count: Int) throws(URLSessionFailure) {
+        guard let limit = call.expansionLimit else { return }
+        let (head, decoded) = state.withLock { ($0.head, $0.download.completed + Int64(count)) }
+        guard let headers = head?.headers, !headers.isUncoded else { return }
+        #if canImport(FoundationNetworking)
+        // The task counts decoded bytes.
+        guard let received = headers.contentLength else { return }
+        #else
+        let received = headers.contentLength ?? state.withLock { $0.task?.countOfBytesReceived } ?? .max
+        #endif
+        if let failure = limit.failure(decoded, of: received) { throw .quotable(.dataLengthExceedsMaximum, failure) }
     }
 
     /// Moves the body writer out of the state. A second reference would cause a copy of its bytes for each chunk.

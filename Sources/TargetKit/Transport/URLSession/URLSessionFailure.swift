@@ -11,6 +11,8 @@ package struct URLSessionFailure: Error {
     var message: String
     /// A key of ``FailureMark`` to set.
     var mark: String?
+    /// Whether the message contains only TargetKit's own text and numbers, so that error texts may include it.
+    private var isQuotable = false
 
     init(_ code: URLError.Code, message: String) {
         self.code = code
@@ -32,11 +34,21 @@ package struct URLSessionFailure: Error {
         Self(.dataLengthExceedsMaximum, message: "the body exceeds the limit of \(limit) bytes")
     }
 
+    /// A failure with a message that error texts may include.
+    static func quotable(_ code: URLError.Code, _ message: String) -> Self {
+        var failure = Self(code, message: message)
+        failure.isQuotable = true
+        return failure
+    }
+
     /// The error for the caller.
     func error(for url: URL) -> URLError {
         let error = Self.error(code, message: message, for: url)
-        guard let mark else { return error }
-        return URLError(error.code, userInfo: error.userInfo.merging([mark: true]) { $1 })
+        guard mark != nil || isQuotable else { return error }
+        var userInfo = error.userInfo
+        if let mark { userInfo[mark] = true }
+        if isQuotable { userInfo[FailureMark.words] = message }
+        return URLError(error.code, userInfo: userInfo)
     }
 
     package static func error(_ code: URLError.Code, message: String, for url: URL) -> URLError {

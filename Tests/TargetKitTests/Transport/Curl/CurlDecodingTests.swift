@@ -125,6 +125,60 @@ struct CurlDecodingTests {
         #expect(await TestCall().failure(at: cutOff.baseURL, with: transport) == .cannotDecodeContentData)
     }
 
+    /// 70 MB of zeros in 90 KB.
+    private static let bomb = Data((0..<700).flatMap { _ in Gzip.zeros })
+
+    @Test("A body in memory that its coding expands beyond all measure is an error that names the limit")
+    func expansion() async throws {
+        let server = try TestServer(response: Framing.chunks.response("gzip", Self.bomb, pieces: 10_000))
+        let provider = Provider<TestTarget>(transport: transport)
+        let error = await #expect(throws: TargetKitError.self) {
+            try await provider.request(TestTarget(server.baseURL))
+        }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.description.contains("64 MiB") == true)
+        let call = TestCall(destination: .stream(buffer: 1 << 20))
+        guard case .stream(let body) = try await call.send(to: server, with: transport).body else { return }
+        var count = 0
+        for try await piece in body { count += piece.count }
+        #expect(count == 70_000_000)
+    }
+
+    @Test("The expansion of a body in memory is an option, and limited for a plugin that reads it as a stream")
+    func expansionOption() async throws {
+        let server = try TestServer(response: Framing.length.response("gzip", Self.bomb, pieces: 10_000))
+        let provider = Provider<TestTarget>(transport: transport)
+        let target = TestTarget(server.baseURL)
+        let response = try await provider.request(target, options: .setting(\.maxExpansion, .max))
+        #expect(response.data.count == 70_000_000)
+        let plugin = BandwidthLimitPlugin(BandwidthLimit(bytesPerSecond: 1 << 40))
+        let limited = Provider<TestTarget>(transport: transport, plugins: [plugin])
+        let error = await #expect(throws: TargetKitError.self) { try await limited.request(target) }
+        #expect(error?.kind == .tooLarge)
+    }
+
+    @Test("Zeros after the last gzip member are padding", arguments: [1, 40, 1_000], [1, 100_000])
+    func padding(size: Int, count: Int) async throws {
+        let body = Gzip.helloWorld + Data(count: count)
+        let server = try TestServer(response: Framing.length.response("gzip", body, pieces: max(size, count / 10)))
+        #expect(try await TestCall().send(to: server, with: transport).text == Self.text)
+        let members = try TestServer(response: Framing.chunks.response("gzip", body + body, pieces: 1_000))
+        #expect(try await TestCall().send(to: members, with: transport).text == Self.text + Self.text)
+    }
+
+    @Test("Other bytes after the end of a coding mean a damaged body, not a lost connection")
+    func excess() async throws {
+        for (coding, body) in Self.encoded {
+            let excess = body + Data("more than four".utf8)
+            let server = try TestServer(response: Framing.length.response(coding, excess))
+            let provider = Provider<TestTarget>(transport: transport)
+            let error = await #expect(throws: TargetKitError.self) {
+                try await provider.request(TestTarget(server.baseURL))
+            }
+            #expect(error?.kind == .decoding, "\(coding)")
+        }
+    }
+
     @Test(
         "A body with an unknown coding is returned as received",
         arguments: ["compress", "gzip, aes128gcm", "aes128gcm, gzip", "gzip,gzip,gzip,gzip,gzip,gzip", "gzip;q=1"]

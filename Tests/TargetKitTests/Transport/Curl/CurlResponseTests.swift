@@ -92,7 +92,7 @@ struct CurlResponseTests {
         "Bytes after the end of a compressed body are an error",
         arguments: [
             ("gzip", Gzip.helloWorld, Data("more".utf8)),
-            ("gzip", Gzip.zeros, Data(count: 100_000)), ("deflate", Gzip.deflated, Data("more than four".utf8)),
+            ("gzip", Gzip.zeros, Data(repeating: 1, count: 100_000)), ("deflate", Gzip.deflated, Data("more than four".utf8)),
         ]
     )
     func bytesBehindGzip(coding: String, body: Data, rest: Data) async throws {
@@ -106,7 +106,7 @@ struct CurlResponseTests {
         }
         for path in ["/together", "/apart"] {
             let code = await TestCall(path: path).failure(at: server.baseURL, with: transport)
-            #expect(code == .cannotDecodeContentData)
+            #expect(code == .cannotDecodeRawData)
         }
     }
 

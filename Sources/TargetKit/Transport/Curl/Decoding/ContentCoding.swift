@@ -55,7 +55,7 @@ extension CurlFailure {
     }
 
     static let bytesAfterCoding = quotable(
-        .cannotDecodeContentData,
+        .cannotDecodeRawData,
         message: "bytes follow the end of the encoded body"
     )
     static let codingCutOff = quotable(.cannotDecodeContentData, message: "the body ended before the end of its coding")

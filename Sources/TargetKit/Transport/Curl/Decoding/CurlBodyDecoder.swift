@@ -37,14 +37,18 @@ final class CurlBodyDecoder {
     /// The coding that was applied last comes first.
     private let stages: [Stage]
     private var hasInput = false
+    private let expansionLimit: ExpansionLimit?
+    private var inputByteCount: Int64 = 0
+    private var outputByteCount: Int64 = 0
     /// The number of bytes at the start of the next input that were already read. libcurl offers bytes again after a
     /// pause.
     private var readCount = 0
 
     /// Creates the decoder of a body with the given codings, in the order in which they were applied.
     ///
+    /// - Parameter expansionLimit: The limit of the output; default: none.
     /// - Returns: `nil` if the body has no coding or an unsupported one. The body is then returned as received.
-    init?(_ codings: [String]) {
+    init?(_ codings: [String], expansionLimit: ExpansionLimit? = nil) {
         guard !codings.isEmpty, codings.count <= Self.limit else { return nil }
         var stages: [Stage] = []
         for name in codings.reversed() {
@@ -52,6 +56,7 @@ final class CurlBodyDecoder {
             stages.append(Stage(decoder))
         }
         self.stages = stages
+        self.expansionLimit = expansionLimit
     }
 
     /// Decodes bytes, and passes the output to the closure; returns `false` if the closure does, and the bytes have to
@@ -65,12 +70,21 @@ final class CurlBodyDecoder {
         var input = bytes
         input.skip(skipped)
         while try fill(stages.count - 1, from: &input) {
-            guard try write(stages[stages.count - 1].output) else {
+            let output = stages[stages.count - 1].output
+            if let failure = expansionLimit?.failure(
+                outputByteCount + Int64(output.count),
+                of: inputByteCount + Int64(bytes.count)
+            ) {
+                throw .quotable(.dataLengthExceedsMaximum, message: failure)
+            }
+            guard try write(output) else {
                 readCount = max(readCount, bytes.count - input.count)
                 return false
             }
+            outputByteCount += Int64(output.count)
             stages[stages.count - 1].output.skipAll()
         }
+        inputByteCount += Int64(bytes.count)
         readCount -= skipped
         return true
     }

@@ -89,11 +89,13 @@ final class ZlibDecoder: ContentDecoder {
         return true
     }
 
-    /// Begins the next member after the end of one (RFC 1952 §2.2).
+    /// Begins the next member after the end of one (RFC 1952 §2.2) and its padding.
     private func beginMember(_ input: inout UnsafeRawBufferPointer) throws(CurlFailure) {
         let ignored = min(ignoredCount, input.count)
         ignoredCount -= ignored
         input.skip(ignored)
+        // Some encoders pad the last member with zeros; gzip(1) and browsers ignore them.
+        if isGzip { input.skip(input.prefix { $0 == 0 }.count) }
         guard let first = input.first else { return }
         guard isGzip, first == 0x1F, library.reset(stream) == Code.ok else { throw .bytesAfterCoding }
         isAtEnd = false

@@ -53,7 +53,9 @@ final class ZstdDecoder: ContentDecoder {
         var target = ccurl_zstd_out(start: output.baseAddress, size: output.count, position: 0)
         let result = library.decode(decoder, &target, &source)
         input.skip(source.position)
-        guard library.isError(result) == 0 else { throw .invalid(.zstd) }
+        guard library.isError(result) == 0 else {
+            throw isAtEnd ? CurlFailure.bytesAfterCoding : CurlFailure.invalid(.zstd)
+        }
         isAtEnd = result == 0
         return target.position
     }

@@ -19,6 +19,23 @@ struct CurlStream {
     var isRefused = false
 }
 
+/// What libcurl's log says about the end of the connection of an exchange.
+struct CurlConnectionEnd {
+    /// Whether the server announced the end with GOAWAY.
+    var isAnnounced = false
+    private var isClosed = false
+    /// Whether libcurl kept the connection, or closed it to make room for another one.
+    private var isKept = false
+
+    /// Whether libcurl closed the connection because of an error.
+    var isByError: Bool { isClosed && !isKept && !isAnnounced }
+
+    fileprivate mutating func note(_ line: UnsafeRawBufferPointer) {
+        if line.starts(with: "Closing connection") { isClosed = true }
+        if line.starts(with: "Connection #") || line.starts(with: "Connection cache is full") { isKept = true }
+    }
+}
+
 /// A GOAWAY frame, after which the server doesn't process the streams above the last one (RFC 9113 §6.8).
 struct CurlGoAway {
     let connection: CurlConnection
@@ -33,6 +50,9 @@ final class CurlGoAways {
         frames.append(frame)
     }
 
+    /// Whether one of the frames arrived on a connection.
+    func contains(on connection: CurlConnection) -> Bool { frames.contains { $0.connection == connection } }
+
     func take() -> [CurlGoAway] {
         guard !frames.isEmpty else { return [] }
         defer { frames = [] }
@@ -45,7 +65,7 @@ final class CurlGoAways {
 ///
 /// libcurl's result codes aren't sufficient. Version 7.88 ends a refused stream with any of six codes, including
 /// success, and some of them also end processed streams. Its log has each request's stream and the last stream of a
-/// GOAWAY frame. Reading it takes about 4 % of an exchange over HTTP/2.
+/// GOAWAY frame, and says whether a connection is closed. Reading it takes about 4 % of an exchange over HTTP/2.
 extension CurlTransfer {
     /// Records the connection that now carries the request.
     func noteConnection(
@@ -95,10 +115,14 @@ extension CurlTransfer {
             if let id = line.number(after: "[HTTP/2] [") { noteStream(id) }
         case UInt8(ascii: "r"):
             // Versions 7.88 and 8.0 use the first spelling.
-            if line.starts(with: "recveived GOAWAY") || line.starts(with: "received GOAWAY") { noteGoAway(line) }
+            if line.starts(with: "recveived GOAWAY") || line.starts(with: "received GOAWAY") {
+                connectionEnd.isAnnounced = true
+                noteGoAway(line)
+            }
         case UInt8(ascii: "C"), UInt8(ascii: "D"):
             // From here on, the lines can be about other connections.
             if line.starts(with: "Connection died, retrying") || line.starts(with: "Downgrades") { stream = nil }
+            connectionEnd.note(line)
         default: break
         }
     }
@@ -106,6 +130,8 @@ extension CurlTransfer {
     private func noteStream(_ id: UInt32) {
         guard stream == nil, let connection else { return }
         stream = CurlStream(connection: connection, id: id)
+        // Until here, libcurl may have closed other connections.
+        connectionEnd = CurlConnectionEnd()
     }
 
     /// Records a GOAWAY frame. libcurl logs it for the transfer that reads from the connection.
@@ -116,8 +142,19 @@ extension CurlTransfer {
 
     /// Records a GOAWAY frame, which can affect the transfer's stream.
     func note(_ goAway: CurlGoAway) {
-        guard let stream, stream.connection == goAway.connection, stream.id > goAway.lastStream else { return }
-        self.stream?.isRefused = true
+        guard let stream, stream.connection == goAway.connection else { return }
+        connectionEnd.isAnnounced = true
+        if stream.id > goAway.lastStream { self.stream?.isRefused = true }
+    }
+
+    /// Whether libcurl closed the HTTP/2 connection without a GOAWAY from the server when it ended a response whose
+    /// length is unknown. The server then sent an invalid frame or field block, for which libcurl 7.88 reports success
+    /// (RFC 9113 §4.2, §4.3).
+    var isBodyCutOff: Bool {
+        guard head.httpVersion == "HTTP/2", head.framing.length == nil, current?.call.method != "HEAD",
+            head.statusCode != 204, head.statusCode != 304, !options.forbidsReuse
+        else { return false }
+        return connectionEnd.isByError && stream.map { goAways.contains(on: $0.connection) } != true
     }
 
     /// The call, if it must be retried because the server didn't process it and libcurl doesn't retry it; otherwise

@@ -37,6 +37,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var connection: CurlConnection?
     /// The HTTP/2 stream to which the request is sent, if libcurl's log is read.
     @exclusivity(unchecked) var stream: CurlStream?
+    /// What is known of the end of the connection, if libcurl's log is read.
+    @exclusivity(unchecked) var connectionEnd = CurlConnectionEnd()
     /// Whether the handle retains state that would affect its next exchange: the number of retries, or a refused
     /// stream.
     @exclusivity(unchecked) var mustBeDiscarded = false
@@ -134,6 +136,7 @@ final class CurlTransfer {
         self.host = host
         sendCount = 0
         stream = nil
+        connectionEnd = CurlConnectionEnd()
         descriptor = -1
         if host.version == .http2 {
             mayConnect = true
@@ -211,7 +214,7 @@ final class CurlTransfer {
         guard result == CURLE_OK || isComplete(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         if isRequestCutShort(after: result) { throw describingUnsentBody(.cutShort) }
-        try decoder?.finish()
+        if let decoder { try decoder.finish() } else if result == CURLE_OK, isBodyCutOff { throw CurlFailure.bodyCutOff }
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
         return TransportResponse(head: head.response, body: bodyWriter.body, metrics: metrics)
@@ -259,7 +262,9 @@ extension CurlTransfer {
         guard head.isComplete, !isTrailer else { return true }
         if head.framing.isAmbiguous { forbidReuse() }
         // Part of an encoded body can't be decoded, so it is returned as received (RFC 9110 §14.2).
-        if head.statusCode != 206 { decoder = CurlBodyDecoder(head.framing.codings) }
+        if head.statusCode != 206 {
+            decoder = CurlBodyDecoder(head.framing.codings, expansionLimit: current?.call.expansionLimit)
+        }
         if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
         noteEarlyResponse()
         deliverHead()
