@@ -58,7 +58,7 @@ public struct CodeMessageData: ResponseEnvelope {
     /// Returns the bytes of the value; `nil` if it is missing or `null`.
     ///
     /// - Throws: `ServerDefinedError` if the code doesn't mean success, or `DecodingError` if the code is missing or
-    ///   the body isn't JSON.
+    ///   the body isn't valid JSON to its end.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
             throw ServerDefinedError(
@@ -68,11 +68,15 @@ public struct CodeMessageData: ResponseEnvelope {
             )
         }
         guard let bytes = try Self.value(at: data, in: response.data), bytes != Self.null else { return nil }
+            // A code that is cut can be another one, so the rest is validated.
+            _ = try code.value(in: response.data)
         return bytes
     }
 
     private func serverCode(in body: Data) throws -> String? {
-        if let bytes = try Self.value(at: code, in: body), let code = Self.code(try JSONValue(parsing: bytes)) {
+        if let bytes = try Self.value(at: code, in: body, validatesRest: false),
+            let code = Self.code(try JSONValue(parsing: bytes))
+        {
             return code
         }
         guard acceptsMissingCode, body.contains(UInt8(ascii: "{")) else {
@@ -100,9 +104,9 @@ public struct CodeMessageData: ResponseEnvelope {
 
     private func message(in body: Data) -> String {
         for path in messages {
-            guard let bytes = try? path.value(in: body), let text = try? JSONValue(parsing: bytes).string else {
-                continue
-            }
+            guard let bytes = try? path.value(in: body, validatesRest: false),
+                let text = try? JSONValue(parsing: bytes).string
+            else { continue }
             if text.contains(where: { !$0.isWhitespace }) { return text }
         }
         return fallbackMessage
@@ -110,9 +114,9 @@ public struct CodeMessageData: ResponseEnvelope {
 
     private static let null = Data("null".utf8)
 
-    private static func value(at path: JSONPath, in body: Data) throws -> Data? {
+    private static func value(at path: JSONPath, in body: Data, validatesRest: Bool = true) throws -> Data? {
         do {
-            return try path.value(in: body)
+            return try path.value(in: body, validatesRest: validatesRest)
         } catch DecodingError.keyNotFound {
             return nil
         }
