@@ -13,6 +13,8 @@ import TargetKit
 public struct CodeMessageData: ResponseEnvelope {
     /// The key path of the value.
     public let valueKeyPath: String?
+    /// Whether an empty array or string is `null` if the value can't be decoded from it.
+    public let emptyIsNull: Bool
     private let code: JSONPath
     private let messages: [JSONPath]
     private let data: JSONPath
@@ -25,7 +27,8 @@ public struct CodeMessageData: ResponseEnvelope {
     ///
     /// - Parameters:
     ///   - code: The key path of the code; default `code`.
-    ///   - messages: The key paths of the message; the first one with text is used; default: `message`, then `msg`.
+    ///   - messages: The key paths of the message; the first one with text is used; default: `message`, `msg`, `errmsg`,
+    ///     then `error_msg`.
     ///   - data: The key path of the value; default `data`.
     ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body
     ///     equals its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
@@ -34,15 +37,18 @@ public struct CodeMessageData: ResponseEnvelope {
     ///     `AuthenticationPlugin` and `UnauthorizedPlugin` act as they do after status 401.
     ///   - acceptsMissingCode: Whether a body without a code is a success. By default, it is an error of stage
     ///     `.decoding`.
+    ///   - emptyIsNull: Whether `[]` and `""` are `null` if the value can't be decoded from them, for PHP's empty objects;
+    ///     default `false`. See `ResponseEnvelope.emptyIsNull`.
     ///   - fallbackMessage: The message if the server sends none. By default, it is empty, and `ErrorTexts` provides
     ///     the sentence for the user.
     public init<Code: LosslessStringConvertible>(
         code: String = "code",
-        messages: [String] = ["message", "msg"],
+        messages: [String] = ["message", "msg", "errmsg", "error_msg"],
         data: String = "data",
         success: Set<String> = ["0", "200", "000000"],
         unauthorized: [Code] = [String](),
         acceptsMissingCode: Bool = false,
+        emptyIsNull: Bool = false,
         fallbackMessage: String = ""
     ) {
         self.code = JSONPath(code)
@@ -52,15 +58,18 @@ public struct CodeMessageData: ResponseEnvelope {
         self.success = success
         self.unauthorized = Set(unauthorized.map(\.description))
         self.acceptsMissingCode = acceptsMissingCode
+        self.emptyIsNull = emptyIsNull
         self.fallbackMessage = fallbackMessage
     }
 
     /// Returns the bytes of the value; `nil` if it is missing or `null`.
     ///
     /// - Throws: `ServerDefinedError` if the code doesn't mean success, or `DecodingError` if the code is missing or
-    ///   the body isn't JSON.
+    ///   the body isn't valid JSON to its end.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
+            // A code that is cut can be another one, so the rest is validated.
+            _ = try code.value(in: response.data)
             throw ServerDefinedError(
                 code: serverCode,
                 message: message(in: response.data),
@@ -72,7 +81,9 @@ public struct CodeMessageData: ResponseEnvelope {
     }
 
     private func serverCode(in body: Data) throws -> String? {
-        if let bytes = try Self.value(at: code, in: body), let code = Self.code(try JSONValue(parsing: bytes)) {
+        if let bytes = try Self.value(at: code, in: body, validatesRest: false),
+            let code = Self.code(try JSONValue(parsing: bytes))
+        {
             return code
         }
         guard acceptsMissingCode, body.contains(UInt8(ascii: "{")) else {
@@ -100,9 +111,9 @@ public struct CodeMessageData: ResponseEnvelope {
 
     private func message(in body: Data) -> String {
         for path in messages {
-            guard let bytes = try? path.value(in: body), let text = try? JSONValue(parsing: bytes).string else {
-                continue
-            }
+            guard let bytes = try? path.value(in: body, validatesRest: false),
+                let text = try? JSONValue(parsing: bytes).string
+            else { continue }
             if text.contains(where: { !$0.isWhitespace }) { return text }
         }
         return fallbackMessage
@@ -110,9 +121,9 @@ public struct CodeMessageData: ResponseEnvelope {
 
     private static let null = Data("null".utf8)
 
-    private static func value(at path: JSONPath, in body: Data) throws -> Data? {
+    private static func value(at path: JSONPath, in body: Data, validatesRest: Bool = true) throws -> Data? {
         do {
-            return try path.value(in: body)
+            return try path.value(in: body, validatesRest: validatesRest)
         } catch DecodingError.keyNotFound {
             return nil
         }

@@ -32,14 +32,15 @@ extension TransportConformance {
         },
         TransportRequirement(
             "readsLatin1Fields",
-            description: "It reads a header field that isn't UTF-8 as ISO-8859-1"
+            description: "It preserves the octets of a header field that isn't UTF-8"
         ) {
             transport in
             let head =
                 Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
             let server = try TestServer(response: [.bytes(head)])
             let response = try await TestCall().send(to: server, with: transport)
-            try expect("X-Name", value: response.head.headers["X-Name"], is: "André")
+            let name = HTTPHeaders.Field(name: "X-Name", octets: Array("Andr".utf8) + [0xE9])
+            try expect("X-Name", value: response.head.headers["X-Name"], is: name.value)
         },
         TransportRequirement("readsChunkedBody", description: "It reads a chunked body in any segments") { transport in
             let bytes = noise(20_000)

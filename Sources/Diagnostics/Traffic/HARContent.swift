@@ -25,7 +25,10 @@ struct HARContent: Sendable {
     /// The fields without secrets.
     func fields(_ headers: HTTPHeaders) -> [HARField] {
         headers.map { field in
-            HARField(name: field.name.rawValue, value: redaction.header(field.value, name: field.name.rawValue))
+            HARField(
+                name: field.name.rawValue,
+                value: redaction.header(FieldOctets.latin1(field.value), name: field.name.rawValue)
+            )
         }
     }
 }

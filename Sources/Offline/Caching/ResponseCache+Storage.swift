@@ -208,7 +208,7 @@ extension ResponseCache {
         var urls: Set<String> = [CacheKey.text(of: url)]
         let headers = head.headers
         for name: HTTPHeaderName in [.location, "Content-Location"] {
-            guard let value = headers[name], let other = URL(string: value, relativeTo: url)?.absoluteURL,
+            guard let value = headers[name], let other = URL(location: value, relativeTo: url),
                 ServerOrigin(other) == ServerOrigin(url)
             else { continue }
             urls.insert(CacheKey.text(of: other))

@@ -10,8 +10,8 @@ import TargetKit
 /// BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED")
 /// ```
 ///
-/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. Bodies that aren't JSON, lack the
-/// value, or were downloaded to a file don't match.
+/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. Bodies that aren't valid JSON to their
+/// end, lack the value, or were downloaded to a file don't match.
 public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath
     private let codes: Set<String>
@@ -37,8 +37,13 @@ public struct BodyCode: Sendable, Hashable {
     /// Whether the response's body contains one of the codes.
     public func matches(_ response: Response) -> Bool {
         guard statusCodes.contains(response.statusCode), !response.data.isEmpty,
-            let value = try? path.value(in: response.data)
+            let value = try? path.value(in: response.data, validatesRest: false), matches(value)
         else { return false }
+        // A code that is cut can be another one. Most bodies have another code, and their rest isn't read.
+        return (try? path.value(in: response.data)) != nil
+    }
+
+    private func matches(_ value: Data) -> Bool {
         if value.first == UInt8(ascii: "\"") {
             guard let text = try? JSONDecoder().decode(String.self, from: value) else { return false }
             return codes.contains(text)

@@ -92,7 +92,7 @@ extension CallEvent {
         let fields = request.map { HTTPHeaders($0.allHTTPHeaderFields ?? [:]) } ?? response?.headers
         return HTTPHeaders(
             (fields ?? [:]).map { field in
-                let value = redaction.header(field.value, name: field.name.rawValue).inOneLine
+                let value = redaction.header(FieldOctets.latin1(field.value), name: field.name.rawValue).inOneLine
                 return HTTPHeaders.Field(name: field.name, value: value)
             }
         )

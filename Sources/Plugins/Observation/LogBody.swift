@@ -39,8 +39,8 @@ struct LogBody {
         switch text(of: data, contentType: contentType) {
         case nil: []
         case .summary(let text): [text]
-        case .whole(let text): Self.lines(of: text)
-        case .cut(let text): Self.lines(of: text + "… <\(data.count) bytes>")
+        case .whole(let text): Self.lines(of: text.withReadableEscapes)
+        case .cut(let text): Self.lines(of: text.withReadableEscapes + "… <\(data.count) bytes>")
         }
     }
 
@@ -128,6 +128,53 @@ struct CurlCommand {
     /// Quotes a word for a POSIX shell, in which only the quote is special between single quotes.
     static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
+    }
+}
+
+extension String {
+    /// The text, with the escapes of JSON such as `\u7b7e` (RFC 8259 §7) replaced by the characters if it starts like JSON
+    /// or server-sent events. Characters of ASCII and those that aren't visible remain escaped.
+    fileprivate var withReadableEscapes: String {
+        guard contains(#"\u"#), let first = utf8.first(where: { $0 > 0x20 }),
+            "{[\"".utf8.contains(first) || hasPrefix("data:")
+        else { return self }
+        let bytes = Array(utf8)
+        var copy: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] != UInt8(ascii: "\\") {
+                copy.append(bytes[index])
+                index += 1
+                continue
+            }
+            let length = Self.scalar(ofEscapeAt: index, in: bytes).map { scalar in
+                copy += String(scalar).utf8
+                return scalar.value > 0xFFFF ? 12 : 6
+            }
+            if length == nil { copy += bytes[index...].prefix(2) }
+            index += length ?? 2
+        }
+        return String(decoding: copy, as: UTF8.self)
+    }
+
+    /// The visible scalar of an escape, or of two that are a surrogate pair; `nil` if there is none.
+    private static func scalar(ofEscapeAt index: Int, in bytes: [UInt8]) -> Unicode.Scalar? {
+        guard var code = codeUnit(at: index, in: bytes) else { return nil }
+        if code & 0xFC00 == 0xD800, let low = codeUnit(at: index + 6, in: bytes), low & 0xFC00 == 0xDC00 {
+            code = 0x10000 + (code & 0x3FF) << 10 + low & 0x3FF
+        }
+        guard let scalar = Unicode.Scalar(code), !scalar.isASCII else { return nil }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: return nil
+        default: return scalar
+        }
+    }
+
+    private static func codeUnit(at index: Int, in bytes: [UInt8]) -> UInt32? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u"),
+            bytes[(index + 2)..<(index + 6)].allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") })
+        else { return nil }
+        return UInt32(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
     }
 }
 

@@ -69,6 +69,7 @@ struct DecodingDescription: CustomStringConvertible {
     ]
 
     private static func text(corrupted context: DecodingError.Context) -> String {
+        if let error = context.underlyingError as? JSONParsingError { return error.description }
         let place = "unreadable value at \(CodingKeyPath(context.codingPath))"
         let text = context.debugDescription
         let isTop = context.codingPath.isEmpty

@@ -11,6 +11,7 @@ extension ErrorTexts {
     package enum Language: Sendable, Hashable, CaseIterable {
         case english
         case simplifiedChinese
+        case traditionalChinese
 
         /// The first supported language; English if none is supported.
         ///
@@ -25,7 +26,8 @@ extension ErrorTexts {
             switch parts.first {
             case "en": self = .english
             case "zh" where parts.contains("hans"): self = .simplifiedChinese
-            case "zh" where !parts.contains { ["hant", "tw", "hk", "mo"].contains($0) }: self = .simplifiedChinese
+            case "zh" where parts.contains { ["hant", "tw", "hk", "mo"].contains($0) }: self = .traditionalChinese
+            case "zh": self = .simplifiedChinese
             default: return nil
             }
         }
@@ -47,6 +49,7 @@ extension ErrorTexts {
             switch self {
             case .english: .english
             case .simplifiedChinese: .simplifiedChinese
+            case .traditionalChinese: .traditionalChinese
             }
         }
     }

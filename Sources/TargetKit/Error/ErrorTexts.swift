@@ -52,6 +52,9 @@ public struct ErrorTexts: Sendable {
     /// Simplified Chinese.
     public static let simplifiedChinese = Self(.simplifiedChinese)
 
+    /// Traditional Chinese.
+    public static let traditionalChinese = Self(.traditionalChinese)
+
     /// The language of the app's localization that the system selects, looked up each time; English if it isn't
     /// supported. On Linux, the language of the environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     public static let system = Self { Self(Language.system).source($0, $1) }

@@ -6,9 +6,9 @@ package enum ContentDisposition {
     /// A safe name for a new file, without folders; `nil` if the field has no usable name or isn't valid.
     ///
     /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred. `filename` is used if `filename*` can't be decoded
-    /// (RFC 6266 §4.3).
+    /// (RFC 6266 §4.3). Octets in it that aren't UTF-8 are read as ISO 8859-1.
     package static func fileName(in field: String) -> String? {
-        guard let parameters = parameters(of: field) else { return nil }
+        guard let parameters = parameters(of: FieldOctets.latin1(field)) else { return nil }
         let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.text) }.flatMap(
             SafeFileName.make
         )

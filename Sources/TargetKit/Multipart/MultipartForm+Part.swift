@@ -201,13 +201,22 @@ extension MultipartContent {
 
 extension MultipartForm.Part {
     /// A part with an image in memory, with common default names.
+    ///
+    /// - Parameter mimeType: The type; default `nil`: the type of the file name's extension, or `image/jpeg` if it has
+    ///   none or is unknown.
     public static func image(
         _ data: Data,
         name: String = "photo",
         fileName: String = "photo.jpg",
-        mimeType: String = "image/jpeg"
+        mimeType: String? = nil
     ) -> Self {
-        .data(data, name: name, fileName: fileName, mimeType: mimeType)
+        let type = MIMEType.forFile(named: fileName)
+        return .data(
+            data,
+            name: name,
+            fileName: fileName,
+            mimeType: mimeType ?? (type == MIMEType.unknown ? "image/jpeg" : type)
+        )
     }
 }
 
@@ -219,16 +228,17 @@ extension [MultipartForm.Part] {
     ///   - name: The fields' name, in which `{i}` is replaced by the index; default: `file{i}`, for `file0`, `file1`,
     ///     ….
     ///   - fileName: The file name, in which `{i}` is replaced by the index; default: `file{i}.jpg`.
-    ///   - mimeType: The type of all images; default: `image/jpeg`.
+    ///   - mimeType: The type of all images; default `nil`: the type of the file name's extension, or `image/jpeg` if
+    ///     it has none or is unknown.
     public static func images(
         _ images: [Data],
         name: String = "file{i}",
         fileName: String = "file{i}.jpg",
-        mimeType: String = "image/jpeg"
+        mimeType: String? = nil
     ) -> Self {
         images.enumerated().map { index, data in
             func numbered(_ name: String) -> String { name.replacingOccurrences(of: "{i}", with: "\(index)") }
-            return .data(data, name: numbered(name), fileName: numbered(fileName), mimeType: mimeType)
+            return .image(data, name: numbered(name), fileName: numbered(fileName), mimeType: mimeType)
         }
     }
 }

@@ -42,6 +42,8 @@ public struct Redaction: Sendable, Hashable {
 
     /// Whether the words in names are examined.
     private let usesRule: Bool
+    /// Whether personal data is redacted, too.
+    private(set) var hidesPersonalData = false
     private var names: Set<String> = []
     private var visibleNames: Set<String> = []
     private var paths: Set<[String]> = []
@@ -59,6 +61,18 @@ public struct Redaction: Sendable, Hashable {
         self.usesRule = usesRule
         index()
     }
+
+    /// Redacts secrets and personal data.
+    ///
+    /// Personal data is the value of a field whose name is or ends with a word such as `mobile`, `phone`, `idCard`,
+    /// `openid`, `realName`, `bankCard` or `email`, or contains `手机`, `身份证` or `姓名`, and any number in a text that is
+    /// a mobile number of China or an international number, an identity number with its check digit, or a bank card's
+    /// number with its check digit. Add names with ``secretFields``, and exempt names with ``visibleFields``.
+    public static let personalData: Redaction = {
+        var redaction = Redaction()
+        redaction.hidesPersonalData = true
+        return redaction
+    }()
 
     /// Redacts only the ``secretFields`` and ``headers`` that are added to it. The log contains passwords and tokens.
     public static let none = Redaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
@@ -86,8 +100,11 @@ extension Redaction {
     /// Whether fields with that name are secret at any position.
     package func isSecret(name: some StringProtocol) -> Bool {
         if !names.isEmpty, names.contains(SecretFields.normalized(name)) { return true }
-        guard usesRule, SecretFields.isSecret(name) else { return false }
-        return visibleNames.isEmpty || !visibleNames.contains(SecretFields.normalized(name))
+        guard usesRule else { return false }
+        let isHidden =
+            SecretFields.isSecret(name)
+            || hidesPersonalData && PersonalData.isName(SecretFields.normalized(name))
+        return isHidden && (visibleNames.isEmpty || !visibleNames.contains(SecretFields.normalized(name)))
     }
 
     /// Whether query items, form fields, and members of a token request with that name are secret.
@@ -128,7 +145,7 @@ extension Redaction {
         }
         if field == "Upload-Metadata" { return metadata(value) }
         if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
-        return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
+        return hidesPersonalData || value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
     }
 
     /// Redacts tus's `Upload-Metadata` field, which has comma-separated pairs of a key and a Base64 value.
@@ -198,7 +215,8 @@ extension Redaction {
     private func isSecret(_ name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
         // Most names aren't escaped, and most apps add no names.
         let isPlain = name.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
-        if isPlain, names.isEmpty, paths.isEmpty, usesRule, !SecretFields.isSecretParameter(utf8: name) { return false }
+        let isShort = names.isEmpty && paths.isEmpty && usesRule && !hidesPersonalData
+        if isPlain, isShort, !SecretFields.isSecretParameter(utf8: name) { return false }
         let text = Self.decoded(name)
         if hasSecretPath(text) { return true }
         // A count, for example `tokens=12`.
@@ -208,7 +226,7 @@ extension Redaction {
 
     /// Appends the value of an item, with secrets redacted in nested JSON, URLs and forms.
     private func append(_ value: UnsafeBufferPointer<UInt8>, to copy: inout [UInt8]) {
-        guard value.count > 7, Self.canContainSecret(value) else { return copy.append(contentsOf: value) }
+        guard value.count > 7, hidesPersonalData || Self.canContainSecret(value) else { return copy.append(contentsOf: value) }
         let text = Self.decoded(value)
         let redacted = TextRedactor.redacted(text, by: self, depth: 1)
         if redacted == text {
@@ -246,7 +264,7 @@ extension Redaction {
     /// Appends a URL without its user, secret path parameters and JSON Web Tokens.
     private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
         // The start of a JSON Web Token, the end of a user, or the start of a path parameter.
-        var isPlain = true
+        var isPlain = !hidesPersonalData
         for index in address.startIndex..<address.endIndex {
             switch address[index] {
             case UInt8(ascii: "@"), UInt8(ascii: ";"): isPlain = false
@@ -257,6 +275,7 @@ extension Redaction {
         if isPlain { return copy.append(contentsOf: address) }
         var text = String(decoding: address, as: UTF8.self)
         if usesRule { text = SecretFields.redacted(path: text) }
+        if hidesPersonalData { text = PersonalData.redacted(text) }
         guard let start = text.range(of: "//") else { return copy.append(contentsOf: text.utf8) }
         let authority = text[start.upperBound...].prefix { $0 != "/" }
         if let at = authority.lastIndex(of: "@") {

@@ -88,7 +88,8 @@ struct SecretWords {
         "token", "secret", "password", "passwd", "passphrase", "pwd", "mima", "signature", "credential", "credentials",
         "sessionid", "sessid", "apikey", "accesskey", "accesskeyid", "appkey", "authkey", "clientkey", "consumerkey",
         "encryptionkey", "licensekey", "masterkey", "privatekey", "privkey", "secretkey", "sessionkey", "sharedkey",
-        "signingkey", "subscriptionkey", "authorization", "cardnumber", "captcha",
+        "signingkey", "subscriptionkey", "authorization", "cardnumber", "captcha", "密码",
+        "密碼", "口令", "验证码", "驗證碼",
     ]
 }
 

@@ -136,6 +136,16 @@ extension TextRedactor {
     /// URL's query.
     private mutating func copyPlainWord(to end: Int) {
         let word = bytes[index..<end]
+        if redaction.hidesPersonalData {
+            let before = index > 0 && bytes[index - 1] == UInt8(ascii: "+") ? index - 1 : index
+            let shown = PersonalData.redacted(bytes[before..<end]).dropFirst(index - before)
+            if !shown.elementsEqual(word) {
+                // A number in JSON becomes a string.
+                let isNumber = !levels.isEmpty && before == index && shown.elementsEqual(Self.placeholder)
+                index = end
+                return append(isNumber ? Array("\"".utf8) + shown + Array("\"".utf8) : Array(shown))
+            }
+        }
         guard word.count > 7, word.contains(UInt8(ascii: "%")), !redaction.isNone else { return copyBytes(to: end) }
         let escaped = String(decoding: word, as: UTF8.self)
         guard let text = escaped.removingPercentEncoding, text != escaped else { return copyBytes(to: end) }

@@ -13,7 +13,8 @@ extension Response {
     ///     `JSONDecoder` with default settings.
     ///   - failsOnEmptyData: Whether an empty body is an error; default `true`. If `false`, an empty body is decoded as
     ///     `{}`, or as `[]` if that fails.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error. With a key path, the
+    ///   whole body must be valid JSON (RFC 8259); the error of one that is cut or malformed has the byte offset.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         atKeyPath keyPath: String? = nil,

@@ -31,11 +31,21 @@ public protocol ResponseEnvelope: Sendable {
     /// The key path of the value in the body, used as a prefix of key paths in decoding errors; default `nil`, which
     /// means unknown.
     var valueKeyPath: String? { get }
+
+    /// Whether an empty array or string is read as `null` if the value can't be decoded from it; default `false`.
+    ///
+    /// PHP writes `[]` for an empty object. With `true`, an optional model is `nil` for `"data": []` and `"data": ""`,
+    /// while `[Product]` and `String` are decoded as they are. It applies to the value that is decoded, also below a key
+    /// path, and not to the properties of a model.
+    var emptyIsNull: Bool { get }
 }
 
 extension ResponseEnvelope {
     /// `nil`.
     public var valueKeyPath: String? { nil }
+
+    /// `false`.
+    public var emptyIsNull: Bool { false }
 
     fileprivate var valueKeys: [String] { valueKeyPath.map { JSONPath($0).keys } ?? [] }
 }
@@ -56,9 +66,15 @@ extension Response {
         using decoder: JSONDecoder? = nil
     ) throws(TargetKitError) -> Value {
         let payload = try payload(in: envelope) ?? Data("null".utf8)
+        let decoder = self.decoder(decoder)
         do {
-            return try Self.value(type, from: payload, atKeyPath: keyPath, using: self.decoder(decoder))
+            return try Self.value(type, from: payload, atKeyPath: keyPath, using: decoder)
         } catch {
+            if envelope.emptyIsNull, let value = try? JSONPath(keyPath ?? "").value(in: payload), value.isEmptyJSON,
+                let null = try? Self.value(type, from: Data("null".utf8), using: decoder)
+            {
+                return null
+            }
             throw decodingError((error as? DecodingError)?.below(envelope.valueKeys) ?? error)
         }
     }
@@ -106,6 +122,14 @@ extension TargetKitError {
         } catch {
             return self
         }
+    }
+}
+
+extension Data {
+    /// Whether this JSON is `[]` or `""`.
+    fileprivate var isEmptyJSON: Bool {
+        let bytes = lazy.filter { !$0.isJSONSpace }.prefix(3)
+        return count > 1 && (bytes.elementsEqual("[]".utf8) || elementsEqual("\"\"".utf8))
     }
 }
 

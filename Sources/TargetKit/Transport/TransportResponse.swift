@@ -129,8 +129,9 @@ public struct ResponseHead: Sendable {
 
     /// The header fields in the order received, including repeated names.
     ///
-    /// Parsed at each access, so store the value to read several fields. Bytes that aren't UTF-8 are read as ISO-8859-1
-    /// (RFC 9110 §5.5).
+    /// Parsed at each access, so store the value to read several fields. Octets that aren't UTF-8 are opaque (RFC 9110
+    /// §5.5): each is a character from U+F780 to U+F7FF, and is sent back as it came. ``HTTPHeaders/text(for:)`` returns
+    /// the value for people.
     public var headers: HTTPHeaders {
         switch storage {
         case .fields(let headers): headers
@@ -203,8 +204,5 @@ struct HeaderLines {
         return line
     }
 
-    private func text(_ bytes: ArraySlice<UInt8>) -> String {
-        if let text = String(bytes: bytes, encoding: .utf8) { return text }
-        return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    }
+    private func text(_ bytes: ArraySlice<UInt8>) -> String { FieldOctets.text(bytes) }
 }

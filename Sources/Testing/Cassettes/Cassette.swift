@@ -57,9 +57,9 @@ final class Cassette: Sendable {
     let turns = RecordingTurns()
     private let state = Locked(State())
 
-    init(_ folder: URL, matching parts: [RequestPart]) {
+    init(_ folder: URL, matching parts: [RequestPart], ignoring names: Set<String> = []) {
         self.folder = CassetteFolder(url: folder)
-        comparison = RequestComparison(parts)
+        comparison = RequestComparison(parts, ignoring: names)
     }
 
     var entries: [CassetteEntry] {

@@ -49,6 +49,8 @@ public struct CassetteTransport: Transport {
     ///   - folder: The folder. It is created when a call is recorded.
     ///   - transport: Sends the calls to record; default: the system's transport.
     ///   - parts: The parts of a request that must match the recorded ones; default: method, URL, query and body.
+    ///   - names: The query items, header fields, and fields of forms and JSON bodies that aren't compared, at any depth,
+    ///     for example `["timestamp", "sign"]`; default: none. Letter case, `-` and `_` are ignored.
     ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, redacted JSON values are
     ///     the string `<redacted>`, regardless of their type. Use `Redaction.visibleFields` for fields that aren't
     ///     secret.
@@ -58,6 +60,7 @@ public struct CassetteTransport: Transport {
         folder: URL,
         recording transport: any Transport = SystemTransport.shared,
         matching parts: [RequestPart] = [.method, .url, .query, .body],
+        ignoring names: Set<String> = [],
         redaction: Redaction = Redaction(),
         repeats: Bool = false
     ) {
@@ -65,7 +68,7 @@ public struct CassetteTransport: Transport {
         recorded = transport
         self.redaction = redaction
         self.repeats = repeats
-        cassette = Cassette(folder, matching: parts)
+        cassette = Cassette(folder, matching: parts, ignoring: names)
     }
 
     /// The entries, in order.

@@ -5,7 +5,7 @@ import TargetKit
 /// A part of a request that must match the recorded request.
 public struct RequestPart: Sendable, Hashable {
     fileprivate enum Kind: Sendable, Hashable {
-        case method, url, path, query, body
+        case method, url, path, query, body, headers
         case header(HTTPHeaderName)
     }
 
@@ -22,6 +22,9 @@ public struct RequestPart: Sendable, Hashable {
     /// The body: JSON, forms and multipart bodies by their values, other bodies byte for byte.
     public static let body = RequestPart(kind: .body)
 
+    /// All header fields.
+    public static let headers = RequestPart(kind: .headers)
+
     /// A header field.
     public static func header(_ name: HTTPHeaderName) -> RequestPart {
         RequestPart(kind: .header(name))
@@ -32,10 +35,12 @@ public struct RequestPart: Sendable, Hashable {
 struct RequestComparison: Sendable {
     private let parts: Set<RequestPart>
     private let headers: [HTTPHeaderName]
+    private let ignored: IgnoredFields
 
-    init(_ parts: [RequestPart]) {
+    init(_ parts: [RequestPart], ignoring names: Set<String>) {
         self.parts = Set(parts)
         headers = parts.compactMap { if case .header(let name) = $0.kind { name } else { nil } }
+        ignored = IgnoredFields(names)
     }
 
     var comparesBody: Bool { parts.contains(.body) }
@@ -53,7 +58,7 @@ struct RequestComparison: Sendable {
 
     /// The differences in the declared parts, one line each.
     func differences(of found: RedactedRequest, from expected: RedactedRequest) -> [String] {
-        var (found, expected) = (found, expected)
+        var (found, expected) = (ignored.removed(from: found), ignored.removed(from: expected))
         let paths = (expected.path, found.path)
         if !parts.contains(.method) { found.method = expected.method }
         var lines: [String] = []
@@ -63,7 +68,55 @@ struct RequestComparison: Sendable {
         }
         if !parts.contains(.query) { (found.url, expected.url) = (found.address, expected.address) }
         if !parts.contains(.body) { (found.body, expected.body) = (Data(), Data()) }
-        return lines + found.differences(from: expected, headers: headers)
+        return lines + found.differences(from: expected, headers: parts.contains(.headers) ? nil : headers)
+    }
+}
+
+/// The fields of requests that a cassette doesn't compare.
+private struct IgnoredFields: Sendable {
+    private let names: Set<String>
+
+    init(_ names: Set<String>) {
+        self.names = Set(names.map { SecretFields.normalized($0) })
+    }
+
+    func removed(from request: RedactedRequest) -> RedactedRequest {
+        guard !names.isEmpty else { return request }
+        var request = request
+        let query = request.query.map { removed(from: $0) } ?? ""
+        request.url = query.isEmpty ? request.address : "\(request.address)?\(query)"
+        let type = request.headers[.contentType]
+        request.headers.fields.removeAll { contains($0.name.rawValue) }
+        if BodyFormat(of: request.body, contentType: type) == .form {
+            request.body = Data(removed(from: String(decoding: request.body, as: UTF8.self)).utf8)
+        } else if let json = try? JSONValue(parsing: request.body) {
+            request.body = removed(from: json).jsonData()
+        }
+        return request
+    }
+
+    /// The items of a query or form that are compared.
+    private func removed(from form: String) -> String {
+        form.split(separator: "&").filter { item in
+            !FormItem.items(of: String(item)).contains { contains($0.name) }
+        }.joined(separator: "&")
+    }
+
+    private func removed(from json: JSONValue) -> JSONValue {
+        switch json {
+        case .array(let elements): .array(elements.map { removed(from: $0) })
+        case .object(let object):
+            .object(
+                object.reduce(into: JSONObject()) { copy, member in
+                    if !contains(member.key) { copy[member.key] = removed(from: member.value) }
+                }
+            )
+        default: json
+        }
+    }
+
+    private func contains(_ name: String) -> Bool {
+        names.contains(SecretFields.normalized(name))
     }
 }
 

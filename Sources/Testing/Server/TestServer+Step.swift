@@ -150,7 +150,7 @@ extension TestServer.Step {
         switch action {
         case .bytes(let data): data
         case .head(let status, let reason, let headers):
-            Data("HTTP/1.1 \(status) \(reason ?? Self.reason(of: status))\r\n\(headers.lines)\r\n".utf8)
+            Data(FieldOctets.octets("HTTP/1.1 \(status) \(reason ?? Self.reason(of: status))\r\n\(headers.lines)\r\n"))
         case .body(let data): isBodiless ? Data() : data
         case .chunk(let data): isBodiless ? Data() : Self.chunked(data)
         case .endChunks: isBodiless ? Data() : Data("0\r\n\r\n".utf8)

@@ -531,7 +531,8 @@ struct BodyCodeTests {
             (#"{"status":402}"#, false), (#"{"status":"401 "}"#, false), (#"{"status":4010}"#, false),
             (#"{"status":401.5}"#, false), (#"{"status":null}"#, false), (#"{"status":{"status":401}}"#, false),
             (#"{"status":[401]}"#, false), (#"{"other":401}"#, false), (#"[401]"#, false), ("401", false), ("", false),
-            ("<html>401</html>", false), (#"{"status":"#, false), (#"{"status":401"#, true),
+            ("<html>401</html>", false), (#"{"status":"#, false), (#"{"status":401"#, false),
+            (#"{"status":401}}"#, false), (#"{"status":401,}"#, false), (#"{"status":401,"a":tru}"#, false),
             (#"{"status":1e999}"#, false),
         ]
     )

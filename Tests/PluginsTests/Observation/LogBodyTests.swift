@@ -55,6 +55,21 @@ struct LogBodyTests {
         #expect(await LoggedLines().responseBody(Data(body.utf8), type: nil) == [shown])
     }
 
+    @Test(
+        "Escapes of characters that can be read are logged as these characters",
+        arguments: [
+            (#"{"name":"\u7b7e\u540d"}"#, #"{"name":"签名"}"#), (#"{"\u7b7e":"a\ud83d\ude00\n"}"#, #"{"签":"a😀\n"}"#),
+            (#"{"a":"\ud83d","b":"\u00e9\u0041"}"#, #"{"a":"\ud83d","b":"é\u0041"}"#),
+            (#"["\u0000\u001b\u0022\u005c\u202e\u0085\u2028"]"#, #"["\u0000\u001b\u0022\u005c\u202e\u0085\u2028"]"#),
+            (#"["\\u7b7e","\\\u7b7e","\u7b7"]"#, #"["\\u7b7e","\\签","\u7b7"]"#),
+            (#"{"password":"\u7b7e","\u7b7e":"\u540d"}"#, #"{"password":"<redacted>","签":"名"}"#),
+            (#"{"a":"{\"token\":\"\u7b7e\",\"b\":\"\u540d\"}"}"#, #"{"a":"{\"token\":\"<redacted>\",\"b\":\"名\"}"}"#),
+        ]
+    )
+    func escapes(_ body: String, _ shown: String) async {
+        #expect(await LoggedLines().responseBody(Data(body.utf8), type: "application/json") == [shown])
+    }
+
     @Test("Every byte position at which a JSON is cut off keeps the secret")
     func cutOff() async {
         let body = Data(#"{"a":[{"x":"\\"}],"token":{"k":"hunter2"},"password":"hunter2","b":"ok"}"#.utf8)

@@ -37,6 +37,64 @@ struct RedactionTests {
         #expect(try await url(sent) == shown)
     }
 
+    private static let identity = "11010519491231002X"
+    private static let card = "6222021234567890128"
+
+    @Test(
+        "The preset for personal data redacts numbers and fields of people in JSON",
+        arguments: [
+            (#"{"mobile":13800138000,"a":1}"#, #"{"mobile":"<redacted>","a":1}"#),
+            (#"{"x":13800138000,"y":[13800138000]}"#, #"{"x":"<redacted>","y":["<redacted>"]}"#),
+            (
+                #"{"userPhone":"1","id_card":"1","openid":"o","union-id":"u"}"#,
+                #"{"userPhone":"<redacted>","id_card":"<redacted>","openid":"<redacted>","union-id":"<redacted>"}"#
+            ),
+            (#"{"身份证":"1","收货人姓名":"李","手机号":1}"#, #"{"身份证":"<redacted>","收货人姓名":"<redacted>","手机号":"<redacted>"}"#),
+            (
+                #"{"note":"call 13800138000 or +8613800138000, 138-0013-8000"}"#,
+                #"{"note":"call <redacted> or +<redacted>, <redacted>"}"#
+            ),
+            (#"{"note":"电话13800138000。\#(identity)、\#(card)"}"#, #"{"note":"电话<redacted>。<redacted>、<redacted>"}"#),
+            (#"{"json":"{\"a\":13800138000}"}"#, #"{"json":"{\"a\":\"<redacted>\"}"}"#),
+            (
+                #"{"order":202405060708091011,"time":1714979289123,"n":12800138000,"id":"a13800138000","f":0.13800138000}"#,
+                #"{"order":202405060708091011,"time":1714979289123,"n":12800138000,"id":"a13800138000","f":0.13800138000}"#
+            ),
+            (
+                #"{"wrong":"110105194912310021","card":"6222021234567890123"}"#,
+                #"{"wrong":"110105194912310021","card":"6222021234567890123"}"#
+            ),
+        ]
+    )
+    func personalData(_ body: String, _ shown: String) async {
+        let lines = LoggedLines(redaction: .personalData)
+        #expect(await lines.responseBody(Data(body.utf8), type: "application/json") == [shown])
+        #expect(await LoggedLines().responseBody(Data(body.utf8), type: "application/json") == [body])
+    }
+
+    @Test("The preset covers URLs, forms and header fields, and secrets, too")
+    func personalDataElsewhere() async throws {
+        let sent = "https://u:p@a.example/users/13800138000?q=13800138000&tel=1&token=x&to=%2B8613800138000"
+        #expect(
+            try await url(sent, .personalData)
+                == "https://<redacted>@a.example/users/<redacted>?q=<redacted>&tel=<redacted>&token=<redacted>&to=%2B<redacted>"
+        )
+        let target = PluginTarget(headers: ["X-Caller": "13800138000", "X-Id": "7"])
+        let text = await LoggedLines(redaction: .personalData)([.requestHeaders], target).joined()
+        #expect(text.contains("X-Id: 7") && !text.contains("13800138000"))
+        var visible = Redaction.personalData
+        visible.visibleFields = ["openid"]
+        let shown = try await url("https://a.example/?openid=o&phone=1", visible)
+        #expect(shown == "https://a.example/?openid=o&phone=<redacted>")
+    }
+
+    @Test("Passwords and codes with Chinese names are secret", arguments: ["密码", "登录密码", "验证码", "密碼", "短信驗證碼", "口令"])
+    func chineseNames(name: String) async {
+        let body = Data(#"{"\#(name)":"x","网站":"y"}"#.utf8)
+        let lines = await LoggedLines().responseBody(body, type: "application/json")
+        #expect(lines == [#"{"\#(name)":"<redacted>","网站":"y"}"#])
+    }
+
     @Test("With redaction off, a URL is shown whole")
     func unredactedURL() async throws {
         let text = "https://anna:pw@a.example/p?token=x"

@@ -51,6 +51,8 @@ struct ErrorTextsTests {
         TargetKitError(stage: .status, response: Response(statusCode: code, data: Data("s3cret".utf8)))
     }
 
+    private static let chinese: [ErrorTexts] = [.simplifiedChinese, .traditionalChinese]
+
     @Test("Each kind has a text for each piece in English and in Chinese", arguments: Kind.allCases)
     func everyKind(kind: Kind) {
         let error = Self.error(kind)
@@ -59,9 +61,11 @@ struct ErrorTextsTests {
             let english = error.text(piece, in: .english)
             #expect(english.hasSuffix("."))
             #expect(english.allSatisfy { $0.isASCII })
-            let chinese = error.text(piece, in: .simplifiedChinese)
-            #expect(chinese.hasSuffix("。") == (piece != .summary))
-            #expect(chinese.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) })
+            for texts in Self.chinese {
+                let chinese = error.text(piece, in: texts)
+                #expect(chinese.hasSuffix("。") == (piece != .summary))
+                #expect(chinese.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) })
+            }
         }
     }
 
@@ -72,9 +76,9 @@ struct ErrorTextsTests {
     func lengths(error: TargetKitError) {
         for piece in ErrorTexts.Piece.allCases {
             #expect(error.text(piece, in: .english).count <= 80)
-            #expect(error.text(piece, in: .simplifiedChinese).count <= (piece == .summary ? 32 : 22))
+            for texts in Self.chinese { #expect(error.text(piece, in: texts).count <= (piece == .summary ? 32 : 22)) }
         }
-        #expect(!error.text(.summary, in: .simplifiedChinese).contains("。"))
+        for texts in Self.chinese { #expect(!error.text(.summary, in: texts).contains("。")) }
     }
 
     @Test(
@@ -82,6 +86,7 @@ struct ErrorTextsTests {
         arguments: [
             (ErrorTexts.english, "The network connection was lost. Check your connection and try again."),
             (.simplifiedChinese, "网络连接已中断，请检查网络后重试"),
+            (.traditionalChinese, "網路連線已中斷，請檢查網路後重試"),
             (.custom(or: .english) { _, piece in piece == .description ? "No connection" : nil }, "No connection"),
             (.custom { _, piece in ["No connection", nil, "Try again."][piece.index] }, "No connection. Try again."),
             (.custom { _, piece in ["网络开小差了。", nil, "请稍后再试。"][piece.index] }, "网络开小差了，请稍后再试"),
@@ -128,7 +133,17 @@ struct ErrorTextsTests {
         #expect(error.text(.recoverySuggestion, in: .simplifiedChinese) == "请选择其他文件。")
     }
 
-    @Test("No two kinds say the same", arguments: [ErrorTexts.english, .simplifiedChinese])
+    private static let simplifiedCharacters = "络连线请检设备联应响资损验证时载过围开关闭录执账数读发错误码压缩储户没处务权无"
+
+    @Test("Traditional Chinese has no simplified characters", arguments: Kind.allCases)
+    func traditional(kind: Kind) {
+        for piece in ErrorTexts.Piece.allCases {
+            let text = Self.error(kind).text(piece, in: .traditionalChinese)
+            #expect(!text.contains { Self.simplifiedCharacters.contains($0) }, "\(text)")
+        }
+    }
+
+    @Test("No two kinds say the same", arguments: [ErrorTexts.english, .simplifiedChinese, .traditionalChinese])
     func different(texts: ErrorTexts) {
         #expect(Set(Kind.allCases.map { Self.error($0).text(in: texts) }).count == Kind.allCases.count)
     }
@@ -234,7 +249,9 @@ struct ErrorTextsTests {
         arguments: [
             (["zh-Hans-CN", "en"], ErrorTexts.Language.simplifiedChinese), (["zh_CN.UTF-8"], .simplifiedChinese),
             (["zh"], .simplifiedChinese), (["zh-SG"], .simplifiedChinese), (["zh-Hans-HK"], .simplifiedChinese),
-            (["zh-Hant-TW", "zh-Hans"], .simplifiedChinese), (["zh-TW"], .english), (["zh_HK", "fr"], .english),
+            (["zh-Hant-TW", "zh-Hans"], .traditionalChinese), (["zh-TW"], .traditionalChinese),
+            (["zh_HK", "fr"], .traditionalChinese), (["zh-Hant"], .traditionalChinese), (["zh_MO"], .traditionalChinese),
+            (["zh_TW.UTF-8"], .traditionalChinese), (["zh-Hans-TW"], .simplifiedChinese),
             (["fr", "en-GB", "zh"], .english), (["de", "zh-CN", "en"], .simplifiedChinese), (["C"], .english),
             ([], .english),
             (["", "-"], .english),

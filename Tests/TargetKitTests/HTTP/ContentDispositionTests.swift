@@ -21,7 +21,7 @@ struct ContentDispositionTests {
             (#"attachment; filename="€.txt""#, "€.txt"),
             ("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
             ("attachment; filename*=utf-8'en'%E2%82%AC.txt", "€.txt"),
-            ("attachment; filename*=ISO-8859-1''%A3.txt", "£.txt"),
+            ("attachment; filename*=ISO-8859-1''%A3.txt", "£.txt"), ("attachment; filename=\"caf\u{F7E9}.txt\"", "café.txt"),
             (#"attachment; filename="EURO.txt"; filename*=UTF-8''%e2%82%ac.txt"#, "€.txt"),
             (#"attachment; filename*=UTF-8''%e2%82%ac.txt; filename="EURO.txt""#, "€.txt"),
             (#"attachment; filename="EURO.txt"; filename*=UTF-8''%ff"#, "EURO.txt"),

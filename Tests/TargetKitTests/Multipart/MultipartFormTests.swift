@@ -47,6 +47,18 @@ struct MultipartFormTests {
         #expect([MultipartForm.Part].images([]).isEmpty)
     }
 
+    @Test(
+        "The type of an image is the one of its file name's extension, or JPEG",
+        arguments: [
+            ("me.png", "image/png"), ("{i}.HEIC", "image/heic"), ("a.b.webp", "image/webp"), ("me", "image/jpeg"),
+            ("me.unknown", "image/jpeg"),
+        ]
+    )
+    func imageTypes(fileName: String, type: String) {
+        #expect(MultipartForm.Part.image(Data([1]), fileName: fileName).mimeType == type)
+        #expect([MultipartForm.Part].images([Data([1])], fileName: fileName).map(\.mimeType) == [type])
+    }
+
     private struct Rates: Encodable {
         var name: String
         var values: [Double]

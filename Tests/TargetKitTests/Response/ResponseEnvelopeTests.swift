@@ -76,6 +76,9 @@ struct ResponseEnvelopeTests {
         Row(#"{"code":"00000","data":{"id":7}}"#, .refused("00000", "")),
         Row(#"{"code":0.5}"#, .refused("0.5", "")),
         Row(#"{"code":1,"message":null,"msg":"  "}"#, .refused("1", "")),
+        Row(#"{"code":1,"errmsg":"no tea"}"#, .refused("1", "no tea")),
+        Row(#"{"code":1,"error_msg":"no tea"}"#, .refused("1", "no tea")),
+        Row(#"{"code":1,"error_msg":"a","errmsg":"b","msg":"c"}"#, .refused("1", "c")),
         // No code, or none that is one.
         Row(#"{"message":"hm","data":{"id":7}}"#, .failed(.decoding)),
         Row(#"{"code":null,"data":{"id":7}}"#, .failed(.decoding)),
@@ -173,6 +176,28 @@ struct ResponseEnvelopeTests {
             try response.unwrap(User.self, from: CodeMessageData())
         }
         #expect(error.description.contains("at data"))
+    }
+
+    @Test("With its option, PHP's empty array or text is nil for an optional model, and itself for an array or a text")
+    func emptyIsNull() throws {
+        let envelope = CodeMessageData(emptyIsNull: true)
+        for empty in ["[]", "[ \n]", #""""#] {
+            let response = Response(statusCode: 200, data: Data(#"{"code":0,"data":\#(empty),"x":1}"#.utf8))
+            #expect(try response.unwrap(User?.self, from: envelope) == nil)
+            #expect(throws: TargetKitError.self) { try response.unwrap(User.self, from: envelope) }
+            #expect(throws: TargetKitError.self) { try response.unwrap(User?.self, from: CodeMessageData()) }
+            let nested = Response(statusCode: 200, data: Data(#"{"code":0,"data":{"user":\#(empty)}}"#.utf8))
+            #expect(try nested.unwrap(User?.self, from: envelope, atKeyPath: "user") == nil)
+        }
+        func response(_ data: String) -> Response {
+            Response(statusCode: 200, data: Data(#"{"code":0,"data":\#(data)}"#.utf8))
+        }
+        #expect(try response("[]").unwrap([User]?.self, from: envelope) == [])
+        #expect(try response(#""""#).unwrap(String?.self, from: envelope) == "")
+        #expect(try response(#"{"id":7}"#).unwrap(User?.self, from: envelope) == User(id: 7))
+        for other in [#"[1]"#, #"" ""#, #""a""#, "0", "{}", "false", "[[]]"] {
+            #expect(throws: TargetKitError.self) { try response(other).unwrap(User?.self, from: envelope) }
+        }
     }
 
     @Test("A call without a value may have an empty body, and fails when the envelope says so")

@@ -92,7 +92,7 @@ struct ResponseTests {
         #expect(try response.decode(Int.self, atKeyPath: "n") == 7)
     }
 
-    @Test("Header lines are read as they came: folded, repeated, in ISO-8859-1, without a colon")
+    @Test("Header lines are read as they came: folded, repeated, with octets that aren't UTF-8, without a colon")
     func headerLines() {
         var lines = Array(
             "Content-Type:text/plain\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-Long: one\r\n two\r\nbroken\r\n".utf8
@@ -102,7 +102,8 @@ struct ResponseTests {
         #expect(headers["content-type"] == "text/plain")
         #expect(headers.values(for: .setCookie) == ["a=1", "b=2"])
         #expect(headers["X-Long"] == "one two")
-        #expect(headers["X-Latin"] == "café")
+        #expect(headers["X-Latin"] == "caf\u{F7E9}")
+        #expect(headers.text(for: "X-Latin") == "café")
         #expect(headers.count == 5)
     }
 }

@@ -69,6 +69,42 @@ struct CassetteTests {
         return contents
     }
 
+    /// A request that differs from others in its signature alone.
+    private func signed(_ number: Int, body: String, type: String) -> TestCall {
+        TestCall(
+            path: "/orders?q=tea&timestamp=\(number)&sign=s\(number)",
+            method: "POST",
+            headers: ["X-Request-Id": "\(number)", "Content-Type": type],
+            body: .data(Data(body.replacing("#", with: "\(number)").utf8))
+        )
+    }
+
+    @Test(
+        "Named query items, header fields, and fields of forms and JSON bodies aren't compared",
+        arguments: [
+            (##"{"a":1,"sign_v":"#","list":[{"timeStamp":#}]}"##, "application/json"),
+            ("a=1&timestamp=#&sign_v=#", "application/x-www-form-urlencoded"), ("", "text/plain"),
+        ]
+    )
+    func ignored(body: String, type: String) async throws {
+        func cassette(_ mode: CassetteTransport.Mode, _ ignored: Set<String>) -> CassetteTransport {
+            CassetteTransport(
+                mode,
+                folder: folder.url,
+                recording: counting(),
+                matching: [.method, .url, .query, .body, .headers],
+                ignoring: ignored
+            )
+        }
+        let names: Set<String> = ["timestamp", "X-Request-ID", "signV"]
+        _ = try await send(signed(1, body: body, type: type), cassette(.record, names))
+        let replayed = try await send(signed(2, body: body, type: type), cassette(.replay, names))
+        #expect(replayed.text == "1")
+        await #expect(throws: (any Error).self) { try await send(signed(3, body: body, type: type), cassette(.replay, [])) }
+        let other = signed(4, body: body, type: type + "; charset=utf-8")
+        await #expect(throws: (any Error).self) { try await send(other, cassette(.replay, names)) }
+    }
+
     @Test("Names that are added are found in each part of a form, within brackets too", arguments: [true, false])
     func addedNames(isMultipart: Bool) async throws {
         var redaction = Redaction()

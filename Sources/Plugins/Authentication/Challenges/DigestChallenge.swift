@@ -79,7 +79,7 @@ package struct DigestChallenge: Sendable, Hashable {
         let secret = secret(user: user, password: password)
         let target = digest.hexadecimal(of: "\(request.method):\(request.uri)")
         let protection = hasQuality ? "\(paddedCount):\(clientNonce):auth:" : ""
-        let response = digest.hexadecimal(of: "\(secret):\(nonce):\(protection)\(target)")
+        let response = digest.hexadecimal(of: FieldOctets.octets("\(secret):\(nonce):\(protection)\(target)"))
         fields.append("response=\(response.quoted)")
         if let opaque { fields.append("opaque=\(opaque.quoted)") }
         if hashesUser { fields.append("userhash=true") }
@@ -88,12 +88,17 @@ package struct DigestChallenge: Sendable, Hashable {
 
     /// `H(A1)` (RFC 7616 §3.4.2).
     private func secret(user: String, password: String) -> String {
-        let secret = digest.hexadecimal(of: "\(user):\(realm):\(password)")
-        return isSession ? digest.hexadecimal(of: "\(secret):\(nonce):\(clientNonce)") : secret
+        let realm = FieldOctets.octets(realm)
+        let secret = digest.hexadecimal(of: Array("\(user):".utf8) + realm + Array(":\(password)".utf8))
+        let session = FieldOctets.octets("\(secret):\(nonce):\(clientNonce)")
+        return isSession ? digest.hexadecimal(of: session) : secret
     }
 
     private func userField(_ user: String) -> String {
-        if hashesUser { return "username=\(digest.hexadecimal(of: "\(user):\(realm)").quoted)" }
+        if hashesUser {
+            let name = digest.hexadecimal(of: Array("\(user):".utf8) + FieldOctets.octets(realm))
+            return "username=\(name.quoted)"
+        }
         // Text that isn't ASCII is encoded as in RFC 8187 (RFC 7616 §3.4.4).
         if user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(user.quoted)" }
         return "username*=UTF-8''\(user.formEncoded)"

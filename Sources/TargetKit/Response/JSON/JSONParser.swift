@@ -6,11 +6,7 @@ struct JSONParser: ~Copyable {
     /// recursive, and a thread's stack may be only 512 KB.
     static let maximumDepth = 512
 
-    private let start: UnsafePointer<UInt8>
-    let end: UnsafePointer<UInt8>
-    var cursor: UnsafePointer<UInt8>
-    /// The unescaped bytes of the current string.
-    var unescaped = ByteBuffer(capacity: 0)
+    private var reader: JSONReader
     private var elements = MoveStack<JSONValue>()
     private var members = MoveStack<JSONObject.Member>()
     /// The current nesting depth.
@@ -36,11 +32,7 @@ struct JSONParser: ~Copyable {
 
     /// Creates a parser. The bytes must outlive it.
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
-        guard let base = bytes.baseAddress else { throw JSONParsingError(.value, at: 0) }
-        start = base
-        end = base + bytes.count
-        let hasMark = bytes.count >= 3 && base[0] == 0xEF && base[1] == 0xBB && base[2] == 0xBF
-        cursor = hasMark ? base + 3 : base
+        reader = try JSONReader(bytes)
     }
 
     /// Parses the text.
@@ -48,48 +40,47 @@ struct JSONParser: ~Copyable {
         var value = try innermostValue()
         while depth > 0 {
             add(value)
-            if take(UInt8(ascii: ",")) {
+            if reader.take(UInt8(ascii: ",")) {
                 if container.isObject { container.key = try key() }
                 value = try innermostValue()
             } else {
                 value = try containerEnd()
             }
         }
-        skipSpace()
-        guard cursor == end else { throw error(.endOfText) }
+        try reader.finish()
         return value
     }
 
     /// Enters arrays and objects until it reaches a scalar, or an empty array or object.
     private mutating func innermostValue() throws(JSONParsingError) -> JSONValue {
         while true {
-            skipSpace()
-            guard cursor < end else { throw error(.value) }
-            switch cursor.pointee {
-            case UInt8(ascii: "\""): return .string(try string().text)
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+            reader.skipSpace()
+            guard reader.cursor < reader.end else { throw reader.error(.value) }
+            switch reader.cursor.pointee {
+            case UInt8(ascii: "\""): return .string(try reader.string().text)
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try reader.number())
             case UInt8(ascii: "{"):
                 try enter(isObject: true)
-                if take(UInt8(ascii: "}")) { return leave(with: .object(JSONObject())) }
+                if reader.take(UInt8(ascii: "}")) { return leave(with: .object(JSONObject())) }
                 container.key = try key()
             case UInt8(ascii: "["):
                 try enter(isObject: false)
-                if take(UInt8(ascii: "]")) { return leave(with: .array([])) }
+                if reader.take(UInt8(ascii: "]")) { return leave(with: .array([])) }
             case UInt8(ascii: "t"): return try literal("true", as: .bool(true))
             case UInt8(ascii: "f"): return try literal("false", as: .bool(false))
             case UInt8(ascii: "n"): return try literal("null", as: .null)
-            default: throw error(.value)
+            default: throw reader.error(.value)
             }
         }
     }
 
     /// Enters the array or object at the cursor.
     private mutating func enter(isObject: Bool) throws(JSONParsingError) {
-        guard depth < Self.maximumDepth else { throw error(.lessNesting) }
+        guard depth < Self.maximumDepth else { throw reader.error(.lessNesting) }
         if depth > 0 { outer.push(container) }
         container = Container(isObject: isObject, first: isObject ? members.count : elements.count)
         depth += 1
-        cursor += 1
+        reader.cursor += 1
     }
 
     private mutating func leave(with value: JSONValue) -> JSONValue {
@@ -101,20 +92,20 @@ struct JSONParser: ~Copyable {
     /// Returns the array or object that ends at the cursor.
     private mutating func containerEnd() throws(JSONParsingError) -> JSONValue {
         if container.isObject {
-            guard take(UInt8(ascii: "}")) else { throw error(.commaOrObjectEnd) }
+            guard reader.take(UInt8(ascii: "}")) else { throw reader.error(.commaOrObjectEnd) }
             let members = members.take(from: container.first)
             return leave(with: .object(JSONObject(unique: members, positions: container.positions)))
         } else {
-            guard take(UInt8(ascii: "]")) else { throw error(.commaOrArrayEnd) }
+            guard reader.take(UInt8(ascii: "]")) else { throw reader.error(.commaOrArrayEnd) }
             return leave(with: .array(elements.take(from: container.first)))
         }
     }
 
     private mutating func key() throws(JSONParsingError) -> ScannedString {
-        skipSpace()
-        guard cursor < end, cursor.pointee == UInt8(ascii: "\"") else { throw error(.key) }
-        let key = try string()
-        guard take(UInt8(ascii: ":")) else { throw error(.colon) }
+        reader.skipSpace()
+        guard reader.cursor < reader.end, reader.cursor.pointee == UInt8(ascii: "\"") else { throw reader.error(.key) }
+        let key = try reader.string()
+        guard reader.take(UInt8(ascii: ":")) else { throw reader.error(.colon) }
         return key
     }
 
@@ -136,7 +127,7 @@ struct JSONParser: ~Copyable {
         }
     }
 
-    /// Adds a member, or replaces the value of an existing key.
+    /// Adds a member unless its key exists. The first value of a key is used, as by `JSONDecoder`.
     private mutating func addComparing(_ value: JSONValue) {
         let first = container.first
         let key = container.key.text
@@ -146,41 +137,17 @@ struct JSONParser: ~Copyable {
                 Dictionary(members.enumerated().map { ($1.key, $0) }) { first, _ in first }
             }
         }
-        let position =
-            container.positions.map { $0[key] }
-            ?? members.read(from: first) { members in members.firstIndex { $0.key == key } }
-        if let position {
-            members.replace(at: first + position, with: JSONObject.Member(key: key, value: value))
-        } else {
-            container.positions?[key] = count
-            members.push(JSONObject.Member(key: key, value: value))
-        }
+        let exists =
+            container.positions.map { $0[key] != nil }
+            ?? members.read(from: first) { members in members.contains { $0.key == key } }
+        guard !exists else { return }
+        container.positions?[key] = count
+        members.push(JSONObject.Member(key: key, value: value))
     }
 
     private mutating func literal(_ text: StaticString, as value: JSONValue) throws(JSONParsingError) -> JSONValue {
-        let length = text.utf8CodeUnitCount
-        for offset in 0..<length where cursor + offset >= end || cursor[offset] != text.utf8Start[offset] {
-            throw error(.value)
-        }
-        cursor += length
+        try reader.skipLiteral(text)
         return value
-    }
-
-    @inline(__always)
-    private mutating func take(_ byte: UInt8) -> Bool {
-        skipSpace()
-        guard cursor < end, cursor.pointee == byte else { return false }
-        cursor += 1
-        return true
-    }
-
-    @inline(__always)
-    private mutating func skipSpace() {
-        while cursor < end, cursor.pointee <= 0x20, cursor.pointee.isJSONSpace { cursor += 1 }
-    }
-
-    func error(_ reason: JSONParsingError.Reason) -> JSONParsingError {
-        JSONParsingError(reason, at: cursor - start)
     }
 }
 
@@ -227,12 +194,6 @@ struct MoveStack<Element>: ~Copyable {
             buffer.baseAddress?.moveInitialize(from: source, count: length)
             initialized = length
         }
-    }
-
-    /// Replaces a value.
-    mutating func replace(at offset: Int, with element: consuming Element) {
-        guard offset >= 0, offset < count else { return }
-        base[offset] = element
     }
 
     /// Calls a closure with the values from an offset on.

@@ -5,8 +5,8 @@ extension JSONValue {
     /// Parses JSON text in UTF-8.
     ///
     /// The parser accepts only RFC 8259. Comments, trailing commas, unescaped control characters, invalid UTF-8 and
-    /// unpaired surrogates are errors. A leading byte order mark is ignored (§8.1). For duplicate keys, the last value
-    /// is used. Numbers are exact.
+    /// unpaired surrogates are errors. A leading byte order mark is ignored (§8.1). For duplicate keys, the first value
+    /// is used, as by `JSONDecoder`. Numbers are exact.
     ///
     /// - Throws: An error with the byte offset and the expected syntax.
     public init(parsing data: Data) throws {

@@ -99,11 +99,11 @@ extension URL {
 
     /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` if the field is invalid.
     ///
-    /// Characters that RFC 3986 doesn't allow in a path, query or fragment are escaped as UTF-8, as in browsers;
-    /// existing escapes are unchanged. Foundation before iOS 17 rejects such text, and later versions escape its
-    /// escapes again.
+    /// Characters that RFC 3986 doesn't allow in a path, query or fragment are escaped as UTF-8, and octets that aren't
+    /// UTF-8 as they are, as in browsers; existing escapes are unchanged. Foundation before iOS 17 rejects such text, and
+    /// later versions escape its escapes again.
     package init?(location: String, relativeTo base: URL) {
-        let text = location.trimmingCharacters(in: .whitespaces)
+        let text = FieldOctets.percentEncoded(location.trimmingCharacters(in: .whitespaces))
         let start = Self.endOfAuthority(in: text)
         guard let authority = Self.authority(text[..<start]) else { return nil }
         let parts = text[start...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)

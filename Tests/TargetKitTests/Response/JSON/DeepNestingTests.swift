@@ -65,8 +65,9 @@ struct DeepNestingTests {
             #expect(error.stage == .decoding)
             #expect(error.description.count < 400)
         }
-        // What lies beside it is found all the same.
-        #expect(try response.json(atKeyPath: "x") == 1)
+        // What lies beside it is found all the same, unless the body is cut.
+        let isClosed = index == 0 || index == 3
+        #expect((try? response.json(atKeyPath: "x")) == (isClosed ? 1 : nil))
     }
 
     @Test("As code or message of an envelope it is no such envelope, as the body of a failed call it says nothing")

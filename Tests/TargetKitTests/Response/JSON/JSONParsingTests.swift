@@ -70,7 +70,7 @@ struct JSONParsingTests {
             // KELVIN SIGN (U+212A) is canonically equivalent to K.
             let value = try JSONValue(parsing: "{\"\(start)\u{212A}\":1,\"\(start)K\":2}")
             #expect(value.object?.count == 1, "\(start)")
-            #expect(value["\(start)K"] == 2, "\(start)")
+            #expect(value["\(start)K"] == 1, "\(start)")
         }
     }
 
@@ -109,12 +109,12 @@ struct JSONParsingTests {
         #expect(Set(JSONParsingError.Reason.allCases.map { JSONParsingError($0, at: 0).description }).count == 14)
     }
 
-    @Test("An object of many members is read with each key once, the last value counting")
+    @Test("An object of many members is read with each key once, the first value counting")
     func manyMembers() throws {
         let members = (0..<3_000).map { #""key \#($0 % 1000)":\#($0)"# }
         let value = try JSONValue(parsing: "{" + members.joined(separator: ",") + "}")
         #expect(value.object?.count == 1_000)
-        #expect((0..<1_000).allSatisfy { value["key \($0)"].int == 2_000 + $0 })
+        #expect((0..<1_000).allSatisfy { (number: Int) in value["key \(number)"].int == number })
         #expect(value.object?.keys.first == "key 0")
     }
 }

@@ -30,13 +30,14 @@ struct CurlResponseTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test("Header fields come in order, repeated ones each, and others than UTF-8 as ISO-8859-1")
+    @Test("Header fields come in order, repeated ones each, with the octets of others than UTF-8")
     func headers() async throws {
         let head = Data("HTTP/1.1 200\r\nSet-Cookie: a=1\r\nX-Name: caf".utf8) + [0xE9]
         let rest = Data("\r\nset-cookie:b=2\r\nContent-Length: 0\r\n\r\n".utf8)
         let server = try TestServer(response: [.bytes(head + rest)])
         let headers = try await TestCall().send(to: server, with: transport).head.headers
-        #expect(headers.fields.map(\.value) == ["a=1", "caf\u{E9}", "b=2", "0"])
+        #expect(headers.fields.map(\.value) == ["a=1", "caf\u{F7E9}", "b=2", "0"])
+        #expect(headers.fields.map(\.octets)[1] == Array("caf".utf8) + [0xE9])
         #expect(headers.fields.map(\.name.rawValue) == ["Set-Cookie", "X-Name", "set-cookie", "Content-Length"])
     }
 

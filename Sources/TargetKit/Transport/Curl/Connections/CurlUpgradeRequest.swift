@@ -18,7 +18,7 @@ enum CurlUpgradeRequest {
             text += "\(field.name): \(field.value)\r\n"
         }
         if !call.hasField("User-Agent") { text += "User-Agent: \(CurlLibrary.userAgent)\r\n" }
-        return Array((text + "\r\n").utf8)
+        return FieldOctets.octets(text + "\r\n")
     }
 }
 

@@ -252,7 +252,9 @@ struct CurlHeaderList: ~Copyable {
 
     private mutating func append(_ line: String) {
         // Fails only if the system is out of memory; the list is then unchanged.
-        list = curl_slist_append(list, line) ?? list
+        guard FieldOctets.hasMarks(line) else { return list = curl_slist_append(list, line) ?? list }
+        let octets = FieldOctets.octets(line).map { CChar(bitPattern: $0) } + [0]
+        list = curl_slist_append(list, octets) ?? list
     }
 }
 #endif

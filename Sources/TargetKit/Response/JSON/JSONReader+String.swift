@@ -9,7 +9,7 @@ struct ScannedString {
     let mark: UInt8
 }
 
-extension JSONParser {
+extension JSONReader {
     /// Parses the string, starting at its quote.
     @inline(__always)
     mutating func string() throws(JSONParsingError) -> ScannedString {
@@ -22,6 +22,38 @@ extension JSONParser {
             return ScannedString(text: String(decoding: bytes, as: UTF8.self), isPlain: true, mark: Self.mark(bytes))
         }
         return ScannedString(text: try unusualString(from: first), isPlain: false, mark: 0)
+    }
+
+    /// Validates and skips the string, starting at its quote. Half a surrogate pair is allowed.
+    @inline(__always)
+    mutating func skipString() throws(JSONParsingError) {
+        cursor += 1
+        skipPlainBytes()
+        guard cursor < end, cursor.pointee == UInt8(ascii: "\"") else { return try skipUnusualString() }
+        cursor += 1
+    }
+
+    /// Continues to skip a string with escapes or non-ASCII bytes.
+    private mutating func skipUnusualString() throws(JSONParsingError) {
+        while cursor < end {
+            switch cursor.pointee {
+            case UInt8(ascii: "\""):
+                cursor += 1
+                return
+            case UInt8(ascii: "\\"):
+                cursor += 1
+                guard cursor < end else { throw error(.escape) }
+                switch cursor.pointee {
+                case UInt8(ascii: "u"): _ = try codeUnit()
+                case let byte where "\"\\/bfnrt".utf8.contains(byte): cursor += 1
+                default: throw error(.escape)
+                }
+            case 0x80...: try skipScalar()
+            case 0x20...: skipPlainBytes()
+            default: throw error(.escapedControlCharacter)
+            }
+        }
+        throw error(.quote)
     }
 
     /// A hash of the length and the first and last bytes; it differs for most keys of an object.

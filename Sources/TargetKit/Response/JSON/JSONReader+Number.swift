@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-extension JSONParser {
+extension JSONReader {
     /// Parses the number at the cursor (RFC 8259 §6).
     @inline(__always)
     mutating func number() throws(JSONParsingError) -> JSONNumber {
@@ -21,6 +21,26 @@ extension JSONParser {
             return JSONNumber(.signed(isNegative ? -Int64(digits) : Int64(digits)))
         }
         return try longNumber(first, digits: digits, count: count, isNegative: isNegative)
+    }
+
+    /// Validates and skips the number at the cursor.
+    @inline(__always)
+    mutating func skipNumber() throws(JSONParsingError) {
+        if cursor.pointee == UInt8(ascii: "-") { cursor += 1 }
+        guard cursor < end, cursor.pointee.isDigit else { throw error(.digit) }
+        // No digit may follow a leading zero; if one does, the caller reports a missing comma.
+        if cursor.pointee == UInt8(ascii: "0") { cursor += 1 } else { skipDigits() }
+        if cursor < end, cursor.pointee == UInt8(ascii: ".") {
+            cursor += 1
+            guard cursor < end, cursor.pointee.isDigit else { throw error(.digit) }
+            skipDigits()
+        }
+        if cursor < end, cursor.pointee | 0x20 == UInt8(ascii: "e") { _ = try readExponent() }
+    }
+
+    @inline(__always)
+    private mutating func skipDigits() {
+        while cursor < end, cursor.pointee.isDigit { cursor += 1 }
     }
 
     private mutating func longNumber(
