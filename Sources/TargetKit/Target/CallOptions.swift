@@ -59,7 +59,7 @@ public struct CallOptions: Sendable {
 
     /// Returns options that set one value.
     public static func setting<Value>(
-        _ option: WritableKeyPath<CallOptions, Value> & Sendable,
+        _ option: any WritableKeyPath<CallOptions, Value> & Sendable,
         _ value: Value
     ) -> CallOptions {
         CallOptions().setting(option, value)
@@ -67,7 +67,7 @@ public struct CallOptions: Sendable {
 
     /// Returns these options with an additional value.
     public func setting<Value>(
-        _ option: WritableKeyPath<CallOptions, Value> & Sendable,
+        _ option: any WritableKeyPath<CallOptions, Value> & Sendable,
         _ value: Value
     ) -> CallOptions {
         var options = self
