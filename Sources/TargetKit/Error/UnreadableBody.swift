@@ -51,7 +51,7 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
 }
 
 extension UnreadableBody {
-    /// The size of the largest body that is parsed, in bytes. A larger one is only validated.
+    /// The size of the largest body that is examined, in bytes.
     private static let largestBody = 1 << 18
 
     /// Creates the reason why a response's JSON is unreadable; `nil` if the body is valid JSON of another shape.
@@ -67,7 +67,7 @@ extension UnreadableBody {
             return
         }
         // UTF-16 isn't valid for JSON (RFC 8259 §8.1), but Foundation reads it.
-        guard first < 0xFE else { return nil }
+        guard first < 0xFE, response.data.count <= Self.largestBody else { return nil }
         if first == UInt8(ascii: "<") {
             self = .notJSON(Self.isHTML(content, type: type) ? "HTML" : "XML", type: Self.words(about: type))
             return
@@ -76,11 +76,7 @@ extension UnreadableBody {
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
-            if response.data.count <= Self.largestBody {
-                _ = try JSONValue(parsing: response.data)
-            } else {
-                try JSONScanner.check(response.data)
-            }
+            _ = try JSONValue(parsing: response.data)
             return nil
         } catch let error as JSONParsingError {
             self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))

@@ -44,15 +44,17 @@ extension PersonalData {
                 index += 1
                 continue
             }
-            let end = bytes[index...].firstIndex { !$0.isDigit && $0 != UInt8(ascii: "-") } ?? bytes.endIndex
+            let first = bytes[index...].firstIndex { !$0.isDigit } ?? bytes.endIndex
+            // The longest number with hyphens has 19 digits.
+            let rest = bytes[first...].prefix(24)
+            let end = rest.firstIndex { !$0.isDigit && $0 != UInt8(ascii: "-") } ?? rest.endIndex
             let groups = bytes[index..<end].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
             if isStart(index, of: bytes), let last = endOfNumber(from: index, groups: groups, in: bytes) {
                 copy += TextRedactor.placeholder
                 index = last
             } else {
-                let last = groups.first?.endIndex ?? end
-                copy += bytes[index..<last]
-                index = last
+                copy += bytes[index..<first]
+                index = first
             }
         }
         return copy

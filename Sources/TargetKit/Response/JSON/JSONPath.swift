@@ -86,7 +86,7 @@ extension JSONPath {
 
 extension DecodingError {
     /// The error for a text that isn't JSON.
-    fileprivate init(_ error: JSONParsingError) {
+    init(_ error: JSONParsingError) {
         let context = Context(codingPath: [], debugDescription: error.description, underlyingError: error)
         self = .dataCorrupted(context)
     }

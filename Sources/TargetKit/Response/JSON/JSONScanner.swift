@@ -19,11 +19,17 @@ struct JSONScanner: ~Copyable {
     }
 
     /// Validates a whole text.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted`, whose underlying error is a `JSONParsingError`.
     static func check(_ data: Data) throws {
         try data.withUnsafeBytes { bytes in
-            var scanner = try JSONScanner(bytes.bindMemory(to: UInt8.self))
-            try scanner.skipValue()
-            try scanner.finish()
+            do throws(JSONParsingError) {
+                var scanner = try JSONScanner(bytes.bindMemory(to: UInt8.self))
+                try scanner.skipValue()
+                try scanner.finish()
+            } catch {
+                throw DecodingError(error)
+            }
         }
     }
 

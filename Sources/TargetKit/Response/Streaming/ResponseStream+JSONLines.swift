@@ -19,7 +19,8 @@ extension ResponseStream {
     ) -> Elements<Value> {
         let decoder = response.decoder(decoder)
         let parser = LineParser(limit: limit) { line -> Value? in
-            line.allSatisfy(\.isSpaceOrTab) ? nil : try decoder.decode(Value.self, from: Data(line))
+            line.allSatisfy(\.isSpaceOrTab)
+                ? nil : try Response.value(Value.self, from: Data(line), atKeyPath: nil, using: decoder)
         }
         return Elements(response: response, body: body, parser: parser)
     }

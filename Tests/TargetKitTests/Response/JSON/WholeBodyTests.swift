@@ -122,6 +122,38 @@ struct WholeBodyTests {
         #expect(try body.decode(User.self, atKeyPath: "data") == User(id: 7))
     }
 
+    @Test(
+        "A model is decoded from valid JSON only, although JSONDecoder doesn't look at what the model doesn't read",
+        arguments: [
+            #"{"id":7,}"#, #"{"id":7,"x":1.2.3}"#, #"{"id":7,"x":01}"#, #"{"id":7,"x":"\q"}"#, "{\"id\":7,\"x\":\"\u{1}\"}",
+            #"{"id":7,"x":-}"#, #"{"id":7,"x":1e}"#, #"{"id":7,"x":[1,]}"#, #"{"id":7,"#, #"{"id":7}}"#,
+        ]
+    )
+    func wholeModel(body: String) async throws {
+        let response = Self.response(body.utf8)
+        let target = TestTarget(.example).with {
+            $0.sampleResponse = .response(status: 200, data: response.data)
+        }
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate })
+        let called = await #expect(throws: TargetKitError.self) { try await provider.request(target, as: User.self) }
+        for error in [called, #expect(throws: TargetKitError.self) { try response.decode(User.self) }] {
+            #expect(error?.stage == .decoding)
+            #expect(error?.description.contains("is invalid at byte") == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test("A decoder that reads JSON5, and JSON in UTF-16, are left to JSONDecoder")
+    func otherFormats() throws {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        #expect(try Self.response("{id:7,}".utf8).decode(User.self, using: decoder) == User(id: 7))
+        for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian] {
+            let data = try #require(#"{"id":7}"#.data(using: encoding))
+            #expect(try Self.response(data).decode(User.self) == User(id: 7))
+        }
+        #expect(try Self.response("\u{FEFF}{\"id\":7}".utf8).decode(User.self) == User(id: 7))
+    }
+
     @Test("A refusal that is cut is an error of stage decoding, so that half a message is not shown")
     func cutRefusal() throws {
         for body in [#"{"code":5001,"message":"sold o"#, #"{"code":40"#, #"{"code":5001,"message":"sold out""#] {

@@ -47,8 +47,8 @@ struct JSONLinesTests {
         arguments: [
             ("{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":3}", 3, "expected Int at id, found a string"),
             ("{\"id\":1}\n{}", 2, "no value at id"),
-            ("{\"id\":1}\n{\"id\":2", 2, "unreadable value at the top"),
-            ("{\"id\":1}\n{\"id\":2} x\n", 2, "unreadable value"),
+            ("{\"id\":1}\n{\"id\":2", 2, "the JSON is invalid at byte 7: expected a comma"),
+            ("{\"id\":1}\n{\"id\":2} x\n", 2, "the JSON is invalid at byte 9: expected nothing more"),
         ]
     )
     func undecodable(text: String, number: Int, words: String) async throws {
