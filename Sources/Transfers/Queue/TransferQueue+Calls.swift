@@ -17,7 +17,7 @@ extension TransferQueue {
                 if item.call == nil, !item.transfer.state.hasEnded { idle.append(item.transfer.target) }
                 change(&item.transfer)
                 content.replace(item)
-                records.append(content.record(of: item))
+                records.append(StoredTransfer(item))
                 if !item.transfer.state.isRunning, let call = item.startedCall {
                     calls.append((call, item.transfer.state.isPaused))
                 }
@@ -128,7 +128,7 @@ extension TransferQueue {
             } else if item.transfer.state.hasEnded {
                 content.endDelays(of: transfer.id)
             }
-            save([content.record(of: item)])
+            save([StoredTransfer(item)])
             return if case .cancelled = item.transfer.state { true } else { false }
         }
         ends.announce([transfer.id])

@@ -23,11 +23,16 @@ extension TransferQueue {
             defer { content.nextNumber += 1 }
             return content.nextNumber
         }
-        let owner = await provider.credentialOwner(of: target, options: options)?.identifier
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        let item = Item(transfer, json: json, number: number, owner: owner)
-        if let store { try await store.add(content.read { $0.record(of: item) }) }
-        update { $0.insert(item) }
+        var item = Item(transfer, json: json, number: number)
+        item.sessionCount = CredentialSession.count
+        do {
+            item.owner = try await provider.authenticated(target, options: options) { Requester($0).identifier }
+        } catch {
+            item.isOwnerUncertain = true
+        }
+        if let store { try await store.add(StoredTransfer(item)) }
+        update { [item] in $0.insert(item) }
         startWaiting()
         return transfer.id
     }
