@@ -170,6 +170,7 @@ extension OfflineOutbox {
             // Until it is known.
             isOwnerUncertain: true,
             group: resolved.outboxGroup,
+            baseURL: provider.baseURL(of: target),
             policy: policy,
             date: now()
         )
@@ -190,6 +191,7 @@ extension OfflineOutbox {
     func options(of call: StoredCall) -> CallOptions {
         // Another call with the same request can have another owner.
         var options = options.setting(\.waitsForConnectivity, false).setting(\.sharesInFlight, false)
+            .setting(\.keptBaseURL, call.baseURL)
         guard let key = call.key else { return options }
         options.idempotencyKey = key
         options.headers[.idempotencyKey] = key

@@ -128,9 +128,10 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
-        let gate = SendingGate(admit: { [store] _, context in
+        let gate = SendingGate(admit: { [store, provider] _, context in
             let requester = Requester(context)
-            let isAdmitted = store.content.update { $0.admits(requester, for: item) }
+            let isElsewhere = item.call.baseURL.map { $0 != provider.baseURL(of: target) } ?? false
+            let isAdmitted = store.content.update { $0.admits(requester, for: item, isElsewhere: isElsewhere) }
             guard isAdmitted else { throw CredentialOfOtherOwner() }
             if item.call.isOwnerUncertain == true, requester.isKnown {
                 // From now on, the server may have processed it for this user.

@@ -26,6 +26,8 @@ import TargetKitPlugins
 /// account's user. Otherwise, only the same session does, or the same `Authenticator.user(of:)`. An entry whose
 /// credential couldn't be read when it was kept waits until it can be read, unless a user has signed in since.
 ///
+/// An entry is sent to the base URL for which it was made, even if another environment is selected.
+///
 /// The file contains the targets as JSON and has mode 0600. It contains no credentials, because the provider's plugins
 /// add them when an entry is sent. Several processes, such as an app and its extension, can use one file.
 ///

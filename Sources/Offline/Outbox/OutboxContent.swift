@@ -55,10 +55,14 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
 
 extension OutboxContent {
     /// Whether an entry may be sent with a request's credential.
-    mutating func admits(_ requester: Requester, for item: OutboxItems<Target>.Item) -> Bool {
+    ///
+    /// - Parameter isElsewhere: Whether the entry was made for another server than the current one, to which only its
+    ///   owner's own credential may be sent.
+    mutating func admits(_ requester: Requester, for item: OutboxItems<Target>.Item, isElsewhere: Bool) -> Bool {
         see(requester)
         let call = item.call
         let isUncertain = call.isOwnerUncertain == true
+        if isElsewhere, requester.isKnown { return !isUncertain && call.owner == requester.identifier }
         if call.account != nil, isOfAccount(requester), call.owner == nil || isUncertain || !requester.namesUser {
             return true
         }

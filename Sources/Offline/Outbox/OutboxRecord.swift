@@ -63,6 +63,8 @@ struct StoredCall: Codable, Sendable {
     /// if the credential couldn't be read; otherwise `nil`.
     var isOwnerUncertain: Bool?
     var group: String?
+    /// The base URL for which the call was made; `nil` if it isn't known.
+    var baseURL: URL?
     var policy: OutboxPolicy
     var date: Date
 

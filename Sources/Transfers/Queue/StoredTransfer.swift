@@ -25,6 +25,8 @@ struct StoredTransfer: Codable, Sendable {
     var owner: String?
     /// `true` if that credential couldn't be read, otherwise `nil`.
     var isOwnerUncertain: Bool?
+    /// The base URL for which the transfer was added; `nil` if it isn't known.
+    var baseURL: URL?
     /// Whether a request was begun that must not be sent twice; `nil` if not.
     var isBegun: Bool?
 }
@@ -40,6 +42,7 @@ extension StoredTransfer {
         self.init(id: transfer.id, number: item.number, target: item.json, priority: transfer.priority, state: .waiting)
         owner = item.owner
         isOwnerUncertain = item.isOwnerUncertain ? true : nil
+        baseURL = item.baseURL
         isBegun = item.isBegun ? true : nil
         switch transfer.state {
         case .waiting, .running: break

@@ -15,6 +15,8 @@ extension TransferQueue {
         var isOwnerUncertain = false
         /// The ``CredentialSession/count`` before this process added the transfer; `nil` for an earlier process.
         var sessionCount: Int?
+        /// The base URL for which the transfer was added; `nil` if it isn't known.
+        var baseURL: URL?
         /// Whether a server may have processed a request that must not be sent twice.
         var isBegun: Bool
         /// The stored form of the failure. It isn't computed under the lock, because that can run the app's code.
@@ -37,6 +39,7 @@ extension TransferQueue {
             self.init(transfer, json: json, number: stored.number)
             owner = stored.owner
             isOwnerUncertain = stored.isOwnerUncertain == true
+            baseURL = stored.baseURL
             isBegun = stored.isBegun == true
             failure = stored.reason
         }

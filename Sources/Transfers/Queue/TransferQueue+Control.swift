@@ -26,6 +26,7 @@ extension TransferQueue {
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
         var item = Item(transfer, json: json, number: number)
         item.sessionCount = CredentialSession.count
+        item.baseURL = provider.baseURL(of: target)
         do {
             item.owner = try await provider.authenticated(target, options: options) { Requester($0).identifier }
         } catch {
@@ -107,7 +108,11 @@ extension TransferQueue {
 
     private func cancel(_ ids: [UUID]) {
         let idle = change(ids) { if !$0.state.hasEnded { $0.state = .cancelled } }
-        for target in idle { provider.removePart(of: target) }
+        for item in idle { removePart(of: item) }
+    }
+
+    private func removePart(of item: Item) {
+        provider.removePart(of: item.transfer.target, options: .setting(\.keptBaseURL, item.baseURL))
     }
 
     private static func resume(_ transfer: inout Transfer<Target>) {
@@ -129,7 +134,7 @@ extension TransferQueue {
             switch item.transfer.state {
             case .finished, .cancelled: break
             case .waiting, .running, .paused, .failed:
-                if item.call == nil { provider.removePart(of: item.transfer.target) }
+                if item.call == nil { removePart(of: item) }
             }
         }
         startWaiting()

@@ -38,6 +38,8 @@ import Observation
 /// because the credential couldn't be read, belongs to the user whose credential is read first, unless a user has
 /// signed in or the app was relaunched in the meantime.
 ///
+/// A transfer is made to the base URL for which it was added, even if another environment is selected.
+///
 /// Create the queue with the same file at every launch. It restores unfinished transfers, and starts waiting ones
 /// immediately. A released queue continues until its transfers have ended. To stop it, pause them.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
