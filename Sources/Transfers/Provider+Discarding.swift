@@ -27,8 +27,8 @@ extension Provider {
 
     /// Removes the stored bytes of a target's interrupted download, unless a call is using them. Does nothing for other
     /// targets, or if plugins change the URL of a download whose file the server names.
-    func removePart(of target: Target) {
-        guard let endpoint = try? endpoint(of: target), let destination = endpoint.task.download,
+    func removePart(of target: Target, options: CallOptions = CallOptions()) {
+        guard let endpoint = try? endpoint(of: target, options: options), let destination = endpoint.task.download,
             destination.isResumable, let url = try? endpoint.urlRequest().url
         else { return }
         let place = DownloadPlace(destination).part(for: url)

@@ -18,16 +18,29 @@ extension OfflineOutbox {
     /// - Throws: The error of a call that isn't kept, by its `CallOptions.outboxPolicy`. If a call couldn't be kept,
     ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
     public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
-        let epoch = content.value.epoch
+        if provider.options(options, of: target).outboxPolicy == .never {
+            return .sent(try await provider.request(target, options: options))
+        }
+        let (epoch, count) = (content.value.epoch, CredentialSession.count)
         var call = await newCall(of: target)
-        if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
         var firstError: TargetKitError?
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
-            let owner = Locked<CredentialOwner??>(nil)
-            let gate = SendingGate(prepared: { new in owner.withLock { $0 = .some(new) } })
+            let sender = Locked<Requester?>(nil)
+            let gate = SendingGate(admit: { [call] _, context in
+                // The call belongs to the user who made it.
+                let requester = Requester(context)
+                let isOwner = call.owner.map { $0 == requester.identifier }
+                guard isOwner ?? (requester.session == nil || requester.isUnchanged(since: count)) else {
+                    throw CredentialOfOtherOwner()
+                }
+                sender.withLock { $0 = requester }
+            })
             let options = options(of: call).setting(\.sendingGate, gate)
             let result = await firstAttempt(target, options: options, epoch: epoch)
-            if let owner = owner.withLock(\.self) { call.owner = content.update { $0.stored(owner) } }
+            // The server may have processed the call for this user.
+            if let sender = sender.withLock(\.self), sender.isKnown {
+                (call.owner, call.isOwnerUncertain) = (sender.identifier, nil)
+            }
             switch result {
             case .success(let response):
                 callSucceeded()
@@ -40,7 +53,8 @@ extension OfflineOutbox {
         }
         let id = UUID()
         do {
-            if try await keep(target, call: call, as: id, epoch: epoch, after: firstError) { return .kept(id) }
+            let isKept = try await keep(target, call: call, as: id, count: count, epoch: epoch, after: firstError)
+            if isKept { return .kept(id) }
         } catch {
             throw TargetKitError(stage: .transport, target: target, underlying: error)
         }
@@ -55,19 +69,15 @@ extension OfflineOutbox {
     ///   ``OutboxError/unusableFile(path:reason:)`` if it can't be stored, for example on a full disk.
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
-        let id = UUID()
-        _ = try await keep(target, call: await newCall(of: target), as: id)
+        let (id, count) = (UUID(), CredentialSession.count)
+        _ = try await keep(target, call: await newCall(of: target), as: id, count: count)
         return id
     }
 
     /// Sends the waiting entries immediately, including those that need a sign-in. Call it after a sign-in and when the
     /// app becomes active, but not between a change of ``account`` and the sign-in.
     public func sendNow() {
-        update { content in
-            content.unauthorized = nil
-            content.accountChange = nil
-            content.delays.removeAll()
-        }
+        update { $0.confirm() }
         startSending()
     }
 
@@ -130,7 +140,7 @@ extension OfflineOutbox {
             let items = content.items.all.filter(shouldBeRemoved)
             let failure = try transaction.write(items.map { OutboxRecord(change: .ended, id: $0.id) })
             let task = update { content in
-                for item in items { content.errors[item.id] = nil }
+                for item in items { (content.errors[item.id], content.unreadCounts[item.id]) = (nil, nil) }
                 return items.contains { $0.id == content.sending } ? content.task : nil
             }
             task?.cancel()
@@ -149,22 +159,27 @@ extension OfflineOutbox {
         let (account, epoch) = content.read { ($0.account, $0.epoch) }
         let resolved = provider.options(options, of: target)
         let policy = resolved.outboxPolicy
-        var owner: CredentialOwner?
-        if policy != .never { owner = await provider.credentialOwner(of: target, options: options) }
-        // It may be the owner of the next account's credential.
-        if content.read(\.epoch) != epoch { owner = nil }
+        let requester = try? await provider.authenticated(target, options: options, read: Requester.init)
         let keys = [resolved.idempotencyKey, resolved.headers[.idempotencyKey], target.headers[.idempotencyKey]]
         // An empty key isn't sent.
         let own = keys.compactMap(\.self).first { !$0.allSatisfy(\.isWhitespace) }
-        return StoredCall(
+        let call = StoredCall(
             target: "",
             key: own ?? (policy == .ifUnsent ? nil : UUID().uuidString),
             account: account,
-            owner: content.update { [owner] in $0.stored(owner) },
+            // Until it is known.
+            isOwnerUncertain: true,
             group: resolved.outboxGroup,
+            baseURL: provider.baseURL(of: target),
             policy: policy,
             date: now()
         )
+        return content.update { content in
+            var call = call
+            // After a change of the account, it may be the credential of the next one.
+            if let requester, content.epoch == epoch { content.setOwner(requester, of: &call) }
+            return call
+        }
     }
 
     /// Reports the state of an entry.
@@ -176,6 +191,7 @@ extension OfflineOutbox {
     func options(of call: StoredCall) -> CallOptions {
         // Another call with the same request can have another owner.
         var options = options.setting(\.waitsForConnectivity, false).setting(\.sharesInFlight, false)
+            .setting(\.keptBaseURL, call.baseURL)
         guard let key = call.key else { return options }
         options.idempotencyKey = key
         options.headers[.idempotencyKey] = key
@@ -207,11 +223,14 @@ extension OfflineOutbox {
 
     /// Keeps a call, unless the account changed since it was made. Returns whether the call is kept.
     ///
-    /// - Parameter firstError: The error of its first attempt.
+    /// - Parameters:
+    ///   - count: The ``CredentialSession/count`` before the call was made.
+    ///   - firstError: The error of its first attempt.
     private func keep(
         _ target: Target,
         call: StoredCall,
         as id: UUID,
+        count: Int,
         epoch: Int? = nil,
         after firstError: TargetKitError? = nil
     ) async throws(OutboxError) -> Bool {
@@ -228,8 +247,9 @@ extension OfflineOutbox {
             try transaction.write(dropped.map { OutboxRecord(change: .ended, id: $0.id) } + [kept])
             for item in dropped { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
             update { content in
-                for item in dropped { content.errors[item.id] = nil }
+                for item in dropped { (content.errors[item.id], content.unreadCounts[item.id]) = (nil, nil) }
                 content.errors[id] = firstError
+                if call.owner == nil, call.isOwnerUncertain == true { content.unreadCounts[id] = count }
             }
             report(id)
             return true

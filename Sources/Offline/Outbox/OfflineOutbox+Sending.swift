@@ -25,6 +25,7 @@ extension OfflineOutbox {
     private func sendWaiting() async {
         var delay: Duration?
         repeat {
+            await confirmCredential()
             do throws(OutboxError) {
                 delay = nil
                 guard try await store.acquireSendingLock() else {
@@ -42,6 +43,16 @@ extension OfflineOutbox {
             return content.hasPendingChange
         })
         sendLater(delay)
+    }
+
+    /// Looks at the current credential after ``sendNow()``, because another user can sign in before a call shows it.
+    private func confirmCredential() async {
+        let target = content.read { content in
+            content.isConfirming && content.announcement != nil ? content.entries.first?.target : nil
+        }
+        guard let target else { return }
+        let requester = try? await provider.authenticated(target, options: options, read: Requester.init)
+        if let requester { content.update { $0.see(requester) } }
     }
 
     /// Sends entries at the end of the shortest delay, and ends entries when they expire.
@@ -117,22 +128,41 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
-        let gate = SendingGate(admit: { [content] _, context in
-            let isAdmitted = content.update { $0.admits(context.credentialOwner, for: item.call) }
+        let gate = SendingGate(admit: { [store, provider] _, context in
+            let requester = Requester(context)
+            let isElsewhere = item.call.baseURL.map { $0 != provider.baseURL(of: target) } ?? false
+            let isAdmitted = store.content.update { $0.admits(requester, for: item, isElsewhere: isElsewhere) }
             guard isAdmitted else { throw CredentialOfOtherOwner() }
+            if item.call.isOwnerUncertain == true, requester.isKnown {
+                // From now on, the server may have processed it for this user.
+                let record = OutboxRecord(change: .owned, id: item.id, owner: requester.identifier)
+                try await store.transaction(isRequired: false) { transaction throws(OutboxError) in
+                    _ = try transaction.write([record])
+                }
+            }
         })
         let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
             .setting(\.sendingGate, gate)
+        let couldAuthenticate = await canAuthenticate(target)
         let (result, isWanted) = await result(of: target, options: options) { content, task in
             content.task = task
             return content.account == item.call.account && content.items[item.id] != nil
         }
-        let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
+        var outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
+        // The store's error can be any. It can be readable again by now.
+        if case .failed(let error) = outcome, error.stage == .request {
+            if !couldAuthenticate { outcome = .otherOwner } else if await !canAuthenticate(target) { outcome = .otherOwner }
+        }
         let error: TargetKitError? = if isWanted, case .failure(let error) = result { error } else { nil }
         // It doesn't throw, because failed writes are repeated later.
-        try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
+        try? await store.transaction(isRequired: false) { [self, outcome] transaction throws(OutboxError) in
             try end(item, outcome: outcome, error: error, transaction: &transaction)
         }
+    }
+
+    /// Whether the credential of a target's call can be read.
+    private func canAuthenticate(_ target: Target) async -> Bool {
+        (try? await provider.authenticated(target, options: options) { _ in }) != nil
     }
 
     /// Makes a call that starts only when an account change can cancel it, so that it never uses the credentials of

@@ -22,8 +22,11 @@ import TargetKitPlugins
 ///
 /// An entry belongs to the user with whose credential it was kept, as far as a plugin names the user
 /// (`RequestContext.credentialOwner`), as an `AuthenticationPlugin` does. While another user is signed in, or nobody, it
-/// isn't sent, but waits with the growing delay. If ``account`` is set, a sign-in in this process after that counts as
-/// the account's user. Otherwise, only the same session does, or the same `Authenticator.user(of:)`.
+/// isn't sent, but waits with the growing delay. If ``account`` is set, the next sign-in in this process counts as the
+/// account's user. Otherwise, only the same session does, or the same `Authenticator.user(of:)`. An entry whose
+/// credential couldn't be read when it was kept waits until it can be read, unless a user has signed in since.
+///
+/// An entry is sent to the base URL for which it was made, even if another environment is selected.
 ///
 /// The file contains the targets as JSON and has mode 0600. It contains no credentials, because the provider's plugins
 /// add them when an entry is sent. Several processes, such as an app and its extension, can use one file.
@@ -137,23 +140,21 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
 
     /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
     ///
-    /// Set it before the credentials of the provider change. This cancels the call in progress. With an
+    /// Set it before each sign-in, and to `nil` when the session ends. A change cancels the call in progress. With an
     /// `AuthenticationPlugin`, entries then wait for the next sign-in in this process or for ``sendNow()``, unless the
-    /// session is the one in which they were kept. At sign-out, call ``removeAll()`` first, unless the entries should
-    /// wait until the user signs in again.
+    /// session is the one in which they were kept. Later sign-ins don't count as the account's until it changes again.
+    /// At sign-out, call ``removeAll()`` first, unless the entries should wait until the user signs in again.
     public var account: String? {
         get { content.value.account }
         set {
             typealias Calls = [Task<Result<Response, TargetKitError>, Never>]
             // The first reader must not receive the events of the account before. They are released outside the lock.
             let (tasks, _) = update { content -> (Calls, [OutboxEntry<Target>]) in
-                guard content.account != newValue else { return ([], []) }
-                content.account = newValue
-                content.accountChange = CredentialSession.signInCount
-                content.formerOwner = content.lastOwner
-                content.epoch += 1
-                content.unauthorized = nil
-                content.delays.removeAll()
+                guard content.account != newValue else {
+                    content.announce()
+                    return ([], [])
+                }
+                content.change(to: newValue)
                 return (Array(content.firstAttempts.values) + [content.task].compactMap(\.self), readers.takeEarly())
             }
             for task in tasks { task.cancel() }

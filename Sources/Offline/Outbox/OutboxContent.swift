@@ -12,12 +12,25 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
 
     /// The account whose entries are sent.
     var account: String?
-    /// The number of sign-ins in this process when the account changed; `nil` if it hasn't changed, or if the app has
-    /// called ``OfflineOutbox/sendNow()`` since.
-    var accountChange: Int?
+    /// The ``CredentialSession/count`` when the account changed; `nil` if it hasn't changed, or if the credential of
+    /// that time is known to be the account's.
+    private(set) var accountChange: Int?
+    /// The ``CredentialSession/count`` when the app last set the account before a sign-in; `nil` if it hasn't, or if the
+    /// credential of that time is known to be the account's.
+    private(set) var announcement: Int?
+    /// The owners of the entries that the account had at that time.
+    private(set) var knownOwners: [String] = []
+    /// The session that began before the account changed, and is the account's.
+    private(set) var accountOwner: String?
     /// The owner of the last credential that this outbox has seen, and the last one before the account changed.
     private(set) var lastOwner: String?
-    var formerOwner: String?
+    private(set) var formerOwner: String?
+    /// Whether the app has called ``OfflineOutbox/sendNow()``, by which the next credential that this outbox sees is the
+    /// account's, and its owner.
+    private(set) var isConfirming = false
+    private(set) var confirmedOwner: String?
+    /// The ``CredentialSession/count`` before entries were kept whose credential couldn't be read.
+    var unreadCounts: [UUID: Int] = [:]
     /// The entry whose call is in progress.
     var sending: UUID?
     /// The task of that call.
@@ -38,31 +51,103 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var hasPendingChange = false
 }
 
+// MARK: - Whose credential an entry is sent with
+
 extension OutboxContent {
-    /// Whether a call may be sent with a credential of this owner.
+    /// Whether an entry may be sent with a request's credential.
     ///
-    /// - Parameter owner: `nil` for a request without a credential, or with one whose owner isn't known.
-    mutating func admits(_ owner: CredentialOwner?, for call: StoredCall) -> Bool {
-        lastOwner = owner?.identifier
-        guard let owner else { return call.owner == nil }
-        // The app sets the account before the user signs in.
-        if call.account != nil, let number = owner.signInNumber, number > accountChange ?? 0 { return true }
-        return call.owner.map { $0 == owner.identifier } ?? !isFormer(owner)
+    /// - Parameter isElsewhere: Whether the entry was made for another server than the current one, to which only its
+    ///   owner's own credential may be sent.
+    mutating func admits(_ requester: Requester, for item: OutboxItems<Target>.Item, isElsewhere: Bool) -> Bool {
+        see(requester)
+        let call = item.call
+        let isUncertain = call.isOwnerUncertain == true
+        if isElsewhere, requester.isKnown { return !isUncertain && call.owner == requester.identifier }
+        if call.account != nil, isOfAccount(requester), call.owner == nil || isUncertain || !requester.namesUser {
+            return true
+        }
+        if let owner = call.owner { return owner == requester.identifier && (!isUncertain || owner == confirmedOwner) }
+        if isUncertain {
+            return unreadCounts[item.id].map(requester.isUnchanged) == true && !isFormer(requester)
+        }
+        guard requester.isKnown else { return true }
+        // A user who signed in without a change of the account need not be the account's.
+        let isUnannounced = call.account != nil && requester.session.map { $0.signIn.upperBound > 0 } == true
+        return !isUnannounced && !isFormer(requester)
     }
 
-    /// The owner to store with a call. A user who was signed in before the account changed isn't the account's.
-    mutating func stored(_ owner: CredentialOwner?) -> String? {
-        lastOwner = owner?.identifier
-        guard let owner, account == nil || !isFormer(owner) else { return nil }
-        return owner.identifier
+    /// Stores the owner of a credential with a call. A user who was signed in before the account changed need not be
+    /// the account's.
+    mutating func setOwner(_ requester: Requester, of call: inout StoredCall) {
+        see(requester)
+        call.owner = requester.identifier
+        call.isOwnerUncertain = account != nil && isFormer(requester) ? true : nil
     }
 
-    /// Whether the owner of a credential can be the user who was signed in before the account changed.
-    private func isFormer(_ owner: CredentialOwner) -> Bool {
-        guard let accountChange else { return false }
-        return owner.signInNumber.map { $0 <= accountChange } ?? (owner.identifier == formerOwner)
+    /// Sets the account.
+    mutating func change(to account: String?) {
+        self.account = account
+        let count = CredentialSession.count
+        accountChange = count
+        announce(at: count)
+        formerOwner = lastOwner
+        (accountOwner, confirmedOwner, isConfirming) = (nil, nil, false)
+        epoch += 1
+        unauthorized = nil
+        delays.removeAll()
     }
 
+    /// Notes that the app sets the same account again, for example before its user signs in after a launch. It means
+    /// nothing while the user is signed in.
+    mutating func announce() {
+        if lastOwner == nil { announce(at: CredentialSession.count) }
+    }
+
+    private mutating func announce(at count: Int) {
+        announcement = count
+        let own = items.all.filter { $0.call.account == account && $0.call.isOwnerUncertain != true }
+        knownOwners = own.compactMap(\.call.owner)
+    }
+
+    /// Notes that the app says that its user is signed in.
+    mutating func confirm() {
+        isConfirming = true
+        unauthorized = nil
+        delays.removeAll()
+    }
+
+    /// Notes a credential. The one of the time before the account changed is known to be the account's if the app says
+    /// so, or if an entry of the account had its owner.
+    mutating func see(_ requester: Requester) {
+        lastOwner = requester.identifier
+        guard requester.isKnown else { return }
+        let isFormer = isFormer(requester)
+        if isConfirming, accountChange == nil || isFormer { confirmedOwner = requester.identifier }
+        let isEarlier = isFormer || announcement.map(requester.isUnchanged) == true
+        if isEarlier, isConfirming || requester.identifier.map(knownOwners.contains) == true {
+            if isFormer, requester.session?.signIn.isEmpty == false { accountOwner = requester.identifier }
+            (accountChange, announcement) = (nil, nil)
+        }
+        isConfirming = false
+    }
+
+    /// Whether the user signed in next after the app set the account, as documented, or had signed in before, and the
+    /// app confirmed it.
+    private func isOfAccount(_ requester: Requester) -> Bool {
+        if let accountOwner, accountOwner == requester.identifier { return true }
+        return announcement.flatMap { requester.session?.signIn.contains($0) } == true
+    }
+
+    /// Whether a credential can be the one of the user who was signed in before the account changed.
+    private func isFormer(_ requester: Requester) -> Bool {
+        guard let accountChange, requester.isKnown else { return false }
+        return requester.session.map { $0.signIn.upperBound <= accountChange } ?? (requester.identifier == formerOwner)
+    }
+}
+
+// MARK: - Entries
+
+extension OutboxContent {
     /// The entries of the account, in order.
     var entries: [OutboxEntry<Target>] {
         items.all.compactMap(entry)
@@ -124,6 +209,7 @@ extension OutboxContent {
         // The outcome of a call that was cancelled by a change of account is ignored.
         guard account == item.call.account, isInOutbox else { return }
         errors[item.id] = error
+        if case .sent = outcome { unreadCounts[item.id] = nil }
         switch outcome {
         case .sent, .failed: delays.remove(item.call.accountGroup)
         case .needsSignIn: unauthorized = item.id

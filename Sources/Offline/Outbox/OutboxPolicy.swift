@@ -55,7 +55,7 @@ enum OutboxOutcome: Sendable {
     case noResponse
     /// The server is unavailable. The value is the delay that it requested, if any.
     case unavailable(Duration?)
-    /// The call wasn't sent, because the credential belongs to another user.
+    /// The call wasn't sent, because the credential belongs to another user or can't be read.
     case otherOwner
 
     init(_ result: Result<Response, TargetKitError>, policy: OutboxPolicy, now: Date) {
@@ -121,7 +121,7 @@ extension TargetKitError {
     /// (draft-ietf-httpapi-idempotency-key-header §2.6). Without `Retry-After`, the status can mean that the call
     /// itself conflicts.
     fileprivate func isInProgress(_ now: Date) -> Bool {
-        guard stage == .status, let response, response.statusCode == 409 else { return false }
+        guard rejectedStatusCode == 409, let response else { return false }
         return RetryAfter.delay(in: response.headers, now: now) != nil
     }
 }

@@ -11,6 +11,8 @@ struct OutboxRecord: Codable, Sendable {
         /// A call that must not be retried was started.
         case begun
         case moved
+        /// The owner of the entry's credential became known.
+        case owned
         case failed
         case expired
         /// The entry is sent again.
@@ -25,6 +27,8 @@ struct OutboxRecord: Codable, Sendable {
     var call: StoredCall?
     /// The entry before which this one was moved; `nil` for the end.
     var next: UUID?
+    /// The owner that became known.
+    var owner: String?
     /// The failure of the entry's call.
     var reason: StoredFailure?
     /// The date of the retry, from which the entry's age is measured.
@@ -53,20 +57,29 @@ struct StoredCall: Codable, Sendable {
     var key: String?
     var account: String?
     /// The owner of the credential with which the call was made, or would have been made when it was kept; `nil` if
-    /// there was none or it isn't known.
+    /// there was none or no plugin names it.
     var owner: String?
+    /// `true` if the call may belong to another user than ``owner``, who was signed in when the account had changed, or
+    /// if the credential couldn't be read; otherwise `nil`.
+    var isOwnerUncertain: Bool?
     var group: String?
+    /// The base URL for which the call was made; `nil` if it isn't known.
+    var baseURL: URL?
     var policy: OutboxPolicy
     var date: Date
 
     /// The group, whose entries are sent in order. Without an account, the calls of one user must not wait for those of
     /// another.
-    var accountGroup: OutboxGroup { OutboxGroup(account: account, owner: account == nil ? owner : nil, group: group) }
+    var accountGroup: OutboxGroup {
+        if account != nil { return OutboxGroup(account: account, group: group) }
+        return OutboxGroup(owner: owner, isOwnerUncertain: isOwnerUncertain == true, group: group)
+    }
 }
 
 struct OutboxGroup: Hashable, Sendable {
     var account: String?
     var owner: String?
+    var isOwnerUncertain = false
     var group: String?
 }
 
@@ -114,6 +127,9 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
         case .kept: if let call = record.call { add(Item(id: record.id, call: call)) }
         case .begun: items[record.id]?.state = .begun
         case .moved: move(record.id, before: record.next)
+        case .owned:
+            items[record.id]?.call.owner = record.owner
+            items[record.id]?.call.isOwnerUncertain = nil
         case .failed: items[record.id]?.state = .failed(record.reason ?? StoredFailure(text: "The call failed."))
         case .expired: items[record.id]?.state = .expired
         case .waiting:

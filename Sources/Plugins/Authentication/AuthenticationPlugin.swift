@@ -128,7 +128,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             guard let lease = try await knownLease(for: context) else { return request }
             let (changed, applied) = try applying(lease, to: request)
             context[AppliedCredentialKey.self] = applied
-            context.credentialOwner = owner(of: lease, applied)
+            note(lease.owner, owner(of: lease, applied), context)
             return changed
         } catch let failure as RefreshFailure {
             throw failure.error(request: request)
@@ -154,7 +154,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
                 request.urlRequest = changed
                 context[RefreshedCredentialKey.self] = applied
                 // A credential that another process stored can belong to another user.
-                context.credentialOwner = owner(of: lease, applied)
+                note(lease.owner, owner(of: lease, applied), context)
             }
         } catch let failure as RefreshFailure {
             throw failure.error(request: request.urlRequest)
@@ -180,10 +180,12 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             // A digest, because the identifier is stored with partial transfers.
             return CredentialOwner(identifier: "user " + MessageDigest.sha256.hexadecimal(of: user), fields: fields)
         }
-        guard let session = lease.owner.id else { return nil }
-        var owner = CredentialOwner(identifier: session, fields: fields)
-        owner.signInNumber = lease.owner.signInNumber
-        return owner
+        return lease.owner.id.map { CredentialOwner(identifier: $0, fields: fields) }
+    }
+
+    private func note(_ session: CredentialSession, _ owner: CredentialOwner?, _ context: RequestContext) {
+        context.credentialSession = session
+        context.credentialOwner = owner
     }
 
     /// Retries a call whose credential the server rejected when there is a newer one.

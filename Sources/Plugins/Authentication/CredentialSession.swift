@@ -18,34 +18,48 @@ package final class CredentialSession: Sendable {
         var isEnded = false
     }
 
-    private static let signIns = Locked(0)
+    private static let lastNumber = Locked(0)
 
-    /// The number of sign-ins in this process.
-    package static var signInCount: Int { signIns.withLock(\.self) }
+    /// The number of sessions that began in this process, in all plugins.
+    package static var count: Int { lastNumber.withLock(\.self) }
 
-    private let state: Locked<State>
-    /// The number of the sign-in in this process, from 1; 0 for a session that was read from a store.
-    let signInNumber: Int
-
-    /// Creates a session.
-    ///
-    /// - Parameter id: The stored identifier; `nil` if there is none.
-    package convenience init(id: String?) {
-        self.init(id: id, signInNumber: 0)
+    private static func nextNumber() -> Int {
+        lastNumber.withLock { number in
+            number += 1
+            return number
+        }
     }
 
-    private init(id: String?, signInNumber: Int) {
+    private let state: Locked<State>
+    /// The numbers from that of the plugin's previous session up to this one's. It contains the ``count`` of each time
+    /// after which the session began next. Empty for a session that didn't begin with a sign-in in this process.
+    package let signIn: Range<Int>
+
+    private init(id: String?, signIn: Range<Int>) {
         state = Locked(State(id: id))
-        self.signInNumber = signInNumber
+        self.signIn = signIn
+    }
+
+    /// Creates a session without a sign-in, for a stored credential or for none.
+    ///
+    /// - Parameters:
+    ///   - id: The stored identifier; `nil` if there is none.
+    ///   - previous: The session before it; default: none.
+    package convenience init(id: String?, after previous: CredentialSession? = nil) {
+        let number = previous?.signIn.upperBound ?? 0
+        self.init(id: id, signIn: number..<number)
     }
 
     /// Creates a session for a sign-in.
-    package static func new() -> CredentialSession {
-        let number = signIns.withLock { count in
-            count += 1
-            return count
-        }
-        return CredentialSession(id: UUID().uuidString, signInNumber: number)
+    static func new(after previous: CredentialSession) -> CredentialSession {
+        CredentialSession(id: UUID().uuidString, signIn: previous.signIn.upperBound..<nextNumber())
+    }
+
+    /// Creates the session of a credential that another process stored. Without an identifier, it may be the same one.
+    static func adopted(id: String?, after previous: CredentialSession) -> CredentialSession {
+        guard let id else { return CredentialSession(id: nil, after: previous) }
+        let number = nextNumber()
+        return CredentialSession(id: id, signIn: number..<number)
     }
 
     /// The identifier; `nil` if the session was read from a store without identifiers, and its credential wasn't
@@ -135,6 +149,44 @@ package struct AppliedCredential: Sendable {
         if let urls { request.url = urls.old }
         for (name, change) in fields { request.setValue(change.old, forHTTPHeaderField: name.rawValue) }
         return request
+    }
+}
+
+/// The session of the credential that the request has.
+private enum CredentialSessionKey: RequestContextKey { typealias Value = CredentialSession }
+
+extension RequestContext {
+    /// The session of the credential that an ``AuthenticationPlugin`` applied to the request; `nil` without one.
+    package var credentialSession: CredentialSession? {
+        get { self[CredentialSessionKey.self] }
+        nonmutating set { self[CredentialSessionKey.self] = newValue }
+    }
+}
+
+/// The user of a request's credential, as far as it is known.
+package struct Requester: Sendable {
+    /// Identifies the user or the session; `nil` if there is no credential, or no plugin names its owner.
+    package let identifier: String?
+    /// The session; `nil` if there is no credential of an ``AuthenticationPlugin``.
+    package let session: CredentialSession?
+
+    /// Reads the context of a request that has its credential.
+    package init(_ context: RequestContext) {
+        identifier = context.credentialOwner?.identifier
+        session = context.credentialSession
+    }
+
+    /// Whether anything is known of the credential.
+    package var isKnown: Bool { identifier != nil || session != nil }
+
+    /// Whether the identifier is equal in every session of the user.
+    package var namesUser: Bool { identifier != nil && identifier != session?.id }
+
+    /// Whether the user is still the one of an earlier time, at which the credential couldn't be read.
+    ///
+    /// - Parameter count: ``CredentialSession/count`` at that time.
+    package func isUnchanged(since count: Int) -> Bool {
+        session.map { $0.signIn.upperBound <= count } ?? false
     }
 }
 

@@ -117,7 +117,7 @@ extension CurrentCredential {
             state.adoptedGeneration = state.generation
             // Without an identifier, it may be another user's.
             if other.session == nil || other.session != state.owner.id {
-                state.owner = CredentialSession(id: other.session)
+                state.owner = .adopted(id: other.session, after: state.owner)
             }
             state.keptRefresh = refresh.number
             state.lastFailure = nil
@@ -135,7 +135,7 @@ extension CurrentCredential {
         let old = state.withLock { state -> CredentialSession? in
             guard state.session == refresh.session, case .held = state.status else { return nil }
             defer {
-                state.begin(other.credential, as: CredentialSession(id: other.session))
+                state.begin(other.credential, as: .adopted(id: other.session, after: state.owner))
                 state.wasInStore = true
             }
             return state.owner

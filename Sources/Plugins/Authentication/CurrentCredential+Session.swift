@@ -43,11 +43,12 @@ extension CurrentCredential {
     ///
     /// - Returns: The credential of the old session, and the change.
     func enter(_ credential: Credential?) -> (old: Credential?, change: Change) {
-        let owner = credential == nil ? CredentialSession(id: nil) : .new()
-        let (old, running, hasEnded, number, oldOwner) = state.withLock { state in
-            defer { state.begin(credential, as: owner) }
+        let (old, running, hasEnded, number, oldOwner, owner) = state.withLock { state in
+            let (oldLease, running, oldOwner) = (Self.lease(in: state), state.running, state.owner)
             let hasEnded = if case .ended = state.status { true } else { false }
-            return (Self.lease(in: state)?.credential, state.running, hasEnded, state.nextChange(), state.owner)
+            let owner = credential == nil ? CredentialSession(id: nil, after: oldOwner) : .new(after: oldOwner)
+            state.begin(credential, as: owner)
+            return (oldLease?.credential, running, hasEnded, state.nextChange(), oldOwner, owner)
         }
         oldOwner.end()
         // After the end of the session, only the sign-out handler is still running, and it may be the code that signs

@@ -91,7 +91,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 
         mutating func read(_ stored: IdentifiedCredential<Credential>?) {
             status = stored.map { .held($0.credential) } ?? .none
-            owner = CredentialSession(id: stored?.session)
+            owner = CredentialSession(id: stored?.session, after: owner)
             wasInStore = stored != nil
             storedSession = stored?.session
         }

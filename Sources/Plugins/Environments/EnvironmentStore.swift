@@ -33,7 +33,8 @@ import TargetKit
 /// app.launch()
 /// ```
 ///
-/// Calls in flight keep their environment when another one is selected. To cancel them, call `scope.cancelAll()`.
+/// Calls in flight, and stored calls, keep their environment when another one is selected. To cancel the calls in flight,
+/// call `scope.cancelAll()`.
 public final class EnvironmentStore: Sendable {
     private struct State: Sendable {
         var current: ServerEnvironment

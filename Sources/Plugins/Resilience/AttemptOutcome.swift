@@ -19,8 +19,9 @@ package struct AttemptOutcome {
     let request: URLRequest?
     /// The URL that responded, or at which the exchange failed; `nil` if the transport doesn't report it.
     let url: URL?
-    /// Whether redirects had been followed when the exchange failed.
-    private let wasRedirected: Bool
+    /// Whether the exchange failed after the requested URL responded with a redirect. If the failure has another URL,
+    /// the transport itself followed a redirect.
+    package let isBehindRedirect: Bool
 
     package init(_ result: Result<Response, TargetKitError>) {
         var (response, error) = result.parts
@@ -35,16 +36,9 @@ package struct AttemptOutcome {
         isInterrupted = error?.stage == .cancelled || isOverdue
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
-        wasRedirected = failure?.userInfo[FailureMark.redirects] != nil || error?.isBehindRedirect == true
-    }
-
-    /// Whether the exchange failed after the requested URL responded with a redirect. If the failure has another URL,
-    /// the transport itself followed a redirect.
-    package var isBehindRedirect: Bool {
-        if wasRedirected { return true }
-        guard code != nil, let url, let asked = request?.url else { return false }
-        // An error's URL is redacted.
-        return url.redacted.absoluteString != asked.redacted.absoluteString
+        isBehindRedirect =
+            failure?.userInfo[FailureMark.redirects] != nil || error?.isBehindRedirect == true
+            || failure?.isElsewhere(than: request?.url) == true
     }
 
     /// Whether a redirect led to another server, so that the requested server responded.

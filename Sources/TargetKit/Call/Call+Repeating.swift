@@ -17,8 +17,9 @@ extension Call {
     /// Performs the exchange of a request, and notes whether the server may have processed a request that must not be
     /// sent twice.
     ///
-    /// It can't have processed the request if no connection was made, if it redirects the unchanged request (RFC 9110
-    /// §15.4.8 and §15.4.9), or if it rejects the request (4xx, apart from the statuses that can be temporary).
+    /// It can't have processed the request if no connection to the request's URL was made, if it redirects the unchanged
+    /// request (RFC 9110 §15.4.8 and §15.4.9), or if it rejects the request (4xx, apart from the statuses that can be
+    /// temporary).
     func notingProcessing(
         of request: TransportRequest,
         exchange: () async throws -> TransportResponse
@@ -29,7 +30,9 @@ extension Call {
             if !Self.isUnprocessed(response.head.statusCode) { handle.noteProcessing() }
             return response
         } catch {
-            if (error as? URLError).map({ ConnectionFailure.isUnsent($0.code) }) != true { handle.noteProcessing() }
+            let failure = error as? URLError
+            let isUnsent = failure.map { ConnectionFailure.isUnsent($0.code) && !$0.isElsewhere(than: request.urlRequest.url) }
+            if isUnsent != true { handle.noteProcessing() }
             throw error
         }
     }

@@ -321,7 +321,6 @@ extension Call {
                     try await plugins.prepare(original, context: context)
                 }
                 try checkCancellation()
-                context.options.sendingGate?.prepared?(context.credentialOwner)
             }
             guard let restriction else {
                 return try transportRequest(request, changedFrom: original, body: body, to: target)

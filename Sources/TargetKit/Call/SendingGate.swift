@@ -7,17 +7,11 @@ import FoundationNetworking
 
 /// Decides whether the requests of a call may be sent, for example for a queue whose calls belong to one user.
 package struct SendingGate: Sendable {
-    /// Called with the owner of the request's credential after the plugins' `prepare`; default `nil`.
-    package var prepared: (@Sendable (CredentialOwner?) -> Void)?
-    /// Called for each request immediately before it is passed to the transport, after all plugins; default `nil`. If
-    /// it throws, the request isn't sent, and the call ends with stage `.request`.
-    package var admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)?
+    /// Called for each request immediately before it is passed to the transport, after all plugins. If it throws, the
+    /// request isn't sent, and the call ends with stage `.request`.
+    package var admit: @Sendable (inout TransportRequest, RequestContext) async throws -> Void
 
-    package init(
-        prepared: (@Sendable (CredentialOwner?) -> Void)? = nil,
-        admit: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)? = nil
-    ) {
-        self.prepared = prepared
+    package init(admit: @escaping @Sendable (inout TransportRequest, RequestContext) async throws -> Void) {
         self.admit = admit
     }
 
@@ -48,10 +42,10 @@ private enum SendingGateKey: CallOptionKey { static let defaultValue: SendingGat
 extension Call {
     /// The request after the call's ``SendingGate``.
     func admitted(_ request: TransportRequest) async throws -> TransportRequest {
-        guard let admit = context.options.sendingGate?.admit else { return request }
+        guard let gate = context.options.sendingGate else { return request }
         var request = request
         do {
-            try await admit(&request, context)
+            try await gate.admit(&request, context)
             return request
         } catch  where !(error is CancellationError) {
             var failure = TargetKitError(stage: .request, request: request.urlRequest, underlying: error)

@@ -90,6 +90,15 @@ public struct Endpoint: Sendable {
         sample = .of(target)
     }
 
+    /// The URL below which this endpoint has the target's path; `nil` if it has another path.
+    func baseURL(of target: some TargetType) -> URL? {
+        let path = target.path
+        if (try? Address(of: path, below: target.baseURL))?.url == url { return target.baseURL }
+        let suffix = "/" + path.escaped.drop { $0 == "/" }
+        guard !path.escaped.isEmpty else { return url }
+        return url.absoluteString.hasSuffix(suffix) ? URL(escaped: String(url.absoluteString.dropLast(suffix.count))) : nil
+    }
+
     /// Returns this endpoint with additional header fields, which replace fields of the same name.
     func adding(headers: HTTPHeaders) -> Endpoint {
         var endpoint = self

@@ -6,9 +6,6 @@ public struct CredentialOwner: Sendable, Hashable {
     public let identifier: String
     /// The fields of the credential.
     public let fields: Set<HTTPHeaderName>
-    /// The number of the sign-in in this process that began the user's session; 0 if it began elsewhere; `nil` if the
-    /// identifier doesn't depend on the session.
-    package var signInNumber: Int?
 
     /// Creates an owner.
     ///

@@ -97,11 +97,8 @@ final class PluginChain: Sendable {
         return repeated.map { "\(type(of: $0))" }
     }
 
-    /// The plugins that apply the credential of a user; `nil` if there are none.
-    var authenticating: PluginChain? {
-        let plugins = rounds.preparing.filter { $0.place == .authentication }
-        return plugins.isEmpty ? nil : PluginChain(plugins)
-    }
+    /// The plugins that apply the credential of a user.
+    var authenticating: PluginChain { PluginChain(rounds.preparing.filter { $0.place == .authentication }) }
 
     /// Returns this chain for a request that isn't sent, without plugins that only count, delay, admit or observe
     /// calls.

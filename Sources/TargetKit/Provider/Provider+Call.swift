@@ -57,10 +57,20 @@ extension Provider {
         }
     }
 
-    /// The endpoint of a target, with the header fields of the call's options.
+    /// The endpoint of a target, with the base URL and the header fields of the call's options.
     package func endpoint(of target: Target, options: CallOptions = CallOptions()) throws -> Endpoint {
-        let endpoint = try endpointClosure(target)
-        return options.isEmpty ? endpoint : endpoint.adding(headers: options.headers)
+        var endpoint = try endpointClosure(target)
+        if options.isEmpty { return endpoint }
+        if let kept = options.keptBaseURL, let current = endpoint.baseURL(of: target), kept != current {
+            endpoint.url = try target.path.url(below: kept)
+        }
+        return endpoint.adding(headers: options.headers)
+    }
+
+    /// The URL below which the endpoint of a target has the target's path; `nil` if the endpoint closure changed the
+    /// path, or if the URL can't be called.
+    package func baseURL(of target: Target) -> URL? {
+        (try? endpointClosure(target))?.baseURL(of: target).flatMap { $0.isCallable ? $0 : nil }
     }
 
     /// Ends a call by running the plugins' `didFinish` and then the completion handler, for which the scope's shutdown

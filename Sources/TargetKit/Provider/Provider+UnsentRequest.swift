@@ -37,17 +37,20 @@ extension Provider {
         }
     }
 
-    /// The owner of the credential that a plugin at ``PluginPlace/authentication`` would apply to a target's request,
-    /// which isn't sent; `nil` if there is none, or it isn't known. Other plugins aren't called, because they may wait.
-    package func credentialOwner(
-        of target: Target,
-        options: CallOptions = CallOptions()
-    ) async -> CredentialOwner? {
-        guard let plugins = configuration.plugins.authenticating else { return nil }
+    /// Reads what the plugins at ``PluginPlace/authentication`` note in the context when they apply the credential to a
+    /// target's request, which isn't sent. Other plugins aren't called, because they may wait.
+    ///
+    /// - Throws: The error of a plugin, for example of one that can't read the credential.
+    package func authenticated<Value: Sendable>(
+        _ target: Target,
+        options: CallOptions = CallOptions(),
+        read: (RequestContext) -> Value
+    ) async throws -> Value {
+        let plugins = configuration.plugins.authenticating
         let call = unsentCall(of: target, options: options, plugins: plugins)
         defer { call.endUnsent() }
-        _ = try? await plugins.prepare(URLRequest(url: target.baseURL), context: call.context)
-        return call.context.credentialOwner
+        _ = try await plugins.prepare(URLRequest(url: target.baseURL), context: call.context)
+        return read(call.context)
     }
 
     private func unsentCall(of target: Target, options: CallOptions, plugins: PluginChain) -> Call {

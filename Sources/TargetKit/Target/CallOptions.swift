@@ -155,12 +155,20 @@ extension CallOptions {
         get { self[TransferIDKey.self] }
         set { self[TransferIDKey.self] = newValue }
     }
+
+    /// Replaces the base URL of the call's endpoint, for a stored call, which is made to the server for which it
+    /// was stored; default `nil`: the endpoint's own.
+    package var keptBaseURL: URL? {
+        get { self[KeptBaseURLKey.self] }
+        set { self[KeptBaseURLKey.self] = newValue }
+    }
 }
 
 private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum CallTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
 private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? = nil }
+private enum KeptBaseURLKey: CallOptionKey { static let defaultValue: URL? = nil }
 private enum TransferIDKey: CallOptionKey { static let defaultValue: String? = nil }
 private enum FollowsRedirectsKey: CallOptionKey { static let defaultValue = true }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }

@@ -21,8 +21,12 @@ struct StoredTransfer: Codable, Sendable {
     /// The failure of the transfer.
     var reason: StoredFailure?
     /// The owner of the credential with which the transfer would have been made when it was added; `nil` if there was
-    /// none or it isn't known.
+    /// none or no plugin names it.
     var owner: String?
+    /// `true` if that credential couldn't be read, otherwise `nil`.
+    var isOwnerUncertain: Bool?
+    /// The base URL for which the transfer was added; `nil` if it isn't known.
+    var baseURL: URL?
     /// Whether a request was begun that must not be sent twice; `nil` if not.
     var isBegun: Bool?
 }
@@ -33,23 +37,13 @@ extension StoredTransfer {
 
     /// Creates the record of a transfer. A running transfer is stored as waiting, and a finished or cancelled one as
     /// removed.
-    ///
-    /// - Parameters:
-    ///   - target: The JSON of its target.
-    ///   - failure: Its failure.
-    ///   - owner: The owner of its credential.
-    ///   - isBegun: Whether a request was begun that must not be sent twice.
-    init(
-        _ transfer: Transfer<some TargetType>,
-        target: String,
-        number: Int,
-        failure: StoredFailure? = nil,
-        owner: String?,
-        isBegun: Bool
-    ) {
-        self.init(id: transfer.id, number: number, target: target, priority: transfer.priority, state: .waiting)
-        self.owner = owner
-        self.isBegun = isBegun ? true : nil
+    init<Target: TargetType & Codable>(_ item: TransferQueue<Target>.Item) {
+        let transfer = item.transfer
+        self.init(id: transfer.id, number: item.number, target: item.json, priority: transfer.priority, state: .waiting)
+        owner = item.owner
+        isOwnerUncertain = item.isOwnerUncertain ? true : nil
+        baseURL = item.baseURL
+        isBegun = item.isBegun ? true : nil
         switch transfer.state {
         case .waiting, .running: break
         case .paused: state = .paused
@@ -58,7 +52,7 @@ extension StoredTransfer {
             break
         case .failed:
             state = .failed
-            reason = failure
+            reason = item.failure
         case .finished, .cancelled: self = .removed(transfer.id)
         }
     }

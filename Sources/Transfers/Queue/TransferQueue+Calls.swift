@@ -5,19 +5,19 @@ import TargetKitPlugins
 
 extension TransferQueue {
     /// Changes transfers, stores the changes, and cancels the calls of transfers that are no longer running. Returns
-    /// the targets of transfers that hadn't ended and had no call.
+    /// the transfers that hadn't ended and had no call.
     @discardableResult
-    func change(_ ids: [UUID], change: (inout Transfer<Target>) -> Void) -> [Target] {
+    func change(_ ids: [UUID], change: (inout Transfer<Target>) -> Void) -> [Item] {
         let (calls, idle) = update { content in
             var records: [StoredTransfer] = []
             var calls: [(call: StartedCall, isPaused: Bool)] = []
-            var idle: [Target] = []
+            var idle: [Item] = []
             for id in ids {
                 guard var item = content.items[id] else { continue }
-                if item.call == nil, !item.transfer.state.hasEnded { idle.append(item.transfer.target) }
+                if item.call == nil, !item.transfer.state.hasEnded { idle.append(item) }
                 change(&item.transfer)
                 content.replace(item)
-                records.append(content.record(of: item))
+                records.append(StoredTransfer(item))
                 if !item.transfer.state.isRunning, let call = item.startedCall {
                     calls.append((call, item.transfer.state.isPaused))
                 }
@@ -77,10 +77,12 @@ extension TransferQueue {
         let id = transfer.id
         let direction = transfer.target.task.transferDirection
         let keepsUpload = Locked(false)
-        let begun = BegunRequest(isEarlier: content.read { $0.items[id]?.isBegun == true })
+        let item = content.read { $0.items[id] }
+        let begun = BegunRequest(isEarlier: item?.isBegun == true)
         // Another call with the same request can have another owner.
         let options = options.setting(\.transferID, id.uuidString).setting(\.keepsUpload, keepsUpload)
             .setting(\.sharesInFlight, false).setting(\.sendingGate, gate(of: id, begun))
+            .setting(\.keptBaseURL, item?.baseURL)
         joining?.hold(id.uuidString)
         let handle = provider.request(
             transfer.target,
@@ -90,7 +92,7 @@ extension TransferQueue {
                 guard progress.direction == direction else { return }
                 self.update { $0.setProgress(progress, of: id) }
             },
-            completion: { self.end(transfer, begun, result: $0) }
+            completion: { self.end(transfer, begun, baseURL: item?.baseURL, result: $0) }
         )
         let call = StartedCall(handle: handle, keepsUpload: keepsUpload)
         let isWanted = content.update { $0.began(call, of: id) }
@@ -102,6 +104,7 @@ extension TransferQueue {
     private func end(
         _ transfer: Transfer<Target>,
         _ begun: BegunRequest,
+        baseURL: URL?,
         result: Result<Response, TargetKitError>
     ) {
         let waits = if case .failure(let error) = result { error.isRepeatable && waitsAfter(error) } else { false }
@@ -137,11 +140,11 @@ extension TransferQueue {
             } else if item.transfer.state.hasEnded {
                 content.endDelays(of: transfer.id)
             }
-            save([content.record(of: item)]) { [joining] in joining?.release(transfer.id.uuidString) }
+            save([StoredTransfer(item)]) { [joining] in joining?.release(transfer.id.uuidString) }
             return if case .cancelled = item.transfer.state { true } else { false }
         }
         ends.announce([transfer.id])
-        if isGivenUp { provider.removePart(of: transfer.target) }
+        if isGivenUp { provider.removePart(of: transfer.target, options: .setting(\.keptBaseURL, baseURL)) }
         startWaiting()
     }
 }

@@ -9,8 +9,14 @@ extension TransferQueue {
         /// The JSON of the target; empty in a queue without a file.
         let json: String
         let number: Int
-        /// The owner of the credential with which the transfer is made; `nil` if it isn't known.
-        let owner: String?
+        /// The owner of the credential with which the transfer is made; `nil` if there was none or no plugin names it.
+        var owner: String?
+        /// Whether the credential couldn't be read when the transfer was added.
+        var isOwnerUncertain = false
+        /// The ``CredentialSession/count`` before this process added the transfer; `nil` for an earlier process.
+        var sessionCount: Int?
+        /// The base URL for which the transfer was added; `nil` if it isn't known.
+        var baseURL: URL?
         /// Whether a server may have processed a request that must not be sent twice.
         var isBegun: Bool
         /// The stored form of the failure. It isn't computed under the lock, because that can run the app's code.
@@ -21,17 +27,19 @@ extension TransferQueue {
         /// The place where the transfer waits; `nil` if it doesn't wait.
         fileprivate var place: WaitingPlace?
 
-        init(_ transfer: Transfer<Target>, json: String, number: Int, owner: String?) {
+        init(_ transfer: Transfer<Target>, json: String, number: Int) {
             self.transfer = transfer
             self.json = json
             self.number = number
-            self.owner = owner
             isBegun = false
         }
 
         /// Creates the item of a transfer that the file contains.
         init(_ transfer: Transfer<Target>, json: String, stored: StoredTransfer) {
-            self.init(transfer, json: json, number: stored.number, owner: stored.owner)
+            self.init(transfer, json: json, number: stored.number)
+            owner = stored.owner
+            isOwnerUncertain = stored.isOwnerUncertain == true
+            baseURL = stored.baseURL
             isBegun = stored.isBegun == true
             failure = stored.reason
         }
@@ -68,23 +76,18 @@ extension TransferQueue {
 
         var transfers: [Transfer<Target>] { order.compactMap { items[$0]?.transfer } }
 
-        /// The record of a transfer after a change.
-        func record(of item: Item) -> StoredTransfer {
-            StoredTransfer(
-                item.transfer,
-                target: item.json,
-                number: item.number,
-                failure: item.failure,
-                owner: item.owner,
-                isBegun: item.isBegun
-            )
-        }
-
         /// Notes that a request begins that must not be sent twice, and returns the record; `nil` if the transfer is no
         /// longer in the queue.
         mutating func begin(_ id: UUID) -> StoredTransfer? {
             items[id]?.isBegun = true
-            return items[id].map(record)
+            return items[id].map { StoredTransfer($0) }
+        }
+
+        /// Sets the owner of a transfer whose credential couldn't be read, and returns the record.
+        mutating func setOwner(_ owner: String?, of id: UUID) -> StoredTransfer? {
+            items[id]?.owner = owner
+            items[id]?.isOwnerUncertain = false
+            return items[id].map { StoredTransfer($0) }
         }
 
         /// Adds a transfer.

@@ -23,11 +23,17 @@ extension TransferQueue {
             defer { content.nextNumber += 1 }
             return content.nextNumber
         }
-        let owner = await provider.credentialOwner(of: target, options: options)?.identifier
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        let item = Item(transfer, json: json, number: number, owner: owner)
-        if let store { try await store.add(content.read { $0.record(of: item) }) }
-        update { $0.insert(item) }
+        var item = Item(transfer, json: json, number: number)
+        item.sessionCount = CredentialSession.count
+        item.baseURL = provider.baseURL(of: target)
+        do {
+            item.owner = try await provider.authenticated(target, options: options) { Requester($0).identifier }
+        } catch {
+            item.isOwnerUncertain = true
+        }
+        if let store { try await store.add(StoredTransfer(item)) }
+        update { [item] in $0.insert(item) }
         startWaiting()
         return transfer.id
     }
@@ -102,7 +108,11 @@ extension TransferQueue {
 
     private func cancel(_ ids: [UUID]) {
         let idle = change(ids) { if !$0.state.hasEnded { $0.state = .cancelled } }
-        for target in idle { provider.removePart(of: target) }
+        for item in idle { removePart(of: item) }
+    }
+
+    private func removePart(of item: Item) {
+        provider.removePart(of: item.transfer.target, options: .setting(\.keptBaseURL, item.baseURL))
     }
 
     private static func resume(_ transfer: inout Transfer<Target>) {
@@ -124,7 +134,7 @@ extension TransferQueue {
             switch item.transfer.state {
             case .finished, .cancelled: break
             case .waiting, .running, .paused, .failed:
-                if item.call == nil { provider.removePart(of: item.transfer.target) }
+                if item.call == nil { removePart(of: item) }
             }
         }
         startWaiting()

@@ -44,8 +44,7 @@ extension TransferQueue {
     /// its first byte is sent.
     func gate(of id: UUID, _ begun: BegunRequest) -> SendingGate {
         SendingGate(admit: { [self] request, context in
-            let owner = content.read { $0.items[id]?.owner }
-            if let owner, owner != context.credentialOwner?.identifier { throw CredentialOfOtherOwner() }
+            guard admits(Requester(context), for: id) else { throw CredentialOfOtherOwner() }
             guard !request.urlRequest.isRepeatable(), context.transfer?.isRepeatable != true else { return }
             if begun.isEarlier {
                 guard provider.transport is any JoiningTransport else { throw BegunTransfer() }
@@ -55,6 +54,19 @@ extension TransferQueue {
                 try Task.checkCancellation()
             }
         })
+    }
+
+    /// Whether a transfer may be made with a request's credential. A credential that couldn't be read when the transfer
+    /// was added becomes known, unless a user has signed in since.
+    private func admits(_ requester: Requester, for id: UUID) -> Bool {
+        guard let item = content.read({ $0.items[id] }) else { return true }
+        // Only the owner's own credential may be sent to another server than the current one.
+        let isElsewhere = item.baseURL.map { $0 != provider.baseURL(of: item.transfer.target) } ?? false
+        if isElsewhere, requester.isKnown { return !item.isOwnerUncertain && item.owner == requester.identifier }
+        guard item.isOwnerUncertain else { return item.owner == nil || item.owner == requester.identifier }
+        guard item.sessionCount.map(requester.isUnchanged) == true else { return false }
+        content.update { content in save(content.setOwner(requester.identifier, of: id).map { [$0] } ?? []) }
+        return true
     }
 
     /// Returns when the file contains that a request of a transfer begins.

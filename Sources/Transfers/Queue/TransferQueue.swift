@@ -34,7 +34,11 @@ import Observation
 /// A transfer belongs to the user who was signed in when it was added, as far as a plugin names the user
 /// (`RequestContext.credentialOwner`), as an `AuthenticationPlugin` does. It fails while another user is signed in, or
 /// nobody, and can be resumed when its user is signed in again. For this, the plugin's authenticator must implement
-/// `Authenticator.user(of:)`; otherwise, each sign-in is another user.
+/// `Authenticator.user(of:)`; otherwise, each sign-in is another user. A transfer whose user couldn't be determined,
+/// because the credential couldn't be read, belongs to the user whose credential is read first, unless a user has
+/// signed in or the app was relaunched in the meantime.
+///
+/// A transfer is made to the base URL for which it was added, even if another environment is selected.
 ///
 /// Create the queue with the same file at every launch. It restores unfinished transfers, and starts waiting ones
 /// immediately. A released queue continues until its transfers have ended. To stop it, pause them.

@@ -42,18 +42,6 @@ struct OutboxOwnerTests {
         )
     }
 
-    /// Lets every delay pass, and gives the outbox the time to send.
-    private func passDelays(_ outbox: OfflineOutbox<Note>) async throws {
-        for _ in 1...5 {
-            try Task.checkCancellation()
-            outbox.sendNow()
-            for _ in 1...20 {
-                clock.advance(by: .seconds(30))
-                await Task.yield()
-            }
-        }
-    }
-
     /// The credentials with which a note was sent.
     private func users(of number: Int) -> [String?] {
         server.sent.elements.filter { $0.number == number }.map(\.user)
@@ -69,7 +57,7 @@ struct OutboxOwnerTests {
         server.answer(1, .status(401), .status(200))
         connectivity.set(online)
         await server.sent.waitForCount(1)
-        try await passDelays(outbox)
+        try await outbox.passDelays(of: clock)
         #expect(try await here.credential == Token(101))
         #expect(users(of: 1) == ["Bearer token-1"])
         #expect(outbox.entries.count == 1)
@@ -144,7 +132,7 @@ struct OutboxOwnerTests {
         // The wrong order: the account isn't set.
         try await plugin.signIn(Token(101))
         connectivity.set(online)
-        try await passDelays(outbox)
+        try await outbox.passDelays(of: clock)
         #expect(server.sent.count == 0)
         try await plugin.signIn(Token(7))
         try await outbox.shows([], moving: clock)
@@ -163,7 +151,7 @@ struct OutboxOwnerTests {
         try await outbox.keep(Note(2))
         connectivity.set(online)
         try await outbox.shows(["1 waiting"], moving: clock)
-        try await passDelays(outbox)
+        try await outbox.passDelays(of: clock)
         #expect(users(of: 1) == [])
         #expect(users(of: 2) == ["Bearer token-101"])
         #expect(outbox.shown.count == 1)
@@ -177,8 +165,10 @@ struct OutboxOwnerTests {
         try await outbox.keep(Note(1))
         try await plugin.signOut()
         connectivity.set(online)
-        try await passDelays(outbox)
+        try await outbox.passDelays(of: clock)
         #expect(server.sent.count == 0)
+        outbox.account = nil
+        outbox.account = "ann"
         try await plugin.signIn(Token(2))
         try await outbox.shows([], moving: clock)
         #expect(users(of: 1) == ["Bearer token-2"])
@@ -196,7 +186,12 @@ struct OutboxOwnerTests {
             plugin = self.plugin()
             outbox = try self.outbox(plugin, account: "ann")
         }
-        if change == 2 { try await plugin.signIn(Token(5)) }
+        if change == 2 {
+            // As documented: at the end of the session, and before the next sign-in.
+            outbox.account = nil
+            outbox.account = "ann"
+            try await plugin.signIn(Token(5))
+        }
         connectivity.set(online)
         try await outbox.shows([], moving: clock)
         #expect(users(of: 1) == (change == 2 ? [5, 6] : [1, 2]).map { "Bearer token-\($0)" })
@@ -211,7 +206,7 @@ struct OutboxOwnerTests {
         let outbox = try outbox(plugin)
         #expect(try await outbox.send(Note(1)).id != nil)
         try await plugin.signIn(Token(101))
-        try await passDelays(outbox)
+        try await outbox.passDelays(of: clock)
         #expect(users(of: 1) == ["Bearer token-1"])
     }
 
@@ -228,7 +223,7 @@ struct OutboxOwnerTests {
         try await plugin.signIn(Token(101))
         let next = try outbox(plugin)
         connectivity.set(online)
-        try await passDelays(next)
+        try await next.passDelays(of: clock)
         #expect(server.sent.count == 0)
     }
 }

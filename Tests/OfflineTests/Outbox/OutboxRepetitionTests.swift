@@ -2,6 +2,7 @@
 import Foundation
 import PluginsTestSupport
 import TargetKit
+import TargetKitJSON
 import TargetKitPlugins
 import TargetKitOffline
 import TargetKitTesting
@@ -22,18 +23,6 @@ struct OutboxRepetitionTests {
         try OfflineOutbox(Provider(transport: server, plugins: plugins), clock: clock)
     }
 
-    /// Lets every delay pass, and gives the outbox the time to send.
-    private func passDelays(_ outbox: OfflineOutbox<Note>) async throws {
-        for _ in 1...5 {
-            try Task.checkCancellation()
-            outbox.sendNow()
-            for _ in 1...20 {
-                clock.advance(by: .seconds(30))
-                await Task.yield()
-            }
-        }
-    }
-
     @Test(
         "A call without a key that was processed before a redirect fails, whatever follows the redirect",
         arguments: [301, 302, 303],
@@ -48,7 +37,7 @@ struct OutboxRepetitionTests {
         let outbox = try outbox()
         try await outbox.keep(Note(1, policy: .ifUnsent))
         try await outbox.shows(["1 failed"], moving: clock)
-        try await passDelays(outbox)
+        try await outbox.passDelays(of: clock)
         #expect(server.numbers == [1, 0])
         #expect(outbox.shown == ["1 failed"])
     }
@@ -131,5 +120,53 @@ struct OutboxRepetitionTests {
         }
         // At least half of 1 + 2 + 4 + 8 + 16 seconds.
         #expect(start.duration(to: clock.now) >= .seconds(15))
+    }
+
+    @Test(
+        "A call without a key fails when the transport met the failure behind a redirect that it followed itself",
+        arguments: [URLError.Code.cannotFindHost, .cannotConnectToHost, .notConnectedToInternet]
+    )
+    func behindOwnRedirect(code: URLError.Code) async throws {
+        let sent = Tally()
+        let transport = StubTransport { _ in
+            sent.add()
+            throw URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: URL.shop.appending(path: "receipt")])
+        }
+        let outbox = try OfflineOutbox(Provider<Note>(transport: transport), clock: clock)
+        try await outbox.keep(Note(1, policy: .ifUnsent))
+        try await outbox.shows(["1 failed"], moving: clock)
+        try await outbox.passDelays(of: clock)
+        #expect(sent.value == 1)
+    }
+
+    @Test("A call without a key is sent again when the transport met the failure at the call's own URL")
+    func atOwnURL() async throws {
+        let sent = Tally()
+        let transport = StubTransport { request in
+            sent.add()
+            if sent.value > 1 { return .response(status: 200, data: Data()) }
+            let url = request.urlRequest.url ?? .shop
+            throw URLError(.cannotFindHost, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        }
+        let outbox = try OfflineOutbox(Provider<Note>(transport: transport), clock: clock)
+        try await outbox.keep(Note(1, policy: .ifUnsent))
+        try await outbox.shows([], moving: clock)
+        #expect(sent.value == 2)
+    }
+
+    @Test("A call that the server is still processing waits, also if the response is in an envelope", arguments: [true, false])
+    func inProgress(hasEnvelope: Bool) async throws {
+        let sent = Tally()
+        let transport = StubTransport { _ in
+            sent.add()
+            if sent.value > 1 { return .response(status: 200, data: Data(#"{"code":0}"#.utf8)) }
+            let body = Data(#"{"code":5,"message":"in progress"}"#.utf8)
+            return .response(status: 409, headers: ["Retry-After": "1"], data: body)
+        }
+        let options: CallOptions = hasEnvelope ? .setting(\.envelope, CodeMessageData()) : CallOptions()
+        let outbox = try OfflineOutbox(Provider<Note>(transport: transport, options: options), clock: clock)
+        try await outbox.keep(Note(1))
+        try await outbox.shows([], moving: clock)
+        #expect(sent.value == 2)
     }
 }

@@ -119,6 +119,20 @@ extension OfflineOutbox where Target == Note {
     }
 }
 
+extension OfflineOutbox {
+    /// Lets every delay pass, and gives the outbox the time to send.
+    func passDelays(of clock: ManualClock) async throws {
+        for _ in 1...5 {
+            try Task.checkCancellation()
+            sendNow()
+            for _ in 1...20 {
+                clock.advance(by: .seconds(30))
+                await Task.yield()
+            }
+        }
+    }
+}
+
 extension OutboxEntry.State {
     var name: String {
         switch self {

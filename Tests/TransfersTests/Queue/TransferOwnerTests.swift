@@ -103,4 +103,65 @@ struct TransferOwnerTests {
         goOnline()
         #expect(try await end(queue, id) == "finished")
     }
+
+    /// Another process's queue of the same transfers, with its own file.
+    private func relaunched(_ first: TransferQueue<Order>, _ plugin: any Plugin) throws -> TransferQueue<Order> {
+        let copy = folder.url.appendingPathComponent("copy.queue")
+        try FileManager.default.copyItem(at: file, to: copy)
+        first.pauseAll()
+        return try queue(plugin, file: copy)
+    }
+
+    @Test("A transfer that was added while the keychain was locked is made with the credential that was locked")
+    func unlocked() async throws {
+        let store = LockableStore()
+        try await signOuts.plugin(TokenAuthenticator(), store).signIn(Token(1))
+        store.setLocked(true)
+        let plugin = signOuts.plugin(TokenAuthenticator(), store)
+        let first = try queue(plugin)
+        let id = try await first.add(Order(1))
+        store.setLocked(false)
+        // It belongs to Ann from now on, also after a relaunch.
+        server.answer("1", .failure(.cannotConnectToHost), .status(200))
+        goOnline()
+        await server.sent.waitForCount(1)
+        while first[id]?.state.name != "waiting" {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        network.set(.offline)
+        // The changes before are in the file, too.
+        try await first.add(Order(2))
+        let next = signOuts.plugin(TokenAuthenticator(), store)
+        let queue = try relaunched(first, next)
+        goOnline()
+        #expect(try await end(queue, id) == "finished")
+        #expect(server.count(of: "POST 1") == 2)
+        #expect(server.users.elements.allSatisfy { $0 == "Bearer token-1" })
+    }
+
+    @Test(
+        "A transfer that was added while the keychain was locked isn't made for the next user",
+        arguments: [false, true]
+    )
+    func lockedNextUser(isRelaunched: Bool) async throws {
+        let store = LockableStore()
+        try await signOuts.plugin(TokenAuthenticator(), store).signIn(Token(1))
+        store.setLocked(true)
+        var plugin = signOuts.plugin(TokenAuthenticator(), store)
+        var queue = try queue(plugin)
+        let id = try await queue.add(Order(1))
+        store.setLocked(false)
+        if isRelaunched { plugin = signOuts.plugin(TokenAuthenticator(), store) }
+        try await plugin.signIn(Token(101))
+        if isRelaunched {
+            queue = try relaunched(queue, plugin)
+            queue.resumeAll()
+        }
+        goOnline()
+        #expect(try await end(queue, id) == "failed")
+        queue.resume(id)
+        #expect(try await end(queue, id) == "failed")
+        #expect(server.users.elements == [])
+    }
 }

@@ -188,4 +188,20 @@ struct TransferRepetitionTests {
         #expect(server.sent.count == 1)
         queue.pauseAll()
     }
+
+    @Test(
+        "A call fails when the transport met the failure behind a redirect that it followed itself",
+        arguments: [URLError.Code.cannotFindHost, .cannotConnectToHost, .notConnectedToInternet]
+    )
+    func behindOwnRedirect(code: URLError.Code) async throws {
+        let transport = StubTransport { [server] request in
+            _ = try await server.send(request)
+            throw URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: URL.shop.appending(path: "receipt")])
+        }
+        let queue = try TransferQueue(Provider<Order>(transport: transport, clock: clock))
+        let id = try await queue.add(Order(1))
+        try await wait(queue, id, for: "failed")
+        try await passDelays()
+        #expect(server.sent.count == 1)
+    }
 }
