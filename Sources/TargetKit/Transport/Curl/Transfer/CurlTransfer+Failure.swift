@@ -71,7 +71,8 @@ extension CurlTransfer {
         }
         let advice = "; if port \(call.url.port ?? 80) uses TLS, call it with https"
         switch result {
-        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR where String(cString: errorBuffer).hasPrefix("Recv failure"):
+        case CURLE_GOT_NOTHING,
+            CURLE_RECV_ERROR where String(cString: errorBuffer).hasPrefix("Recv failure"):
             return .quotable(.networkConnectionLost, message: "the connection was closed without a response" + advice)
         case CURLE_UNSUPPORTED_PROTOCOL:
             return .quotable(.badServerResponse, message: "the response isn't HTTP" + advice)
