@@ -51,11 +51,18 @@ public struct CredentialsPlugin: Plugin {
     /// Sets the field if the request has none and the server's challenge is known.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let scheme = context.options.authorization
+        context[RequestLoginKey.self] = nil
         guard scheme == .automatic || scheme == .basic, !request.hasAuthorization else { return request }
         let server = request.url?.server ?? ""
-        guard scheme == .basic || challenges.withLock({ $0[server] }) != nil,
-            let login = try await login(for: context)
-        else { return request }
+        guard scheme == .basic || challenges.withLock({ $0[server] }) != nil else {
+            context[RequestLoginKey.self] = .unknown { [credential, target = context.target] in
+                guard let login = try? await credential(target), login.password != nil else { return nil }
+                return login.user.map(RequestLogin.id)
+            }
+            return request
+        }
+        guard let login = try await login(for: context) else { return request }
+        context[RequestLoginKey.self] = .known(RequestLogin.id(of: login.user))
         var request = request
         let answer = try answer(to: server, request: request, login: login, context: context)
         try request.setField(.authorization, to: answer)
@@ -85,6 +92,18 @@ public struct CredentialsPlugin: Plugin {
         }
     }
 }
+
+/// The user with whose password a request is sent, or would be if the server sent a challenge.
+package enum RequestLogin: Sendable {
+    /// The request contains the password.
+    case known(String)
+    /// The server hasn't sent a challenge since launch. The closure asks the app for the user.
+    case unknown(@Sendable () async -> String?)
+
+    fileprivate static func id(of user: String) -> String { MessageDigest.sha256.hexadecimal(of: user) }
+}
+
+package enum RequestLoginKey: RequestContextKey { package typealias Value = RequestLogin }
 
 /// The authentication that a server requests.
 private enum KnownChallenge: Sendable {
