@@ -283,7 +283,7 @@ extension TransportResponse {
 }
 
 extension Int {
-    fileprivate var isRedirect: Bool { (300...399).contains(self) && self != 304 }
+    var isRedirect: Bool { (300...399).contains(self) && self != 304 }
 }
 
 extension CachedResponse {

@@ -134,13 +134,14 @@ public struct ResponseCachePlugin: Plugin {
             error.allowsCachedResponse
         else { return result }
         let storage = await cache.open()
-        for request in requests(of: error, context: context) {
+        for (index, request) in requests(of: error, context: context).enumerated() {
             guard var exchange = await exchange(of: request, context: context, storage: storage, network: nil) else {
                 continue
             }
             // The changes of the failed attempt aren't made.
             exchange.call = nil
-            if let stored = await exchange.storedResponse(),
+            // The server has replaced an earlier redirect.
+            if let stored = await exchange.storedResponse(), index == 0 || !stored.head.statusCode.isRedirect,
                 let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
             {
                 return .success(response)
