@@ -61,7 +61,7 @@ public final class SmallCache: Plugin {
             return answer(known, for: key)
         }
         if case .data(let body) = response.body, response.head.statusCode == 200, isOfUser(response, request, context) {
-            response.onDecision = { [self, head = response.head] isAccepted in
+            response.onDecision { [self, head = response.head] isAccepted in
                 if isAccepted { store(head, body, for: key, head) }
             }
         }
@@ -119,7 +119,7 @@ public final class SmallCache: Plugin {
     private func answer(_ known: Stored, for key: Key) -> TransportResponse {
         var response = TransportResponse(head: known.head, body: .data(known.body))
         response.origin = .cache(age: .zero)
-        response.onDecision = { [self] isAccepted in
+        response.onDecision { [self] isAccepted in
             if !isAccepted { stored.withLock { $0[key] = nil } }
         }
         return response

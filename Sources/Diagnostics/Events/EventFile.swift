@@ -96,10 +96,7 @@ private final class AppendedFile {
     let size: Int
 
     convenience init?(creatingFolderOf file: URL) {
-        try? FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
+        try? PrivateFolder.create(file.deletingLastPathComponent())
         self.init(file.path)
     }
 

@@ -51,10 +51,7 @@ final class HARArchive: Sendable {
         guard file.isFileURL else { throw Failure("it isn't a file URL") }
         var opened = Self.open(file.path)
         if opened < 0, errno == ENOENT {
-            try? FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(),
-                withIntermediateDirectories: true
-            )
+            try? PrivateFolder.create(file.deletingLastPathComponent())
             opened = Self.open(file.path)
         }
         guard opened >= 0 else { throw Failure(of: "open") }

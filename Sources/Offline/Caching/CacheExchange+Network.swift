@@ -100,7 +100,7 @@ extension CacheExchange {
             ? stored.statusCode.isRedirect
             : stored.mediaType == type && network.accepts(response, to: request)
         if !isAccepted, !status.isOfServerThatCannotAnswer { cache.requireValidation(of: stored) }
-        response.onDecision?(isAccepted)
+        response.decide(isAccepted: isAccepted)
     }
 
     /// The request with the conditions of a stored response instead of its own (RFC 9111 §4.3.1).
@@ -186,7 +186,8 @@ extension CacheExchange {
     }
 
     private func replace(_ stored: CachedResponse, with updated: CachedResponse, _ directives: RequestDirectives) {
-        if directives.isUnstorable || !updated.headers.isStorable(statusCode: updated.statusCode) {
+        let isStorable = updated.headers.isStorable(statusCode: updated.statusCode)
+        if directives.isUnstorable || !isStorable || Credentials.prohibitStoring(updated.headers, Data(), key) {
             cache.remove(stored, in: storage)
         } else {
             cache.store(updated, in: storage, generation: generation)
@@ -205,7 +206,8 @@ extension CacheExchange {
         let head = response.head
         let headers = head.headers
         guard !directives.isUnstorable, case .data(let body) = response.body,
-            headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
+            headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers),
+            !Credentials.prohibitStoring(headers, body, key)
         else {
             let recency = CacheRecency(headers, requestTime: requestTime, responseTime: responseTime)
             return await removalOfReplaced(
@@ -281,7 +283,7 @@ extension TransportResponse {
 }
 
 extension Int {
-    fileprivate var isRedirect: Bool { (300...399).contains(self) && self != 304 }
+    var isRedirect: Bool { (300...399).contains(self) && self != 304 }
 }
 
 extension CachedResponse {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -28,6 +29,7 @@ struct CacheExchange: Sendable {
     var call: Locked<CachedCall>?
 
     func response() async throws -> TransportResponse {
+        if context[HasStoredResponseKey.self] != nil { context[HasStoredResponseKey.self] = nil }
         let directives = fields.isEmpty ? RequestDirectives() : RequestDirectives(fields)
         let policy = request.urlRequest.cachePolicy
         switch CachePolicy(policy) {
@@ -38,7 +40,7 @@ struct CacheExchange: Sendable {
             let text = "the response isn't in the cache"
             throw URLError(
                 .resourceUnavailable,
-                userInfo: [NSLocalizedDescriptionKey: text, FailureMark.words: text]
+                userInfo: [NSLocalizedDescriptionKey: text, FailureMark.words: text, FailureMark.notCached: true]
             )
         case .cachedElseLoad:
             if let stored = await stored() { return serve(stored) }
@@ -73,6 +75,7 @@ struct CacheExchange: Sendable {
                 revalidate(stored, directives: directives)
                 return serve(stored)
             }
+            context[HasStoredResponseKey.self] = true
             // The response of the last validation in the background needs a call that decides about it. If the server
             // can't be reached, the stored response may still be used.
             do {
@@ -83,9 +86,18 @@ struct CacheExchange: Sendable {
             }
         case .mustValidate:
             if directives.isOnlyIfCached { return .gatewayTimeout }
+            // A plugin that waits for the network doesn't delay a call that can do without it.
+            context[HasStoredResponseKey.self] =
+                stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
+                || context.options.cachePolicy == .staleOnFailure && isUsable(stored)
             return hasOwnConditions
                 ? try await load(directives, stored: stored) : try await validate(stored, directives: directives)
         }
+    }
+
+    /// Whether the call would accept a stored response, or follow it, instead of a failure.
+    private func isUsable(_ stored: CachedResponse) -> Bool {
+        (300...399).contains(stored.statusCode) || context.target.validation.accepts(stored.statusCode)
     }
 
     /// The stored response that the request selects (RFC 9111 §4.1).
@@ -125,7 +137,7 @@ struct CacheExchange: Sendable {
         if let change { changes.append(change) }
         if changes.isEmpty { return response }
         var response = response
-        response.onDecision = { [changes] in changes.decide(isAccepted: $0) }
+        response.onDecision { [changes] in changes.decide(isAccepted: $0) }
         return response
     }
 
@@ -159,8 +171,8 @@ struct CacheExchange: Sendable {
 struct CachedCall: Sendable {
     enum Key: RequestContextKey { typealias Value = Locked<CachedCall> }
 
-    /// The last request.
-    var request: TransportRequest?
+    /// The requests, with redirects.
+    var requests: [TransportRequest] = []
     /// The changes for the responses of this attempt.
     var changes: [CacheChange] = []
 }

@@ -18,10 +18,11 @@ public enum CachePolicy: Sendable, Hashable {
     case reload
     /// Uses a cached response regardless of its age, or loads the response if there is none.
     case cachedElseLoad
-    /// Uses a cached response regardless of its age, or fails with `URLError(.resourceUnavailable)` if there is none.
+    /// Uses a cached response regardless of its age, or fails with the kind `.notCached` and
+    /// `URLError(.resourceUnavailable)` if there is none.
     case onlyCached
     /// Follows the server's caching fields. Uses a cached response regardless of its age if the call fails before it is
-    /// sent, without a response, or with status 408, 429 or 5xx.
+    /// sent, without a response, or with status 408, 429 or 5xx. A `WaitsForConnectivityPlugin` doesn't delay it then.
     case staleOnFailure
 
     /// The policy of a request.

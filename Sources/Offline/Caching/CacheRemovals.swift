@@ -5,7 +5,8 @@ import TargetKit
 struct CacheRemovals: Sendable {
     /// Identifies the removals before an exchange.
     struct Generation: Sendable, Hashable {
-        fileprivate let number: Int
+        /// The number of the last removal before it.
+        let number: Int
     }
 
     /// The responses that the app removed.
@@ -50,13 +51,18 @@ struct CacheRemovals: Sendable {
         urls[url] = lastNumber
     }
 
-    /// A check of whether a response was removed since a generation, or is being removed. It calls the app's closures,
-    /// so it is performed after the lock is released.
-    func question(of url: String, since generation: Generation) -> Question {
+    /// Whether the files of a removal are being removed.
+    var isActive: Bool { !active.isEmpty }
+
+    /// A check of whether a response was removed since a generation. It calls the app's closures, so it is performed
+    /// after the lock is released.
+    ///
+    /// - Parameter isRead: Whether the response was read from a file, which a removal in progress may not have reached.
+    func question(of url: String, since generation: Generation, isRead: Bool) -> Question {
         let isRemoved = forgotten > generation.number || urls[url].map { $0 > generation.number } ?? false
         if isRemoved { return Question(isRemoved: true) }
-        if selections.isEmpty, active.isEmpty { return Question() }
-        return Question(closures: (selections.filter { $0.number > generation.number } + active).map(\.contains))
+        let later = selections.filter { $0.number > generation.number } + (isRead ? active : [])
+        return Question(closures: later.map(\.contains))
     }
 
     struct Question: Sendable {

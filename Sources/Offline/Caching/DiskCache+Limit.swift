@@ -77,17 +77,20 @@ extension DiskCache {
         return files
     }
 
-    /// Removes the responses that a closure selects by their heads.
+    /// Removes the responses that a closure selects by their heads, except those of exchanges that began after the
+    /// removal.
     ///
+    /// - Parameter number: The number of the removal.
     /// - Returns: Their number.
-    func remove(where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
+    func remove(number: Int, where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
         var count = 0
         // One folder at a time, so that calls don't wait for all of them.
         for folder in 0..<Self.folderCount {
             count += await onQueue(ofFolder: folder) { [self] in
                 let paths = layout.names(in: folder).map { layout.path(folder, name: $0) }
                 return paths.filter { path in
-                    (CacheFile.entry(at: path).map(shouldBeRemoved) ?? true) && removeFile(path)
+                    if let last = kept.withLock({ $0[path] }), last >= number { return false }
+                    return (CacheFile.entry(at: path).map(shouldBeRemoved) ?? true) && removeFile(path)
                 }.count
             }
         }

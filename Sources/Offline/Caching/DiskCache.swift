@@ -26,6 +26,8 @@ final class DiskCache: Sendable {
     let maintenanceQueue = DispatchQueue(label: "TargetKit.cache.maintenance", qos: .utility)
     let usage = Locked(DiskUsage())
     let report: @Sendable (ResponseCache.Event) -> Void
+    /// The files that were written during removals, with the number of the last removal before their exchanges.
+    let kept = Locked<[String: Int]>([:])
     /// Whether a response couldn't be removed. The folder is then no longer used, so that the response can't reappear.
     private let isClosed = Locked(false)
 
@@ -130,7 +132,9 @@ final class DiskCache: Sendable {
     ///
     /// The file's name ends with the response's recency. If several processes write at the same time, the most recent
     /// of their files is read, so no lock is necessary.
-    func write(_ response: CachedResponse) throws(CacheFailure) -> Writing {
+    ///
+    /// - Parameter number: The last removal that doesn't affect the response, while a removal is in progress.
+    func write(_ response: CachedResponse, keptFrom number: Int? = nil) throws(CacheFailure) -> Writing {
         if isClosed.withLock(\.self) { return .written }
         guard try layout.open(salt).bytes == salt.bytes else { return .folderWasReplaced }
         let data = CacheFile.data(of: response)
@@ -140,6 +144,7 @@ final class DiskCache: Sendable {
         let path = layout.path(folder, name: prefix + name(of: response))
         let fits = data.count <= limit / 4
         if fits { try CacheEntryFile.write(data, to: path, in: layout, folder) }
+        if let number { kept.withLock { $0[path] = number } }
         for other in others where other.path != path || !fits { removeFile(other.path) }
         if response.variant != .only { limitVariants(in: folder, prefix: prefix) }
         if fits { noteWriting(of: data.count) }
@@ -210,6 +215,14 @@ final class DiskCache: Sendable {
         let folder = layout.folderNumber(of: digest)
         let names = layout.names(in: folder).filter { $0.hasPrefix(digest.prefix(32)) }
         return names.filter { removeFile(layout.path(folder, name: $0)) }.count
+    }
+
+    func hasPersonalResponses(of url: String) -> Bool {
+        let digest = salt.digest(of: [url])
+        let start = digest.prefix(32) + "-"
+        return layout.names(in: layout.folderNumber(of: digest)).contains { name in
+            name.hasPrefix(start) && !name.hasPrefix(start + Self.noUser)
+        }
     }
 
     private func limitVariants(in folder: Int, prefix: String) {

@@ -54,6 +54,10 @@ final class MemoryCache: Sendable {
         return found
     }
 
+    func hasPersonalResponses(of url: String) -> Bool {
+        state.withLock { $0.slots[url]?.contains { $0.response.key.user != nil } == true }
+    }
+
     /// Whether to note the use of a response on disk, which happens at most once a minute.
     func isUseDue(of response: CachedResponse, at now: Date) -> Bool {
         state.withLock { state in

@@ -63,9 +63,13 @@ extension ResponseCache {
     /// Identifies the removals up to now. A response whose exchange begins now is stored, unless it is removed later.
     var generation: CacheRemovals.Generation { removals.withLock(\.generation) }
 
-    /// Whether a response was removed since a generation, or is being removed.
-    private func isRemoved(_ response: CachedResponse, since generation: CacheRemovals.Generation) -> Bool {
-        removals.withLock { $0.question(of: response.key.url, since: generation) }.answer(for: response)
+    /// Whether a response was removed since a generation, or is being removed from the folder from which it was read.
+    private func isRemoved(
+        _ response: CachedResponse,
+        since generation: CacheRemovals.Generation,
+        isRead: Bool = false
+    ) -> Bool {
+        removals.withLock { $0.question(of: response.key.url, since: generation, isRead: isRead) }.answer(for: response)
     }
 
     /// The most recent response for a key that is selected by a request's fields.
@@ -81,9 +85,11 @@ extension ResponseCache {
         let stored = await disk.onQueue(of: key.url) { () -> CachedResponse? in
             let stored = disk.response(for: key, fields: fields, after: found?.recency)
             // On the queue, because a removal in progress ends after the queue has removed the file.
-            return stored.flatMap { self.isRemoved($0, since: generation) ? nil : $0 }
+            return stored.flatMap { self.isRemoved($0, since: generation, isRead: true) ? nil : $0 }
         }
-        guard let latest = stored ?? found, !isRemoved(latest, since: generation) else { return nil }
+        guard let latest = stored ?? found, !isRemoved(latest, since: generation, isRead: stored != nil) else {
+            return nil
+        }
         guard let stored else { return found }
         keepInMemory(stored, generation: generation, isFromDisk: true)
         // A response that arrived during the read is more recent.
@@ -99,10 +105,12 @@ extension ResponseCache {
         generation: CacheRemovals.Generation,
         isFromDisk: Bool = false
     ) -> Bool {
-        guard !isRemoved(response, since: generation) else { return false }
+        guard !isRemoved(response, since: generation, isRead: isFromDisk) else { return false }
         let isLatest = memory.store(response, isFromDisk: isFromDisk)
         // A removal may have searched the memory before the response was stored.
-        if isRemoved(response, since: generation) { memory.remove(url: response.key.url) { $0 === response } }
+        if isRemoved(response, since: generation, isRead: isFromDisk) {
+            memory.remove(url: response.key.url) { $0 === response }
+        }
         return isLatest
     }
 
@@ -126,7 +134,9 @@ extension ResponseCache {
     private func write(_ response: CachedResponse, to disk: DiskCache, _ generation: CacheRemovals.Generation) {
         guard !isRemoved(response, since: generation) else { return disk.removeReplaced(by: response) }
         do throws(CacheFailure) {
-            switch try disk.write(response) {
+            // A removal in progress that began before the exchange doesn't affect the response.
+            let keptFrom = removals.withLock(\.isActive) ? generation.number : nil
+            switch try disk.write(response, keptFrom: keptFrom) {
             case .written: break
             case .isOlder: memory.remove(url: response.key.url) { $0 === response }
             // The next call opens the new folder.
@@ -145,21 +155,20 @@ extension ResponseCache {
     ///   responses.
     func beginRemoval(of isSelected: @escaping @Sendable (Entry) -> Bool) -> (number: Int, count: Int) {
         let number = removals.withLock { $0.begin(isSelected) }
-        return (number, removeFromMemory(isSelected))
+        return (number, memory.remove { response in response.entry.map(isSelected) ?? true })
     }
 
     /// Removes the files of a removal.
     func finishRemoval(_ removal: (number: Int, count: Int), of isSelected: @escaping @Sendable (Entry) -> Bool) async {
         // A response that isn't written yet is only in memory.
-        let removed = max(removal.count, await open().disk?.remove(where: isSelected) ?? 0)
-        removals.withLock { $0.end(removal.number) }
-        // Removes responses that were read from the folder during the removal.
-        _ = removeFromMemory(isSelected)
+        let disk = await open().disk
+        let removed = max(removal.count, await disk?.remove(number: removal.number, where: isSelected) ?? 0)
+        let isActive = removals.withLock { removals in
+            removals.end(removal.number)
+            return removals.isActive
+        }
+        if !isActive { disk?.kept.withLock { $0 = [:] } }
         if removed > 0 { report(.removed(count: removed)) }
-    }
-
-    private func removeFromMemory(_ isSelected: (Entry) -> Bool) -> Int {
-        memory.remove { response in response.entry.map(isSelected) ?? true }
     }
 
     /// Removes a response and the older ones that it replaced. Responses in transit aren't stored.
@@ -200,18 +209,31 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
+    /// Whether responses to requests with credentials are stored for a URL.
+    func hasPersonalResponses(of url: String, in storage: Storage) async -> Bool {
+        if memory.hasPersonalResponses(of: url) { return true }
+        return await storage.disk?.onQueue(of: url) { storage.disk?.hasPersonalResponses(of: url) == true } ?? false
+    }
+
     /// Removes the responses that a request with an unsafe method invalidates (RFC 9111 §4.4).
-    func invalidate(after request: URLRequest, head: ResponseHead, in storage: Storage) async {
+    ///
+    /// - Parameter canonical: Returns the URL under which responses are stored.
+    func invalidate(
+        after request: URLRequest,
+        head: ResponseHead,
+        canonical: (URL) -> URL,
+        in storage: Storage
+    ) async {
         guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET"),
             (200...399).contains(head.statusCode), let url = request.url
         else { return }
-        var urls: Set<String> = [CacheKey.text(of: url)]
+        var urls: Set<String> = [CacheKey.text(of: canonical(url))]
         let headers = head.headers
         for name: HTTPHeaderName in [.location, "Content-Location"] {
             guard let value = headers[name], let other = URL(location: value, relativeTo: url),
                 ServerOrigin(other) == ServerOrigin(url)
             else { continue }
-            urls.insert(CacheKey.text(of: other))
+            urls.insert(CacheKey.text(of: canonical(other)))
         }
         for url in urls { await remove(url: url, in: storage) }
     }

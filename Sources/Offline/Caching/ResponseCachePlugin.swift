@@ -50,8 +50,8 @@ public struct ResponseCachePlugin: Plugin {
     /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.prepare, .exchange, .process] }
 
-    private let cache: ResponseCache
-    private let user: (@Sendable (RequestContext) -> String?)?
+    let cache: ResponseCache
+    let user: (@Sendable (RequestContext) -> String?)?
 
     /// Creates a plugin.
     ///
@@ -98,14 +98,19 @@ public struct ResponseCachePlugin: Plugin {
         next: Exchange
     ) async throws -> TransportResponse {
         let usesStaleOnFailure = context.options.cachePolicy == .staleOnFailure
-        if usesStaleOnFailure { context[CachedCall.Key.self]?.withLock { $0.request = request } }
+        if usesStaleOnFailure { context[CachedCall.Key.self]?.withLock { $0.requests.append(request) } }
         let storage = await cache.open()
-        guard let exchange = exchange(of: request, context: context, storage: storage, network: next) else {
+        guard let exchange = await exchange(of: request, context: context, storage: storage, network: next) else {
             var response = try await next(request)
-            await cache.invalidate(after: request.urlRequest, head: response.head, in: storage)
+            await cache.invalidate(
+                after: request.urlRequest,
+                head: response.head,
+                canonical: { Self.canonical($0, context) },
+                in: storage
+            )
             // The redirects before this request.
             if let changes = context[CachedCall.Key.self]?.withLock(\.changes), !changes.isEmpty {
-                response.onDecision = { changes.decide(isAccepted: $0) }
+                response.onDecision { changes.decide(isAccepted: $0) }
             }
             return response
         }
@@ -126,21 +131,37 @@ public struct ResponseCachePlugin: Plugin {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         guard case .failure(let error) = result, context.options.cachePolicy == .staleOnFailure,
-            error.allowsCachedResponse, let request = request(of: error, context: context),
-            var exchange = await exchange(of: request, context: context, storage: cache.open(), network: nil)
+            error.allowsCachedResponse
         else { return result }
-        // The changes of the failed attempt aren't made.
-        exchange.call = nil
-        guard let stored = await exchange.storedResponse(),
-            let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
-        else { return result }
-        return .success(response)
+        let storage = await cache.open()
+        for (index, request) in requests(of: error, context: context).enumerated() {
+            guard var exchange = await exchange(of: request, context: context, storage: storage, network: nil) else {
+                continue
+            }
+            // The changes of the failed attempt aren't made.
+            exchange.call = nil
+            // The server has replaced an earlier redirect.
+            if let stored = await exchange.storedResponse(), index == 0 || !stored.head.statusCode.isRedirect,
+                let response = try? Response(stored, to: request, of: context).filter(context.target.validation)
+            {
+                return .success(response)
+            }
+        }
+        return result
     }
 
-    /// The last request of a failed call. A call that joined the exchange of another call has no request of its own.
-    private func request(of error: TargetKitError, context: RequestContext) -> TransportRequest? {
-        guard let call = context[CachedCall.Key.self] else { return nil }
-        return call.withLock(\.request) ?? error.request.map { TransportRequest(urlRequest: $0) }
+    /// The requests of a failed call, from the last one to those before its redirects. A call that joined the exchange
+    /// of another call has no requests of its own.
+    private func requests(of error: TargetKitError, context: RequestContext) -> [TransportRequest] {
+        guard let call = context[CachedCall.Key.self] else { return [] }
+        let requests = call.withLock(\.requests)
+        if !requests.isEmpty { return requests.reversed() }
+        return error.request.map { [TransportRequest(urlRequest: $0)] } ?? []
+    }
+
+    /// The URL under which the responses of a URL are stored. The hosts of a `HostFailoverPlugin` share their responses.
+    private static func canonical(_ url: URL, _ context: RequestContext) -> URL {
+        context[ReplicaHostsKey.self]?.canonical(url) ?? url
     }
 
     /// Returns `nil` for a request that doesn't use the cache.
@@ -149,7 +170,7 @@ public struct ResponseCachePlugin: Plugin {
         context: RequestContext,
         storage: ResponseCache.Storage,
         network: Exchange?
-    ) -> CacheExchange? {
+    ) async -> CacheExchange? {
         let urlRequest = request.urlRequest
         guard case .none = request.body, case .memory(let limit) = request.destination, let url = urlRequest.url else {
             return nil
@@ -159,11 +180,17 @@ public struct ResponseCachePlugin: Plugin {
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
         if !fields.isEmpty, fields.keys.contains(where: \.bypassesCache) { return nil }
         if user == nil, Self.hasUnknownCredential(fields, isSigned: network?.isSigned == true, context) { return nil }
-        let credential = context[AppliedCredentialKey.self]
+        let credentials = context[AppliedCredentialsKey.self] ?? []
         let id = context[UserKey.self] ?? user?(context)
+        for credential in credentials {
+            credential.session.onEnd(of: ObjectIdentifier(cache)) { [cache] in cache.removePersonal() }
+        }
+        let canonicalURL = Self.canonical(url, context)
+        let login = await login(of: request, url: canonicalURL, context: context, storage: storage)
         let key = CacheKey(
-            url: url,
-            user: self.user(id, fields: fields, context: context, credential: credential, salt: storage.salt)
+            url: canonicalURL,
+            user: id.map { storage.salt.digest(of: ["user", $0]) }
+                ?? owner(of: url, fields, context: context, credentials: credentials, login: login, salt: storage.salt)
         )
         return CacheExchange(
             cache: cache,
@@ -177,10 +204,11 @@ public struct ResponseCachePlugin: Plugin {
             bodyLimit: limit,
             key: key,
             isOfUser: { [user] response, context in
-                if credential?.session.isEnded == true { return false }
+                if credentials.contains(where: \.session.isEnded) { return false }
                 if let user { return user(context) == id }
-                let refreshed = context[RefreshedCredentialKey.self]
-                if let credential, let refreshed, refreshed.session !== credential.session { return false }
+                let sessions = credentials.map { ObjectIdentifier($0.session) }
+                let refreshed = context[RefreshedCredentialsKey.self] ?? []
+                guard refreshed.allSatisfy({ sessions.contains(ObjectIdentifier($0.session)) }) else { return false }
                 return !Self.hasUnknownCredential(response.request?.allHTTPHeaderFields ?? [:], after: fields, context)
             },
             generation: cache.generation,
@@ -188,101 +216,7 @@ public struct ResponseCachePlugin: Plugin {
         )
     }
 
-    /// Whether the only credential is added by a plugin after this one, for example a signature, which differs for each
-    /// request, with a key that may identify the user.
-    private static func hasUnknownCredential(
-        _ fields: [String: String],
-        isSigned: Bool,
-        _ context: RequestContext
-    ) -> Bool {
-        if fields.isEmpty { return isSigned }
-        let known = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
-        let names = fields.keys.map(HTTPHeaderName.init(rawValue:))
-        let hasSignature = isSigned || names.contains(where: context.secretHeaders.contains)
-        return hasSignature && !names.contains(where: known.contains)
-    }
-
-    /// Whether other plugins added or replaced a credential after this plugin, other than a credential of the same
-    /// session, or a signature beside a credential that identifies the user.
-    private static func hasUnknownCredential(
-        _ sent: [String: String],
-        after fields: [String: String],
-        _ context: RequestContext
-    ) -> Bool {
-        let identifying = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
-        let refreshed = context[RefreshedCredentialKey.self]
-        var isSigned = false
-        for (field, value) in sent where fields[field] != value {
-            let name = HTTPHeaderName(rawValue: field)
-            if refreshed?.fields[name]?.new == value { continue }
-            if identifying.contains(name) { return true }
-            isSigned = isSigned || context.secretHeaders.contains(name) || name.isCredential
-        }
-        return isSigned && !fields.keys.contains { identifying.contains(HTTPHeaderName(rawValue: $0)) }
-    }
-
-    /// The digest that identifies the user; `nil` for a request without credentials.
-    private func user(
-        _ id: String?,
-        fields: [String: String],
-        context: RequestContext,
-        credential: AppliedCredential?,
-        salt: CacheSalt
-    ) -> String? {
-        credential?.session.onEnd(of: ObjectIdentifier(cache)) { [cache] in cache.removePersonal() }
-        if let id { return salt.digest(of: ["user", id]) }
-        if fields.isEmpty { return nil }
-        let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
-        let secrets = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
-        if secrets.isEmpty { return nil }
-        guard let credential else { return Self.digest("credentials", of: secrets, salt) }
-        let (own, others) = credential.split(secrets)
-        // Redirects to another origin don't include the session's credential.
-        if own.isEmpty { return Self.digest("credentials", of: secrets, salt) }
-        let user = credential.session.user(of: ObjectIdentifier(cache)) { Self.digest("credentials", of: own, salt) }
-        return Self.digest("session " + user, of: others, salt)
-    }
-
-    private static func digest(_ kind: String, of fields: [String: String], _ salt: CacheSalt) -> String {
-        let sorted = fields.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
-        return salt.digest(of: [kind] + sorted.flatMap { [$0.0, $0.1] })
-    }
 }
-
-extension HTTPHeaderName {
-    /// The suffixes of field names for signatures, which differ for each request.
-    private static let signatures = ["sign", "signature", "sig", "hmac"]
-
-    /// Whether a field with this name usually contains a secret that identifies the user.
-    fileprivate var isCredential: Bool {
-        guard SecretFields.isSecret(rawValue) else { return false }
-        let text = SecretFields.normalized(rawValue)
-        return !Self.signatures.contains(where: text.hasSuffix)
-    }
-}
-
-extension AppliedCredential {
-    /// The fields of the session's credential, and all others, which include values that the credential replaced or
-    /// extended, for example other cookies.
-    fileprivate func split(_ secrets: [String: String]) -> (own: [String: String], others: [String: String]) {
-        var (own, others): ([String: String], [String: String]) = ([:], [:])
-        for (name, value) in secrets {
-            let change = fields[HTTPHeaderName(rawValue: name)]
-            guard let change, change.new == value else {
-                others[name] = value
-                continue
-            }
-            own[name] = value
-            others[name] = change.old
-        }
-        return (own, others)
-    }
-}
-
-/// The names of the fields that identify the user, other than `Authorization` and `Cookie`.
-private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
-/// The app's identifier of the user when the request was prepared.
-private enum UserKey: RequestContextKey { typealias Value = String? }
 
 extension Int {
     /// Whether the status indicates that the server is unavailable.

@@ -125,10 +125,13 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard authorizes(context) else { return request }
         do {
-            guard let lease = try await knownLease(for: context) else { return request }
+            let lease = try await knownLease(for: context)
+            guard let lease else {
+                context.apply(nil, of: id)
+                return request
+            }
             let (changed, applied) = try applying(lease, to: request)
-            context[AppliedCredentialKey.self] = applied
-            note(lease.owner, owner(of: lease, applied), context)
+            context.apply(applied, of: id)
             return changed
         } catch let failure as RefreshFailure {
             throw failure.error(request: request)
@@ -142,7 +145,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         next: Exchange
     ) async throws -> TransportResponse {
         guard !request.isCrossOrigin, authorizes(context), let call = context[calls], let generation = call.prepared,
-            !currentCredential.isRefreshingHere, let prepared = context[AppliedCredentialKey.self],
+            !currentCredential.isRefreshingHere,
+            let prepared = context[AppliedCredentialsKey.self]?.first(where: { $0.plugin == id }),
             prepared.isCarried(by: request.urlRequest)
         else { return try await next(request) }
         var request = request
@@ -152,9 +156,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
                 note(lease, of: call, context)
                 let (changed, applied) = try applying(lease, to: prepared.removed(from: request.urlRequest))
                 request.urlRequest = changed
-                context[RefreshedCredentialKey.self] = applied
-                // A credential that another process stored can belong to another user.
-                note(lease.owner, owner(of: lease, applied), context)
+                context.refresh(applied)
             }
         } catch let failure as RefreshFailure {
             throw failure.error(request: request.urlRequest)
@@ -170,8 +172,13 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ) throws -> (URLRequest, AppliedCredential) {
         var request = original
         try authenticator.apply(lease.credential, to: &request)
-        return (request, AppliedCredential(of: lease.owner, before: original, after: request))
+        var applied = AppliedCredential(by: id, of: lease.owner, before: original, after: request)
+        applied.owner = owner(of: lease, applied)
+        return (request, applied)
     }
+
+    /// Identifies the plugin and its copies.
+    private var id: ObjectIdentifier { ObjectIdentifier(currentCredential) }
 
     /// The owner of a credential; `nil` if neither the authenticator names the user nor the store the session.
     private func owner(of lease: CurrentCredential<A>.Lease, _ applied: AppliedCredential) -> CredentialOwner? {
@@ -181,11 +188,6 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             return CredentialOwner(identifier: "user " + MessageDigest.sha256.hexadecimal(of: user), fields: fields)
         }
         return lease.owner.id.map { CredentialOwner(identifier: $0, fields: fields) }
-    }
-
-    private func note(_ session: CredentialSession, _ owner: CredentialOwner?, _ context: RequestContext) {
-        context.credentialSession = session
-        context.credentialOwner = owner
     }
 
     /// Retries a call whose credential the server rejected when there is a newer one.

@@ -113,7 +113,11 @@ package final class CredentialSession: Sendable {
 
 /// The part of a request that the credential of a session sets.
 package struct AppliedCredential: Sendable {
+    /// Identifies the plugin that applied it.
+    let plugin: ObjectIdentifier
     package let session: CredentialSession
+    /// The user; `nil` if it isn't known.
+    var owner: CredentialOwner?
     /// The header fields that the credential set, with the values before and after.
     package let fields: [HTTPHeaderName: Change]
     /// The URLs before and after; `nil` if the credential didn't change the URL.
@@ -124,7 +128,8 @@ package struct AppliedCredential: Sendable {
         package let new: String
     }
 
-    package init(of session: CredentialSession, before: URLRequest, after: URLRequest) {
+    init(by plugin: ObjectIdentifier, of session: CredentialSession, before: URLRequest, after: URLRequest) {
+        self.plugin = plugin
         self.session = session
         urls = if let old = before.url, let new = after.url, old != new { (old, new) } else { nil }
         var fields: [HTTPHeaderName: Change] = [:]
@@ -190,7 +195,62 @@ package struct Requester: Sendable {
     }
 }
 
-/// The credential with which an attempt was prepared.
-package enum AppliedCredentialKey: RequestContextKey { package typealias Value = AppliedCredential }
-/// The credential that replaced it in the exchange after a refresh.
-package enum RefreshedCredentialKey: RequestContextKey { package typealias Value = AppliedCredential }
+/// The credentials with which an attempt was prepared, one for each plugin, in the order in which they were applied.
+package enum AppliedCredentialsKey: RequestContextKey { package typealias Value = [AppliedCredential] }
+/// The credentials that replaced some of them in the exchange after a refresh.
+package enum RefreshedCredentialsKey: RequestContextKey { package typealias Value = [AppliedCredential] }
+
+extension [AppliedCredential] {
+    /// Replaces the credential of a plugin.
+    mutating func replace(of plugin: ObjectIdentifier, by new: AppliedCredential?) {
+        let index = firstIndex { $0.plugin == plugin }
+        if let index { remove(at: index) }
+        if let new { insert(new, at: index ?? endIndex) }
+    }
+
+    /// The owner of a request with these credentials. With several users, for example of an account and of a device,
+    /// it is the owner of all of them.
+    fileprivate var owner: CredentialOwner? {
+        let owners = compactMap(\.owner)
+        guard owners.count > 1 else { return owners.first }
+        return CredentialOwner(
+            identifier: owners.map(\.identifier).joined(separator: " + "),
+            fields: owners.reduce(into: []) { $0.formUnion($1.fields) }
+        )
+    }
+
+    /// The session of a request with these credentials: the one that began last.
+    fileprivate var session: CredentialSession? {
+        map(\.session).max { $0.signIn.upperBound < $1.signIn.upperBound }
+    }
+}
+
+extension RequestContext {
+    /// Notes the credential that a plugin applied to the request; `nil` if it has none.
+    func apply(_ credential: AppliedCredential?, of plugin: ObjectIdentifier) {
+        var (applied, refreshed) = (self[AppliedCredentialsKey.self] ?? [], self[RefreshedCredentialsKey.self] ?? [])
+        let hadCredential = applied.contains { $0.plugin == plugin }
+        guard hadCredential || credential != nil else { return }
+        applied.replace(of: plugin, by: credential)
+        refreshed.replace(of: plugin, by: nil)
+        self[AppliedCredentialsKey.self] = applied
+        self[RefreshedCredentialsKey.self] = refreshed
+        note(applied)
+    }
+
+    /// Notes the credential that replaces the plugin's applied one in the exchange.
+    func refresh(_ credential: AppliedCredential) {
+        var refreshed = self[RefreshedCredentialsKey.self] ?? []
+        refreshed.replace(of: credential.plugin, by: credential)
+        self[RefreshedCredentialsKey.self] = refreshed
+        // A credential that another process stored can belong to another user.
+        var current = self[AppliedCredentialsKey.self] ?? []
+        for credential in refreshed { current.replace(of: credential.plugin, by: credential) }
+        note(current)
+    }
+
+    private func note(_ credentials: [AppliedCredential]) {
+        credentialSession = credentials.session
+        credentialOwner = credentials.owner
+    }
+}

@@ -184,10 +184,15 @@ public struct UnauthorizedPlugin: Plugin {
             scope.cancelAll { call in
                 guard call.id != rejected.id, counts(call) else { return false }
                 if sockets[call.id] == session { return true }
-                // A call that isn't sent yet may already contain the credential.
-                return call[sessions] == session && call[carriers] != false
+                return call[sessions] == session && mayCarrySession(call)
             }
         }
+    }
+
+    /// Whether a call may have sent the credential. A call that isn't sent yet may already contain it.
+    private func mayCarrySession(_ call: RequestContext) -> Bool {
+        // A call that shares an exchange sends nothing itself.
+        call[carriers] ?? call[SharedRequestKey.self].map { carriesSession($0, context: call) } ?? true
     }
 
     /// Calls the handler, and waits for it unless the call is cancelled.

@@ -12,7 +12,8 @@ import FoundationNetworking
 /// Provider<Orders>(plugins: [WaitsForConnectivityPlugin(timeout: .seconds(30)), tokens])
 /// ```
 ///
-/// A request waits until the device is online or its status is unknown. A cached response is returned without a wait.
+/// A request waits until the device is online or its status is unknown. It doesn't wait if a `ResponseCachePlugin` has a
+/// response that it returns instead of a failure; the call then returns that response.
 /// After the timeout, the call fails with `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is
 /// sent anyway (`failsAfterTimeout: false`). A waiting call is in flight and can be cancelled. `CallTimeout.wholeCall`
 /// includes the wait; an exchange timeout doesn't. Calls to this machine (`localhost`, `127.…`, `::1`) don't wait, nor
@@ -94,10 +95,12 @@ public struct WaitsForConnectivityPlugin: Plugin {
         let refused = context.options.refusedNetworks
         guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }
         let waits = timeout > .zero && isHeld(context)
-        if waits, try await isServedInTime(refused) { return nil }
+        let hasStoredResponse = context[HasStoredResponseKey.self] == true
+        if waits, !hasStoredResponse, try await isServedInTime(refused) { return nil }
         guard reachability.isOnline else {
             guard waits, failsAfterTimeout else { return nil }
-            return Self.error(.notConnectedToInternet, text: "the device has been offline for \(timeout)")
+            let duration = hasStoredResponse ? "" : " for \(timeout)"
+            return Self.error(.notConnectedToInternet, text: "the device has been offline\(duration)")
         }
         return Self.error(.dataNotAllowed, text: "the options of the call don't allow the device's network")
     }
@@ -153,6 +156,9 @@ extension URL {
         return host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
     }
 }
+
+/// Whether a cache returns a stored response if the request can't be sent.
+package enum HasStoredResponseKey: RequestContextKey { package typealias Value = Bool }
 
 extension CallOptions {
     /// Whether a `WaitsForConnectivityPlugin` delays the call while the device is offline, and retries it if it fails

@@ -105,6 +105,7 @@ public struct HostFailoverPlugin: Plugin {
             }
         }
         guard let url = request.url.flatMap(hosts[call.host].moving) else { throw Problem.unusableRequest }
+        context[ReplicaHostsKey.self] = ReplicaHosts(hosts)
         var request = request
         request.url = url
         return request

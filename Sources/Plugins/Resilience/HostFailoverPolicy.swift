@@ -79,3 +79,22 @@ struct HostAddress: Sendable {
 extension HostAddress: ReflectsDescription {
     var description: String { RedactedURL(url).description }
 }
+
+/// Hosts with the same resources, so that a response of one of them is a response of all.
+package struct ReplicaHosts: Sendable {
+    private let hosts: [HostAddress]
+
+    init(_ hosts: [HostAddress]) {
+        self.hosts = hosts
+    }
+
+    /// The URL at the first host, if it is at one of the hosts; otherwise the URL.
+    package func canonical(_ url: URL) -> URL {
+        let origin = ServerOrigin(url)
+        guard let first = hosts.first, hosts.contains(where: { ServerOrigin($0.url) == origin }) else { return url }
+        return first.moving(url) ?? url
+    }
+}
+
+/// The hosts of the plugin that chose the host of the request.
+package enum ReplicaHostsKey: RequestContextKey { package typealias Value = ReplicaHosts }

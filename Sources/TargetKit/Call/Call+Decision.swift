@@ -29,18 +29,16 @@ extension Call {
         _ processed: Result<Response, TargetKitError>,
         _ context: RequestContext
     ) {
-        // A plugin may have replaced a failure by a stored response.
-        if case .success(let response) = processed, response.isUndecided {
-            return response.decide(isAccepted: !plugins.rejectsCredential(response, context: context))
+        let (first, last) = (received.anyResponse, processed.anyResponse)
+        let isSame = if let first, let last { first.isOfSameExchange(as: last) } else { false }
+        if let first, first.isUndecided {
+            let isAccepted = processed.isSuccess && (received.isSuccess || isSame)
+            first.decide(isAccepted: isAccepted && !plugins.rejectsCredential(first, context: context))
         }
-        if case .success(let response) = received {
-            let isAccepted = processed.isSuccess && !plugins.rejectsCredential(response, context: context)
-            response.decide(isAccepted: isAccepted)
-        } else {
-            received.anyResponse?.decide(isAccepted: false)
+        // A response that a plugin returned instead, for example a stored one.
+        if let last, last.isUndecided, !isSame {
+            last.decide(isAccepted: processed.isSuccess && !plugins.rejectsCredential(last, context: context))
         }
-        // The stored response that a plugin returned may be undecodable.
-        if !processed.isSuccess { processed.anyResponse?.decide(isAccepted: false) }
     }
 
     /// Whether the call would accept a response that it doesn't receive. Its value isn't decoded.

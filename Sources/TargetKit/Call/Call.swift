@@ -161,6 +161,7 @@ final class Call: Sendable {
         do {
             let request = try await prepare(original, to: target, &context)
             isPrepared = true
+            if !plugins.isEmpty { context[SharedRequestKey.self] = request.urlRequest }
             if let result = try await sharedExchange(request, of: original, with: target, context) {
                 return Attempt(result, decoded(result), isShared: true)
             }

@@ -138,12 +138,14 @@ extension DownloadPlace {
     }
 
     private func move(_ part: URL, to place: URL, followsLinks: Bool, at end: DownloadEnd) throws -> URL {
+        let old = FileStatus(of: place, followsLinks: followsLinks)
+        let isReplaced = destination.existingFile == .replace && old?.isRegular == true
+        // Until now, only this user could read a new file.
+        let usual = isReplaced ? nil : PartialFile.usualPermissions(in: place.deletingLastPathComponent())
+        if let mode = usual ?? old?.permissions { chmod(part.path, mode) }
         switch destination.existingFile {
         case .replace:
-            if let old = FileStatus(of: place, followsLinks: followsLinks) {
-                guard old.isRegular || old.isLink else { throw InvalidRequest.notAFile(path: place.path) }
-                if old.isRegular { chmod(part.path, old.permissions) }
-            }
+            if let old, !old.isRegular, !old.isLink { throw InvalidRequest.notAFile(path: place.path) }
             try Self.rename(part, to: place, at: end)
             return place
         case .keep:

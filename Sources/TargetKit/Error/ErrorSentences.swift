@@ -83,6 +83,8 @@ extension ErrorSentenceTable {
                 + "Free up space and try again.",
             .shutDown: "This operation is not available right now. | The app has stopped sending requests. | "
                 + "Reopen the app and try again.",
+            .notCached: "This content is not available offline. | It is not stored on this device. | "
+                + "Connect to the internet and try again.",
             .unknown: "An unknown error occurred. | The cause is unknown. | Try again later.",
         ],
         statuses: [
@@ -122,6 +124,7 @@ extension ErrorSentenceTable {
             .unreadableFile: "无法打开文件。 | 文件已移动或删除，或未允许此 App 打开。 | 请选择其他文件。",
             .storageFull: "储存空间不足。 | 没有空间保存此内容。 | 请清理空间后重试。",
             .shutDown: "当前无法执行此操作。 | 此 App 已停止发送请求。 | 请重新打开 App 后重试。",
+            .notCached: "此内容无法离线使用。 | 此设备上没有储存此内容。 | 请连接网络后重试。",
             .unknown: "发生未知错误。 | 原因未知。 | 请稍后再试。",
         ],
         statuses: [

@@ -60,6 +60,8 @@ extension TargetKitError {
         case storageFull
         /// The scope is shut down and accepts no new calls.
         case shutDown
+        /// The call may only use a stored response, and there is none.
+        case notCached
         /// Another failure.
         case unknown
     }
@@ -88,6 +90,7 @@ extension TargetKitError.Kind {
     /// The kind of an underlying error; `nil` if the error determines none.
     fileprivate init?(_ error: any Error) {
         switch error {
+        case let error as URLError where error.userInfo[FailureMark.notCached] != nil: self = .notCached
         case let error as URLError: self.init(error.code)
         case let error as ServerDefinedError:
             guard error.isUnauthorized else { return nil }
@@ -155,6 +158,8 @@ package enum FailureMark {
     package static let wholeCall = "TargetKit.wholeCall"
     /// `true` if the transport can't stream a response. Nothing was sent.
     package static let cannotStream = "TargetKit.cannotStream"
+    /// `true` if the call may only use a stored response, and there is none.
+    package static let notCached = "TargetKit.notCached"
     /// A sentence written by TargetKit, a `String` without quoted content.
     package static let words = "TargetKitWords"
 }

@@ -75,6 +75,6 @@ extension TargetKitError.Kind {
     private static let numbered: [Self] = [
         .unknown, .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .badRedirect, .tooLarge,
         .cancelled, .unauthorized, .forbidden, .notFound, .conflict, .rateLimited, .client, .server, .unexpectedStatus,
-        .decoding, .rejected, .invalidRequest, .shutDown, .unreadableFile, .storageFull,
+        .decoding, .rejected, .invalidRequest, .shutDown, .unreadableFile, .storageFull, .notCached,
     ]
 }

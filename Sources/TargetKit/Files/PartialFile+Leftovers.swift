@@ -23,6 +23,18 @@ extension PartialFile {
         #endif
     }
 
+    /// The permissions of a new file in a folder, after the process's mask, which can't be read without changing it. An
+    /// empty file shows them.
+    static func usualPermissions(in folder: URL) -> mode_t {
+        let place = hiddenPlace(beside: folder.appendingPathComponent("new"))
+        let unnamed = openUnnamed(in: folder, mode: 0o666)
+        let descriptor = unnamed ?? open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return 0o600 }
+        defer { close(descriptor) }
+        if unnamed == nil { unlink(place.path) }
+        return FileStatus(of: descriptor)?.permissions ?? 0o600
+    }
+
     /// Gives a name to a file without one; returns `false` on failure, with the reason in `errno`.
     static func link(_ descriptor: Int32, to place: URL) -> Bool {
         #if os(Linux)

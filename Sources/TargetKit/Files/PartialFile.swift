@@ -23,21 +23,29 @@ package final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32
     private let isNamed: Bool
+    /// Whether the file gets the usual permissions of a new file when it is moved. Until then, only its user can read it.
+    private let isNew: Bool
 
     /// Creates a file beside the file that it will replace, so that moving it is atomic, and with that file's
-    /// permissions.
+    /// permissions. Without such a file, it is private until it is moved.
     ///
-    /// - Parameter isNamed: Whether the file has a name, even where the system supports files without a name.
-    package convenience init(replacing url: URL, isNamed: Bool = false) throws(URLError) {
+    /// - Parameters:
+    ///   - isNamed: Whether the file has a name, even where the system supports files without a name.
+    ///   - isPrivate: Whether only this user can read a new file even after it is moved.
+    package convenience init(
+        replacing url: URL,
+        isNamed: Bool = false,
+        isPrivate: Bool = false
+    ) throws(URLError) {
         guard url.isFileURL else {
             throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") isn't the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
         let place = Self.hiddenPlace(beside: url)
-        if !isNamed, let descriptor = Self.openUnnamed(in: place.deletingLastPathComponent(), mode: mode ?? 0o666) {
-            self.init(place, unnamed: descriptor)
+        if !isNamed, let descriptor = Self.openUnnamed(in: place.deletingLastPathComponent(), mode: mode ?? 0o600) {
+            self.init(place, unnamed: descriptor, isNew: mode == nil && !isPrivate)
         } else {
-            try self.init(at: place, mode: mode ?? 0o666)
+            try self.init(at: place, mode: mode ?? 0o600, isNew: mode == nil && !isPrivate)
             FileLock.take(descriptor)
         }
         // The old file may have permissions that the process's mask removes from new files.
@@ -65,14 +73,16 @@ package final class PartialFile: Sendable {
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
     }
 
-    private init(_ url: URL, unnamed descriptor: Int32) {
+    private init(_ url: URL, unnamed descriptor: Int32, isNew: Bool) {
         self.url = url
         self.descriptor = descriptor
+        self.isNew = isNew
         isNamed = false
     }
 
-    private init(at url: URL, mode: mode_t) throws(URLError) {
+    private init(at url: URL, mode: mode_t, isNew: Bool = false) throws(URLError) {
         self.url = url
+        self.isNew = isNew
         isNamed = true
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Self.failureToCreate(in: url.deletingLastPathComponent()) }
@@ -234,6 +244,7 @@ package final class PartialFile: Sendable {
 
     /// Moves the file to its destination, replacing an existing file.
     package func move(to place: URL) throws(URLError) {
+        if isNew { fchmod(descriptor, Self.usualPermissions(in: place.deletingLastPathComponent())) }
         // A link can't replace a file.
         guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, url: place) }
         guard rename(url.path, place.path) == 0 else {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// A key for a value that a plugin stores in the context of a call.
 ///
@@ -169,6 +174,9 @@ public struct RequestContext: Sendable {
         return context
     }
 }
+
+/// The prepared request of a call that shares its exchange. `willSend` receives the context of the exchange.
+package enum SharedRequestKey: RequestContextKey { package typealias Value = URLRequest }
 
 extension Response {
     /// Creates the response of a call from a transport's response, for a plugin that replaces a failure.

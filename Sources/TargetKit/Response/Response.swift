@@ -89,7 +89,7 @@ public struct Response: Sendable {
                 decoder: decoder,
                 isSample: response.isSample,
                 origin: response.origin,
-                onDecision: response.onDecision
+                onDecision: response.decision
             )
         )
     }

@@ -26,7 +26,7 @@ public struct TransportResponse: Sendable {
         var isSample = false
         var request: URLRequest?
         var origin = Response.Origin.network
-        var onDecision: (@Sendable (Bool) -> Void)?
+        var decision: (@Sendable (Bool) -> Void)?
     }
 
     private var fields: Boxed<Fields>
@@ -64,17 +64,28 @@ public struct TransportResponse: Sendable {
         set { fields.value.origin = newValue }
     }
 
-    /// Called with `true` when a call accepts the response: its status, its body, the value that is decoded from it, and
-    /// the plugins. Called with `false` when a call rejects it at any of these stages, and before a retry. Default:
-    /// `nil`.
+    /// Adds an action that is called with `true` when a call accepts the response: its status, its body, the value that
+    /// is decoded from it, and the plugins. It is called with `false` when a call rejects the response at any of these
+    /// stages, and before a retry.
     ///
-    /// A plugin that stores responses sets it in `exchange`, and stores the response when the call accepts it. It is
-    /// called on any thread, once by each of the calls that share the response. It isn't called if the call is
-    /// cancelled or times out, for a redirect that is followed, and for a stubbed call.
-    public var onDecision: (@Sendable (_ isAccepted: Bool) -> Void)? {
-        get { fields.value.onDecision }
-        set { fields.value.onDecision = newValue }
+    /// A plugin that stores responses adds one in `exchange`, and stores the response when the call accepts it. The
+    /// actions of several plugins are called in the order in which they were added, on any thread, once by each of the
+    /// calls that share the response. They aren't called if the call is cancelled or times out, for a redirect that is
+    /// followed, for a response that a plugin replaces in `exchange`, and for a stubbed call.
+    public mutating func onDecision(_ action: @escaping @Sendable (_ isAccepted: Bool) -> Void) {
+        guard let earlier = fields.value.decision else { return fields.value.decision = action }
+        fields.value.decision = { isAccepted in
+            earlier(isAccepted)
+            action(isAccepted)
+        }
     }
+
+    /// Calls the actions of ``onDecision(_:)``, for a response that no call receives, such as that of
+    /// ``Exchange/inBackground(_:finish:)``, and in tests.
+    public func decide(isAccepted: Bool) { decision?(isAccepted) }
+
+    /// The actions of ``onDecision(_:)``; `nil` if there are none.
+    var decision: (@Sendable (Bool) -> Void)? { fields.value.decision }
 
     /// Creates a response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {

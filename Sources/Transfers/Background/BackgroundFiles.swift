@@ -102,7 +102,7 @@ extension BackgroundFiles {
         while isWanted: () -> Bool
     ) throws -> Bool {
         let file = file("request", of: task)
-        let part = try PartialFile(replacing: file)
+        let part = try PartialFile(replacing: file, isPrivate: true)
         guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
         try part.move(to: file)
         return true

@@ -36,12 +36,11 @@ final class DownloadPart: Sendable {
     ///
     /// - Parameter permissions: The permissions of the file to replace; `nil` if there is none.
     static func open(_ url: URL, permissions: mode_t?) -> DownloadPart? {
+        // Only its user can read a new file until it is complete.
+        let mode = 0o600 | (permissions ?? 0)
         for _ in 0..<3 {
             guard
-                case .locked(let descriptor, let status) = FileLock.open(
-                    url,
-                    mode: permissions.map { $0 | 0o600 } ?? 0o666
-                )
+                case .locked(let descriptor, let status) = FileLock.open(url, mode: mode)
             else { return nil }
             // Closes the descriptor when it is released.
             let part = DownloadPart(url, descriptor: descriptor)
@@ -51,7 +50,7 @@ final class DownloadPart: Sendable {
                 unlink(url.path)
                 continue
             }
-            if let permissions { fchmod(descriptor, permissions | 0o600) }
+            fchmod(descriptor, mode)
             FileProtection.allowAccessWhileLocked(url)
             return part
         }

@@ -45,6 +45,7 @@ struct EventFileTests {
         #expect(EventFile(file).files == [file])
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(FileStatus(of: folder)?.isPrivateFolder == true)
     }
 
     @Test("A file that cannot be renamed does not grow beyond its limit")

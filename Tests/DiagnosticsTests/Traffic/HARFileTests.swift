@@ -185,6 +185,7 @@ struct HARFileTests {
         await call(file)
         await file.flush()
         #expect(try entries(of: url).count == 1)
+        #expect(FileStatus(of: url.deletingLastPathComponent())?.isPrivateFolder == true)
     }
 
     @Test("More entries than can wait are dropped and counted")

@@ -61,25 +61,11 @@ struct CacheAcceptanceTests {
         }
     }
 
-    /// A token whose rejection the server reports in the body.
-    private struct CodeAuthenticator: Authenticator {
-        func apply(_ token: Token, to request: inout URLRequest) {
-            request.setValue(token.field, forHTTPHeaderField: "Authorization")
-        }
-
-        func refresh(_ token: Token) async throws -> Token { Token(token.number + 1) }
-
-        func wasRejected(_ response: Response) -> Bool {
-            response.statusCode == 401 || BodyCode(keyPath: "code", equals: 401).matches(response)
-        }
-    }
-
     private static func plugins(for rejection: Rejection) -> [any Plugin] {
         switch rejection {
         case .process: [Processing()]
-        case .bodyCode:
-            [AuthenticationPlugin(authenticator: CodeAuthenticator()) { _ in }]
-        case .unauthorized: [UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "code", equals: 401)]) { _ in }]
+        case .bodyCode: [CodeAuthenticator.plugin]
+        case .unauthorized: [UnauthorizedPlugin(bodyCodes: [.signIn]) { _ in }]
         default: []
         }
     }
@@ -165,7 +151,7 @@ struct CacheAcceptanceTests {
 
     @Test("The retry after a refresh doesn't receive the rejection from the cache", arguments: [true, false])
     func retry(isShared: Bool) async throws {
-        let authentication = AuthenticationPlugin(authenticator: CodeAuthenticator()) { _ in }
+        let authentication = CodeAuthenticator.plugin
         try await authentication.signIn(Token(1))
         let world = CacheWorld(plugins: [authentication]) { request in
             request.value(forHTTPHeaderField: "Authorization") == Token(1).field
@@ -336,5 +322,52 @@ struct CacheAcceptanceTests {
         let world = CacheWorld(plugins: [Decrypting()]) { _ in .cacheable("tsrif") }
         for _ in 0..<2 { #expect(try await world.provider.request(CachedTarget()).body == "first") }
         #expect(world.requests.count == 1)
+    }
+
+    /// A plugin that waits for the decision of the call.
+    private struct Storing: Plugin {
+        var place = PluginPlace.caching
+        let decisions = Recorder<Bool>()
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            var response = try await next(request)
+            response.onDecision { decisions.append($0) }
+            return response
+        }
+    }
+
+    @Test(
+        "Each plugin that stores responses receives the decision once",
+        arguments: Rejection.allCases.filter { $0 != .appError },
+        [PluginPlace.cookies, .caching, .signing]
+    )
+    func severalPlugins(_ rejection: Rejection, _ place: PluginPlace) async throws {
+        let (one, other) = (Storing(place: place), Storing(place: place))
+        let world = CacheWorld(plugins: Self.plugins(for: rejection) + [one, other])
+        world.answer { _ in rejection.sample }
+        _ = await Self.result(rejection, .useProtocol, in: world)
+        #expect(one.decisions.elements == [false])
+        #expect(other.decisions.elements == [false])
+        world.answer { _ in Self.good }
+        for _ in 0..<2 { #expect(await Self.result(rejection, .cachedElseLoad, in: world).failure == nil) }
+        #expect(one.decisions.elements == [false, true] || place == .cookies)
+        #expect(other.decisions.elements == one.decisions.elements)
+        #expect(world.requests.count == 2)
+    }
+
+    @Test("A rejected response that a stored one replaces is decided, too")
+    func replacedByStored() async throws {
+        let storing = Storing(place: .signing)
+        let world = CacheWorld(plugins: [storing]) { _ in Self.good }
+        let target = CachedTarget().validated().with(.staleOnFailure)
+        _ = try await world.provider.request(target)
+        world.pass(70)
+        world.answer { _ in .status(503) }
+        #expect(try await world.provider.request(target).body.contains(#""a":1"#))
+        #expect(storing.decisions.elements == [true, false])
     }
 }

@@ -77,6 +77,8 @@ struct CachePolicyTests {
         let error = await world.provider.result(CachedTarget().with(.onlyCached)).failure
         #expect((error?.underlying as? URLError)?.code == .resourceUnavailable)
         #expect(error?.description.contains("the response isn't in the cache") == true, "\(error?.description ?? "")")
+        #expect(error?.text(in: .english) == "This content is not available offline.")
+        #expect(error?.text(in: .simplifiedChinese) == "此内容无法离线使用。")
         #expect(world.requests.count == 0)
     }
 

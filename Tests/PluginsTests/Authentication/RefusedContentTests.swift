@@ -37,18 +37,6 @@ struct RefusedContentTests {
         }
     }
 
-    private struct CodeAuthenticator: Authenticator {
-        func apply(_ token: Token, to request: inout URLRequest) {
-            request.setValue(token.field, forHTTPHeaderField: "Authorization")
-        }
-
-        func refresh(_ token: Token) async throws -> Token { Token(token.number + 1) }
-
-        func wasRejected(_ response: Response) -> Bool {
-            response.statusCode == 401 || BodyCode(keyPath: "code", equals: 401).matches(response)
-        }
-    }
-
     private let folder: TemporaryFolder
     private let file: URL
     private let signOuts = Recorder<Bool>()
@@ -80,13 +68,8 @@ struct RefusedContentTests {
     private func plugins(_ sign: Sign) -> [any Plugin] {
         switch sign {
         case .envelope, .ownEnvelope: []
-        case .authentication: [AuthenticationPlugin(authenticator: CodeAuthenticator()) { _ in }]
-        case .signOut:
-            [
-                UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "code", equals: 401)]) { [signOuts] _ in
-                    signOuts.append(true)
-                }
-            ]
+        case .authentication: [CodeAuthenticator.plugin]
+        case .signOut: [UnauthorizedPlugin(bodyCodes: [.signIn]) { [signOuts] _ in signOuts.append(true) }]
         }
     }
 

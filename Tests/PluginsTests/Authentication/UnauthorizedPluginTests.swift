@@ -172,13 +172,25 @@ struct UnauthorizedPluginTests {
         case sameScope, childScope, otherScope
         /// Without the session's credential.
         case guest
+        /// Without the session's credential, in an exchange that identical calls share.
+        case sharingGuest
+        /// In an exchange that identical calls share.
+        case sharing
         case signIn
         /// Of a provider without the plugin.
         case otherService
         /// Of a provider with the plugin of another session.
         case otherSession
 
-        var isCancelled: Bool { self == .sameScope || self == .childScope || self == .otherScope }
+        var isCancelled: Bool {
+            switch self {
+            case .sameScope, .childScope, .otherScope, .sharing: true
+            case .guest, .sharingGuest, .signIn, .otherService, .otherSession: false
+            }
+        }
+
+        var isGuest: Bool { self == .guest || self == .sharingGuest }
+        var isShared: Bool { self == .sharing || self == .sharingGuest }
     }
 
     @Test(
@@ -201,9 +213,16 @@ struct UnauthorizedPluginTests {
             case .otherSession: [self.plugin]
             default: [plugin]
             }
-        let provider = Provider<PluginTarget>(transport: held.transport, plugins: plugins, scope: own)
-        var target = bystander == .guest ? PluginTarget() : PluginTarget(headers: Self.credential)
-        target.endsSessionOnUnauthorized = bystander != .signIn
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: plugins,
+            options: .setting(\.sharesInFlight, bystander.isShared),
+            scope: own
+        )
+        let target = PluginTarget(
+            headers: bystander.isGuest ? [:] : Self.credential,
+            endsSessionOnUnauthorized: bystander != .signIn
+        )
         let rejecting = HeldTransport(.response(status: 401, data: Data()))
         let rejected = Provider<PluginTarget>(
             transport: rejecting.transport,
@@ -214,11 +233,20 @@ struct UnauthorizedPluginTests {
         await rejecting.requests.waitForCount(1)
         async let other = provider.result(target)
         await held.requests.waitForCount(1)
+        // A call that joins an exchange sends nothing itself.
+        async let joining = provider.result(target)
+        if bystander.isShared {
+            await provider.waitForJoinedCalls(2)
+        } else {
+            await held.requests.waitForCount(2)
+        }
         rejecting.gate.open()
         #expect(RecordingPlugin.Outcome(await result) == .status(401))
         #expect(signedOut.count == 1)
         held.gate.open()
-        #expect(RecordingPlugin.Outcome(await other) == (bystander.isCancelled ? .failure(.cancelled) : .status(200)))
+        for outcome in await [RecordingPlugin.Outcome(other), RecordingPlugin.Outcome(joining)] {
+            #expect(outcome == (bystander.isCancelled ? .failure(.cancelled) : .status(200)))
+        }
     }
 
     /// What a handler does with the calls of the ended session.

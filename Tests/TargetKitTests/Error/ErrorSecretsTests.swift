@@ -32,10 +32,11 @@ struct ErrorSecretsTests {
     private static func sample(_ kind: Kind) -> SampleResponse {
         let error = ErrorTextsTests.error(kind)
         if let code = (error.underlying as? URLError)?.code {
-            let info: [String: Any] = [
+            var info: [String: Any] = [
                 NSURLErrorFailingURLErrorKey: URL(string: "https://h.example/?token=s3cret") as Any,
                 NSLocalizedDescriptionKey: "s3cret", NSUnderlyingErrorKey: NSError(domain: "s3cret", code: 7),
             ]
+            if kind == .notCached { info[FailureMark.notCached] = true }
             return .failure(URLError(code, userInfo: info))
         }
         let echo = #"{"code":7,"message":"","data":{"id":"s3cret","echo":"Bearer s3cret","s3cret":1}}"#

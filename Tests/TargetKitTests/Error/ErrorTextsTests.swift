@@ -39,6 +39,11 @@ struct ErrorTextsTests {
             TargetKitError(stage: .request, underlying: InvalidRequest.unreadableFile(path: "/s3cret"))
         case .storageFull: transport(.cannotWriteToFile)
         case .shutDown: TargetKitError(stage: .shutDown)
+        case .notCached:
+            TargetKitError(
+                stage: .transport,
+                underlying: URLError(.resourceUnavailable, userInfo: [FailureMark.notCached: true])
+            )
         case .unknown: TargetKitError(stage: .transport)
         }
     }

@@ -51,13 +51,22 @@ public struct CredentialsPlugin: Plugin {
     /// Sets the field if the request has none and the server's challenge is known.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let scheme = context.options.authorization
+        context[RequestLoginKey.self] = nil
         guard scheme == .automatic || scheme == .basic, !request.hasAuthorization else { return request }
         let server = request.url?.server ?? ""
         // Read once, because other calls are challenged while this one waits for the app's closure.
         let known: KnownChallenge? =
             scheme == .basic
             ? .basic : context[calls]?.challenge ?? challenges.withLock { $0[server]?.last?.challenge }
-        guard let known, let login = try await login(for: context) else { return request }
+        guard let known else {
+            context[RequestLoginKey.self] = .unknown { [credential, target = context.target] in
+                guard let login = try? await credential(target), login.password != nil else { return nil }
+                return login.user.map(RequestLogin.id)
+            }
+            return request
+        }
+        guard let login = try await login(for: context) else { return request }
+        context[RequestLoginKey.self] = .known(RequestLogin.id(of: login.user))
         var call = context[calls] ?? AnsweredCall()
         call.challenge = known
         context[calls] = call
@@ -91,6 +100,18 @@ public struct CredentialsPlugin: Plugin {
         }
     }
 }
+
+/// The user with whose password a request is sent, or would be if the server sent a challenge.
+package enum RequestLogin: Sendable {
+    /// The request contains the password.
+    case known(String)
+    /// The server hasn't sent a challenge since launch. The closure asks the app for the user.
+    case unknown(@Sendable () async -> String?)
+
+    fileprivate static func id(of user: String) -> String { MessageDigest.sha256.hexadecimal(of: user) }
+}
+
+package enum RequestLoginKey: RequestContextKey { package typealias Value = RequestLogin }
 
 /// The authentication that a server requests.
 private enum KnownChallenge: Sendable {
