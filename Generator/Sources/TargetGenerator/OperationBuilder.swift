@@ -3,10 +3,10 @@ import OpenAPIDocument
 
 /// Reads the operations of a document, grouped by their first tag.
 final class OperationBuilder {
-    /// The members of a target, whose names a property of a struct for a call can't have.
+    /// The members of a struct for a call that are written, used, or have the type of a parameter.
     private static let members = [
-        "baseURL", "environments", "headers", "method", "module", "options", "path", "route", "sampleData",
-        "sampleResponse", "task", "validation",
+        "baseURL", "environments", "headers", "module", "options", "route", "sampleData", "sampleResponse",
+        "validation",
     ]
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
