@@ -3,23 +3,23 @@ import TargetKit
 
 extension ParameterEncoding where Self == URLEncoding {
     /// Writes parameters as OpenAPI's style `form` does: `key=a&key=b`, `true`, ISO 8601.
-    static var generatedAPI: URLEncoding {
-        URLEncoding(destination: .query, arrays: .plain, bools: .literal, dates: .iso8601)
+    nonisolated static var generatedAPI: URLEncoding {
+        URLEncoding(destination: .query, arrays: .plain, bools: .literal, dates: .custom { try RFC3339.checked($0) })
     }
 }
 
 extension URLEncodedFormEncoder {
     /// Writes values as OpenAPI's style `form` does: `key=a&key=b`, `true`, ISO 8601.
-    static let generatedAPI = URLEncodedFormEncoder(
+    nonisolated static let generatedAPI = URLEncodedFormEncoder(
         arrayEncoding: .plain,
         boolEncoding: .literal,
-        dateEncoding: .iso8601
+        dateEncoding: .custom { try RFC3339.checked($0) }
     )
 }
 
 extension JSONDecoder {
     /// Reads dates as RFC 3339 writes them, with or without fractions of a second.
-    static let generatedAPI: JSONDecoder = {
+    nonisolated static let generatedAPI: JSONDecoder = {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
@@ -33,21 +33,21 @@ extension JSONDecoder {
 
 extension JSONEncoder {
     /// Writes dates as RFC 3339 does. Keys are sorted.
-    static let generatedAPI: JSONEncoder = {
+    nonisolated static let generatedAPI: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(RFC3339.text(date))
+            try container.encode(RFC3339.checked(date))
         }
         return encoder
     }()
 }
 
 /// Dates as RFC 3339 §5.6 writes them.
-private enum RFC3339 {
+enum RFC3339 {
     /// Reads `2024-01-31T09:05:00.25+01:00`. Without an offset, the time is UTC.
-    static func date(_ text: String) -> Date? {
+    nonisolated static func date(_ text: String) -> Date? {
         let marks = text.split { !$0.isNumber }.compactMap { Int($0) }
         guard marks.count >= 5, text.utf8.count >= 16 else { return nil }
         let rest = text.dropFirst(16)
@@ -61,7 +61,7 @@ private enum RFC3339 {
         return day.addingTimeInterval(Double(marks[3] * 3600 + marks[4] * 60 - offset) + second)
     }
 
-    private static func offset(_ zone: Substring) -> Int? {
+    private nonisolated static func offset(_ zone: Substring) -> Int? {
         if zone.isEmpty || zone == "Z" || zone == "z" { return 0 }
         let digits = zone.dropFirst().filter(\.isNumber)
         guard let sign = zone.first, sign == "+" || sign == "-", let number = Int(digits) else { return nil }
@@ -69,9 +69,19 @@ private enum RFC3339 {
         return sign == "-" ? -seconds : seconds
     }
 
-    /// Writes a date in UTC, with milliseconds if it has a fraction.
-    static func text(_ date: Date) -> String {
-        let hasFraction = date.timeIntervalSince1970 != date.timeIntervalSince1970.rounded()
-        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+    /// Writes a date in UTC, with milliseconds if it has a fraction. A date outside of the years 1 to 9999, which the
+    /// format can't express, is a number of seconds.
+    nonisolated static func text(_ date: Date) -> String { (try? checked(date)) ?? "\(date.timeIntervalSince1970)" }
+
+    /// Writes a date as `text` does.
+    ///
+    /// - Throws: `EncodingError` for a date outside of the years 1 to 9999.
+    nonisolated static func checked(_ date: Date) throws -> String {
+        let seconds = date.timeIntervalSince1970
+        guard (-62_135_596_800..<253_402_300_799).contains(seconds) else {
+            let context = EncodingError.Context(codingPath: [], debugDescription: "RFC 3339 has no such year.")
+            throw EncodingError.invalidValue(date, context)
+        }
+        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: seconds != seconds.rounded()))
     }
 }

@@ -20,10 +20,11 @@ struct Operation {
     /// The name of the struct in the typed style, and the start of the names of the operation's own types.
     let typeName: String
     let documentation: String
+    let isDeprecated: Bool
     var parameters: [Parameter]
     var body: Body?
     var responses: Responses
-    let authorization: Authorization
+    let credentials: Security.Credentials
     /// The operation's own server; `nil`: the document's.
     let server: String?
 }
@@ -55,7 +56,8 @@ struct Body {
         /// The name of the struct with the fields.
         case multipart(FormModel)
         case text
-        case data
+        /// Bytes as they are, or as Base64 text.
+        case data(isBase64: Bool)
     }
 
     let kind: Kind
@@ -102,6 +104,14 @@ struct FormModel {
     let name: String
     let documentation: String?
     let fields: [Field]
+
+    /// Whether fields have types of other modules than Swift's.
+    var hasImportedTypes: Bool {
+        fields.contains { field in
+            if field.content == .file { return true }
+            return field.type.parts.contains { [.decimal, .date, .uuid, .url, .data, .json].contains($0) }
+        }
+    }
 }
 
 /// The documented responses of an operation.

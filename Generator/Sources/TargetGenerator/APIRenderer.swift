@@ -27,6 +27,7 @@ struct APIRenderer {
 
     private func caseDeclaration(_ operation: Operation, to writer: inout SourceWriter) {
         writer.documentation(OperationText.documentation(operation))
+        if operation.isDeprecated { writer.line("@available(*, deprecated)") }
         let values = operation.associatedValues
         guard !values.isEmpty else { return writer.line("case \(SwiftName.escaped(operation.name))") }
         writer.list("case \(SwiftName.escaped(operation.name))(", values, ")")
@@ -122,7 +123,7 @@ struct APIRenderer {
     // MARK: - Options
 
     private func options(_ operations: [Operation], to writer: inout SourceWriter) {
-        let groups = operations.grouped(by: \.authorization)
+        let groups = operations.grouped(by: \.credentials)
         if groups.count == 1, let source = optionsSource(groups[0].key) {
             writer.line()
             writer.documentation("The options of the call.")
@@ -141,10 +142,14 @@ struct APIRenderer {
         }
     }
 
-    func optionsSource(_ authorization: Authorization) -> String? {
-        let decoder = usesDates ? "CallOptions.setting(\\.decoder, .\(names.coders))" : nil
-        guard let scheme = authorization.source else { return decoder }
-        return (decoder ?? "CallOptions") + ".setting(\\.authorization, \(scheme))"
+    func optionsSource(_ credentials: Security.Credentials) -> String? {
+        var settings = usesDates ? [".setting(\\.decoder, .\(names.coders))"] : []
+        if let scheme = credentials.authorization.source { settings.append(".setting(\\.authorization, \(scheme))") }
+        if !credentials.keys.isEmpty {
+            let keys = credentials.keys.map { "." + $0.name }.joined(separator: ", ")
+            settings.append(".setting(\\.\(names.keys), [\(keys)])")
+        }
+        return settings.isEmpty ? nil : "CallOptions" + settings.joined()
     }
 
     // MARK: - Errors
@@ -200,10 +205,17 @@ struct APINames {
     let module: String
     let servers: String
     let coders: String
+    /// The type of the keys that aren't in `Authorization`.
+    let key: String
+    /// The option with the keys of a call.
+    let keys: String
 
     init(module: String, names: inout NameTable) {
         self.module = module
         servers = names.claim(SwiftName.type(module) + "Servers")
+        key = names.claim(SwiftName.type(module) + "Key")
+        _ = names.claim(key + "Plugin")
+        keys = SwiftName.member(key) + "s"
         coders = SwiftName.escaped(SwiftName.declarable(SwiftName.member(module)))
     }
 }

@@ -49,6 +49,11 @@ struct ObjectModel {
     var additional: SwiftType?
     /// The name of the property for the other members.
     var additionalName = "additionalProperties"
+    /// The name of the property for what is sent as null; `nil`: nothing can be.
+    var nullsName: String?
+
+    /// The properties that are left out without a value, and can be null.
+    var nullable: [Property] { properties.filter { !$0.isRequired && $0.isNullable && !$0.isReadOnly } }
 }
 
 /// A struct around a raw value, with the document's values as static members.
@@ -71,6 +76,8 @@ struct UnionModel {
         let place: Place
         /// The discriminator's values for this alternative.
         var tags: [String] = []
+        /// The value that is added to an encoded alternative without one; `nil` if there are several.
+        var tag: String?
         /// Whether the discriminator is in the encoded value.
         var tagging = Tagging.own
     }
@@ -82,11 +89,26 @@ struct UnionModel {
         /// The alternative has no such property, so the union adds it.
         case added
         /// The alternative encodes it only if this expression isn't `nil`; otherwise, the union adds it.
-        case unless(String)
+        case unless(String, isProperty: Bool)
     }
 
     var variants: [Variant]
     /// The property whose value chooses the alternative; `nil`: they are tried in order.
     let discriminator: String?
     var isIndirect = false
+    /// Whether another union tells the values that it knows from others.
+    var needsIsOther = false
+
+    /// The alternatives for each value of the discriminator, in the document's order: values with equal alternatives
+    /// together. Several alternatives for a value are tried in order.
+    var choices: [(tags: [String], variants: [Variant])] {
+        let tags = variants.flatMap(\.tags).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let groups = tags.grouped { tag in variants.indices.filter { variants[$0].tags.contains(tag) } }
+        return groups.map { ($0.elements, $0.key.map { variants[$0] }) }
+    }
+
+    /// The alternatives that need no discriminator.
+    var untagged: [Variant] {
+        variants.filter { if case .unless(_, isProperty: true) = $0.tagging { true } else { false } }
+    }
 }

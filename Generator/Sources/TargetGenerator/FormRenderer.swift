@@ -11,13 +11,13 @@ struct FormRenderer {
         writer.documentation(model.documentation ?? "The fields of a form.")
         writer.block("\(access.prefix)struct \(model.name): Sendable, Hashable") { writer in
             for field in model.fields {
-                writer.documentation(field.documentation ?? "The field `\(field.wireName)`.")
-                writer.line("\(access.prefix)var \(SwiftName.escaped(field.name)): \(field.source)")
+                writer.documentation(field.documentation)
+                writer.line("\(access.prefix)nonisolated var \(SwiftName.escaped(field.name)): \(field.source)")
             }
             if !model.fields.isEmpty { writer.line() }
             if access.isPublic { initializer(model, to: &writer) }
             writer.documentation("The parts of the form.")
-            writer.block("var form: MultipartForm") { writer in
+            writer.block("nonisolated var form: MultipartForm") { writer in
                 if model.fields.isEmpty { return writer.line("[]") }
                 writer.line("var parts: [MultipartForm.Part] = []")
                 for field in model.fields { part(field, to: &writer) }
@@ -32,9 +32,9 @@ struct FormRenderer {
             "\(SwiftName.escaped($0.name)): \($0.source)\($0.isOptional ? " = nil" : "")"
         }
         if parameters.isEmpty {
-            writer.line("public init() {}")
+            writer.line("public nonisolated init() {}")
         } else {
-            writer.list("public init(", parameters, ") {")
+            writer.list("public nonisolated init(", parameters, ") {")
             writer.indented { writer in
                 for field in model.fields { writer.line("self.\(field.name) = \(SwiftName.escaped(field.name))") }
             }

@@ -13,6 +13,10 @@ package struct GenerationOptions: Sendable {
     package var tags: Set<String> = []
     /// The identifiers of the operations that are generated; empty: all.
     package var operations: Set<String> = []
+    /// The security schemes to use where an operation has alternatives, in order of preference.
+    package var security: [String] = []
+    /// Other names for those of the document, from which Swift's are made.
+    package var names: [String: String] = [:]
     package var access = Access.public
     package var style = Style.routed
     package var samples = false

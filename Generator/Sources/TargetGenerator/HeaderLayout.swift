@@ -62,12 +62,24 @@ struct HeaderLayout {
     private func cookieField(to writer: inout SourceWriter) {
         let pairs = cookies.map { cookie -> Layout in
             let name = Literal.escaped(cookie.wireName)
-            if cookie.isRequired { return .text("\"\(name)=\\(\(text(cookie)))\"") }
-            return .text("\(text(cookie)).map { \"\(name)=\\($0)\" }")
+            let label = SwiftName.escaped(cookie.label)
+            if cookie.isRequired { return .text("\"\(name)=\\(\(cookieText(cookie, label)))\"") }
+            return .text("\(label).map { \"\(name)=\\(\(cookieText(cookie, "$0")))\" }")
         }
         writer.expression("let cookies: [String?] = ", .list(pairs))
         writer.line("let cookie = cookies.compactMap { $0 }.joined(separator: \"; \")")
         writer.line("if !cookie.isEmpty { headers[.cookie] = cookie }")
+    }
+
+    /// The value of a cookie with escapes, as OpenAPI's style `form` has them. The commas of a list aren't escaped.
+    private func cookieText(_ cookie: Parameter, _ value: String) -> String {
+        if cookie.isJSON { return "JSONText(\(value)).text.cookieText" }
+        if case .array(let element) = cookie.type,
+            let inner = ParameterText.expression("$0", type: element, types: types)
+        {
+            return "\(value).map { \(inner).cookieText }.joined(separator: \",\")"
+        }
+        return (ParameterText.expression(value, type: cookie.type, types: types) ?? value) + ".cookieText"
     }
 
     private func text(_ parameter: Parameter) -> String {

@@ -97,3 +97,14 @@ extension SourceWriter {
         line(")")
     }
 }
+
+extension Node {
+    /// The value with the members of its objects in the order of their names.
+    var sorted: Node {
+        switch self {
+        case .object(let members): .object(Members(members.pairs.sorted { $0.0 < $1.0 }.map { ($0, $1.sorted) }))
+        case .array(let elements): .array(elements.map(\.sorted))
+        default: self
+        }
+    }
+}

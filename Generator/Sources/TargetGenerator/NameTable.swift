@@ -45,7 +45,8 @@ struct NameTable {
         "RoutedTarget", "SampleResponse", "ServerEnvironment", "StatusValidation", "StubBehavior", "StubTransport",
         "TargetKit", "TargetKitError", "TargetType", "Transport", "TransportRequest", "TransportResponse",
         "TypedTarget", "URLEncodedFormEncoder", "URLEncoding", "URLTarget", "CalendarDate", "FileUpload", "Indirect",
-        "AnyCodingKey", "EncodingCheck", "JSONText", "ObjectText", "QueryFields", "RFC3339",
+        "AnyCodingKey", "EncodingCheck", "NullableProperty", "RequestModel", "ResponseModel", "JSONText", "ObjectText",
+        "QueryFields", "RFC3339",
         "Foundation", "TargetKitPlugins", "Swift",
     ]
 }

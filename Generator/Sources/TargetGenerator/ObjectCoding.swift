@@ -9,7 +9,7 @@ struct ObjectCoding {
     /// Whether a property must be sent even if it is `nil`.
     private var sendsNull: Bool { model.properties.contains { $0.isRequired && $0.isNullable && !$0.isReadOnly } }
 
-    var isCustom: Bool { model.additional != nil || sendsNull }
+    var isCustom: Bool { model.additional != nil || model.nullsName != nil || sendsNull }
 
     func render(to writer: inout SourceWriter) {
         guard isCustom else { return }
@@ -47,7 +47,7 @@ struct ObjectCoding {
     }
 
     private func encoding(to writer: inout SourceWriter) {
-        let what = model.additional == nil ? "; a required one also if it is null." : ", and the other members."
+        let what = model.additional == nil ? ", with null where it is meant." : ", and the other members."
         writer.documentation("Encodes the properties" + what)
         writer.block("\(access.prefix)func encode(to encoder: any Encoder) throws") { writer in
             if !model.properties.isEmpty {
@@ -59,6 +59,10 @@ struct ObjectCoding {
                 let call = isSent ? "encode" : "encodeIfPresent"
                 let name = SwiftName.escaped(property.name)
                 let value = ["container", "encoder", "others"].contains(name) ? "self." + name : name
+                if let nulls = model.nullsName, model.nullable.contains(where: { $0.name == property.name }) {
+                    let condition = "if \(value) == nil, \(nulls).contains(.\(property.name))"
+                    writer.block(condition) { $0.line("try container.encodeNil(forKey: .\(property.name))") }
+                }
                 writer.line("try container.\(call)(\(value), forKey: .\(property.name))")
             }
             guard model.additional != nil else { return }

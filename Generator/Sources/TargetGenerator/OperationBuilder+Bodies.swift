@@ -10,10 +10,7 @@ extension OperationBuilder {
             return nil
         }
         let contents = place["content"]?.members ?? []
-        let ranks: [(String) -> Bool] = [
-            MediaType.isJSON, MediaType.isForm, MediaType.isMultipart, MediaType.isText, { _ in true },
-        ]
-        guard let chosen = ranks.lazy.compactMap({ rank in contents.first { rank($0.name) } }).first else {
+        guard let chosen = MediaType.preferred(of: contents, [MediaType.isForm, MediaType.isMultipart]) else {
             notes.add(place, "requestBody", "the body has no media type; wrote no body.")
             return nil
         }
@@ -33,7 +30,25 @@ extension OperationBuilder {
         let others = names.filter { $0 != chosen }
         guard !others.isEmpty else { return }
         let list = others.map { "`\($0)`" }.joined(separator: ", ")
-        notes.add(place, "other media types", "wrote `\(chosen)` and not \(list).")
+        let streaming = others.lazy.compactMap(MediaType.streamingCall).first
+        let remedy = streaming.map { " For a response of that type, call `provider.stream(_:)`, and read its `\($0)`." }
+        notes.add(place, "other media types", "wrote `\(chosen)` and not \(list)." + (remedy ?? ""))
+    }
+
+    /// Notes a response whose schema isn't decoded, with the call that reads it.
+    private func noteUndecoded(_ chosen: (name: String, place: Place), as content: Responses.Content) {
+        let type = if case .text = content { "text" } else { "`Data`" }
+        if let call = MediaType.streamingCall(chosen.name) {
+            let message =
+                "wrote \(type) for the whole body; to read it as it comes, use `provider.stream(_:)` and `\(call)`."
+            return notes.add(chosen.place, "stream", message)
+        }
+        guard let schema = chosen.place["schema"] else { return }
+        if isStructured(schema) {
+            notes.add(chosen.place, "response media type", "`\(chosen.name)` is not decoded; wrote \(type).")
+        } else if isBase64(schema) {
+            notes.add(chosen.place, "response media type", "the Base64 text is not decoded; wrote \(type).")
+        }
     }
 
     private func kind(of content: (name: String, place: Place), in context: TypeBuilder.Context) -> Body.Kind {
@@ -42,7 +57,7 @@ extension OperationBuilder {
         if MediaType.isJSON(content.name) {
             let type = schema.map { types.type(of: $0, in: inner) } ?? .json
             if type.unwrapped == .data, let schema, StringFormat.isBinary(Schema(types.resolved(schema) ?? schema)) {
-                return .data
+                return .data(isBase64: false)
             }
             return .json(type, schema: schema)
         }
@@ -51,16 +66,22 @@ extension OperationBuilder {
             return .form(schema.map { types.type(of: $0, in: inner) } ?? .dictionary(.string), schema: schema)
         }
         if MediaType.isMultipart(content.name) { return .multipart(form(content.place, in: context)) }
-        if MediaType.isText(content.name) { return .text }
-        if !["application/octet-stream", "*/*"].contains(content.name), schema.flatMap(objectSchema) != nil {
-            notes.add(content.place, "media type", "`\(content.name)` is not written from a value; wrote `Data`.")
+        let isText = MediaType.isText(content.name)
+        if let schema, isStructured(schema) {
+            let message = "`\(content.name)` is not written from a value; wrote `\(isText ? "String" : "Data")`."
+            notes.add(content.place, "media type", message)
         }
-        return .data
+        let isBase64 = schema.map(isBase64) ?? false
+        return isText && !isBase64 ? .text : .data(isBase64: isBase64)
     }
 
-    private func objectSchema(_ place: Place) -> Place? {
-        guard let target = types.resolved(place), !Schema(target).properties.isEmpty else { return nil }
-        return target
+    /// Whether a schema has values that neither text nor bytes express.
+    private func isStructured(_ place: Place) -> Bool {
+        guard let target = types.resolved(place) else { return false }
+        let schema = Schema(target)
+        if schema.kinds.contains(.object) || schema.kinds.contains(.array) { return true }
+        return !schema.properties.isEmpty || schema.items != nil
+            || !(schema.allOf + schema.oneOf + schema.anyOf).isEmpty
     }
 
     private func form(_ content: Place, in context: TypeBuilder.Context) -> FormModel {
@@ -219,8 +240,7 @@ extension OperationBuilder {
     ) -> Responses.Response {
         // A response to HEAD describes the body that GET would have (RFC 9110 §9.3.2).
         let contents = hasBody ? place["content"]?.members ?? [] : []
-        let ranks: [(String) -> Bool] = [MediaType.isJSON, MediaType.isText, { _ in true }]
-        let chosen = ranks.lazy.compactMap { rank in contents.first { rank($0.name) } }.first
+        let chosen = MediaType.preferred(of: contents)
         if let chosen { noteOthers(contents.map(\.name), chosen: chosen.name, at: place) }
         var content = Responses.Content.none
         if let chosen {
@@ -233,6 +253,7 @@ extension OperationBuilder {
                 content = isFile ? .data : .json(type, schema: schema)
             } else {
                 content = MediaType.isText(chosen.name) ? .text : .data
+                noteUndecoded(chosen, as: content)
             }
         }
         return Responses.Response(

@@ -64,9 +64,11 @@ extension OperationBuilder {
         let inner = context.inside(name)
         let type = schema.map { types.type(of: $0, in: inner) } ?? .string
         let style = place.string("style") ?? (location == .query || location == .cookie ? "form" : "simple")
+        notes.addName(name, SwiftName.member(name), at: place)
         if let content, !MediaType.isJSON(content.name) {
             notes.add(content.place, "parameter content", "`\(content.name)` is not written; wrote its text.")
         }
+        noteNestedValues(of: type.unwrapped, at: place, location: location, isJSON: content != nil)
         if place.flag("allowReserved") {
             notes.add(place, "allowReserved", "reserved characters are escaped all the same.")
         }
@@ -83,6 +85,20 @@ extension OperationBuilder {
             schema: schema,
             documentation: place.string("description")
         )
+    }
+
+    /// Notes a query for which OpenAPI defines no form.
+    private func noteNestedValues(of type: SwiftType, at place: Place, location: Parameter.Location, isJSON: Bool) {
+        guard location == .query, !isJSON, !ParameterText.isPlain(type, types: types) else { return }
+        if case .array = type {
+            let message = "a query has no form for a list of such values; wrote each one as JSON text."
+            return notes.add(place, "nested values in query", message)
+        }
+        guard case .object(let model) = type.declarationName.flatMap({ types.declarations[$0]?.shape }),
+            !model.properties.allSatisfy({ ParameterText.isPlain($0.type, types: types) })
+        else { return }
+        let message = "a query has no form for values within those of an object; wrote their names in brackets."
+        notes.add(place, "nested values in query", message)
     }
 
     /// The type, or `String` where no text for a value is defined.
@@ -180,11 +196,36 @@ enum MediaType {
 
     static func isJSON(_ type: String) -> Bool {
         let type = bare(type)
+        if streamingCall(type) != nil { return false }
         return type == "application/json" || type.hasSuffix("+json") || type == "text/json" || type == "*/*"
             || type == "application/*"
     }
 
     static func isText(_ type: String) -> Bool { bare(type).hasPrefix("text/") }
+
+    /// The method of a response stream that reads the elements of a body; `nil` if the media type isn't one of those.
+    static func streamingCall(_ type: String) -> String? {
+        switch bare(type) {
+        case "text/event-stream": "serverSentEvents()"
+        case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines",
+            "application/stream+json":
+            "jsonLines(of:)"
+        default: nil
+        }
+    }
+
+    /// The content that is written: JSON, then the first of these ranks, then the first one in the document's order that
+    /// is neither a page nor a stream.
+    static func preferred(
+        of contents: [(name: String, place: Place)],
+        _ ranks: [(String) -> Bool] = []
+    ) -> (name: String, place: Place)? {
+        let isWhole = { (name: String) in
+            streamingCall(name) == nil && !["text/html", "application/xhtml+xml"].contains(bare(name))
+        }
+        let all = [isJSON] + ranks + [isWhole, { _ in true }]
+        return all.lazy.compactMap { rank in contents.first { rank($0.name) } }.first
+    }
     static func isForm(_ type: String) -> Bool { bare(type) == "application/x-www-form-urlencoded" }
     static func isMultipart(_ type: String) -> Bool { bare(type) == "multipart/form-data" }
 }

@@ -3,6 +3,11 @@ import OpenAPIDocument
 
 /// Reads the operations of a document, grouped by their first tag.
 final class OperationBuilder {
+    /// The members of a struct for a call that are written, used, or have the type of a parameter.
+    private static let members = [
+        "baseURL", "environments", "headers", "module", "options", "route", "sampleData", "sampleResponse",
+        "validation",
+    ]
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
     let document: Document
@@ -11,9 +16,9 @@ final class OperationBuilder {
     var notes: Notes { types.notes }
     let security: Security
 
-    init(types: TypeBuilder, options: GenerationOptions) {
+    init(types: TypeBuilder, options: GenerationOptions) throws(DocumentError) {
         (document, self.types, self.options) = (types.document, types, options)
-        security = Security(document: document, notes: types.notes)
+        security = try Security(document: document, notes: types.notes, options: options)
     }
 
     /// The APIs, sorted by name; each with its operations, sorted by name.
@@ -21,12 +26,22 @@ final class OperationBuilder {
         var groups: [String: [Found]] = [:]
         let all = try find()
         try checkSelection(all)
-        for found in all where isWanted(found) { groups[tag(of: found), default: []].append(found) }
+        let wanted = all.filter(isWanted)
+        let segments = Segments(wanted.filter(\.tags.isEmpty).map(\.path))
+        for found in wanted {
+            let group = found.tags.isEmpty ? segments.group(of: found.path) : tag(of: found)
+            groups[group, default: []].append(found)
+        }
         var apis: [API] = []
         let tags = groups.keys.sorted()
         let names = tags.map { tag -> String in
             let base = SwiftName.type(tag.isEmpty ? options.module : tag)
-            return types.names.claim(base.hasSuffix("API") ? base : base + "API")
+            let name = base.hasSuffix("API") ? base : base + "API"
+            let claimed = types.names.claim(name)
+            if let place = groups[tag]?.first?.place, !tag.isEmpty {
+                notes.addName(tag, claimed, isTaken: claimed != name, at: place["tags"] ?? place)
+            }
+            return claimed
         }
         for (tag, name) in zip(tags, names) {
             apis.append(api(named: name, tag: tag, operations: groups[tag] ?? []))
@@ -38,13 +53,34 @@ final class OperationBuilder {
         let description = document.root["tags"]?.elements.first { $0.string("name") == tag }?.string("description")
         let sorted = operations.sorted { ($0.id, $0.path, $0.method) < ($1.id, $1.path, $1.method) }
         var names = NameTable(reserved: ["environments"])
-        let built = sorted.map { operation($0, api: name, names: &names) }
+        let cases = caseNames(of: sorted, tag: tag)
+        let built = zip(sorted, cases).map { operation($0, api: name, caseName: $1, names: &names) }
+        let isTagged = operations.contains { $0.tags.contains(tag) }
         return API(
             name: name,
-            tag: tag.isEmpty ? nil : tag,
+            tag: isTagged ? tag : nil,
             documentation: description,
             operations: built.sorted { $0.name < $1.name }
         )
+    }
+
+    /// The names of the cases: the operations' identifiers without the tag that the enum has, where that leaves a name
+    /// which no other case has.
+    private func caseNames(of operations: [Found], tag: String) -> [String] {
+        let tag = SwiftName.words(of: tag).map { $0.lowercased() }
+        let full = operations.map { SwiftName.member(readableID($0)) }
+        guard !tag.isEmpty else { return full }
+        let short = operations.indices.map { index -> String in
+            let words = SwiftName.words(of: readableID(operations[index]))
+            guard words.count > tag.count, words.prefix(tag.count).map({ $0.lowercased() }) == tag,
+                let first = words[tag.count].first, first.isLetter
+            else { return full[index] }
+            return SwiftName.member(words.dropFirst(tag.count).joined(separator: " "))
+        }
+        let counts = Dictionary((full + short).map { ($0, 1) }, uniquingKeysWith: +)
+        return operations.indices.map { index in
+            short[index] == full[index] || counts[short[index], default: 0] > 1 ? full[index] : short[index]
+        }
     }
 
     /// The tag whose enum has the operation: the first one that is asked for.
@@ -120,13 +156,14 @@ extension OperationBuilder {
         return operations
     }
 
-    private func operation(_ found: Found, api: String, names: inout NameTable) -> Operation {
+    private func operation(_ found: Found, api: String, caseName: String, names: inout NameTable) -> Operation {
         let id = readableID(found)
-        let name = names.claim(SwiftName.declarable(SwiftName.member(id)), alternative: nil)
+        let name = names.claim(SwiftName.declarable(caseName))
+        notes.addName(id, name, at: found.place)
         let typeName = types.names.claim(SwiftName.type(id), alternative: SwiftName.type(id) + "Call")
         let context = TypeBuilder.Context(name: typeName, group: api)
         noteUnsupported(found)
-        var labels = NameTable(reserved: [])
+        var labels = NameTable(reserved: options.style == .typed ? Self.members : [])
         let parameters = parameters(of: found, in: context, labels: &labels)
         let body = body(of: found, in: context, labels: &labels)
         return Operation(
@@ -137,10 +174,11 @@ extension OperationBuilder {
             name: name,
             typeName: typeName,
             documentation: documentation(found),
+            isDeprecated: found.place.flag("deprecated"),
             parameters: parameters,
             body: body,
             responses: responses(of: found, in: context),
-            authorization: security.authorization(of: found.place),
+            credentials: security.credentials(of: found.place),
             server: (found.place["servers"] ?? found.item["servers"]).flatMap {
                 Servers.url(of: $0, notes: notes, options: options)
             }
@@ -149,7 +187,7 @@ extension OperationBuilder {
 
     /// The operation's identifier; FastAPI's without the path and method that it appends.
     private func readableID(_ found: Found) -> String {
-        let path = found.path.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
+        let path = found.path.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
         let suffix = path + "_" + found.method
         if found.id.hasSuffix(suffix), found.id.count > suffix.count { return String(found.id.dropLast(suffix.count)) }
         return found.id
@@ -174,7 +212,38 @@ extension OperationBuilder {
         let description = found.place.string("description") ?? found.item.string("description")
         var parts = [summary, description == summary ? nil : description].compactMap { $0 }.filter { !$0.isEmpty }
         parts.append("`\(found.method.uppercased()) \(found.path)`")
-        if found.place.flag("deprecated") { parts.append("- Important: Deprecated.") }
         return parts.joined(separator: "\n\n")
     }
+}
+
+/// The groups of operations without a tag: by the first segment in which their paths differ, if they are many.
+private struct Segments {
+    /// So many operations are in one enum.
+    private static let limit = 30
+
+    /// The number of segments that all paths begin with; `nil` for few operations, which are one group.
+    private let common: Int?
+
+    init(_ paths: [String]) {
+        guard paths.count > Self.limit, let first = paths.first.map(Self.segments) else {
+            common = nil
+            return
+        }
+        common = paths.dropFirst().reduce(first.count) { count, path in
+            let segments = Self.segments(path)
+            return zip(first.prefix(count), segments).prefix { $0 == $1 }.count
+        }
+    }
+
+    /// The segment of a path; empty for a path without one that is no parameter.
+    func group(of path: String) -> String {
+        guard let common else { return "" }
+        let segments = Self.segments(path).dropFirst(common)
+        guard let segment = segments.first, !segment.contains("{"), !SwiftName.words(of: segment).isEmpty else {
+            return ""
+        }
+        return segment
+    }
+
+    private static func segments(_ path: String) -> [String] { path.split(separator: "/").map(String.init) }
 }

@@ -7,7 +7,7 @@ enum ParameterText {
         switch type {
         case .string: return value
         case .bool, .int, .int32, .int64, .uint, .uint32, .uint64, .double, .float, .decimal: return "\"\\(\(value))\""
-        case .date: return "\(value).formatted(.iso8601)"
+        case .date: return "RFC3339.text(\(value))"
         case .calendarDate: return "\(value).rawValue"
         case .uuid: return "\(value).uuidString"
         case .url: return "\(value).absoluteString"

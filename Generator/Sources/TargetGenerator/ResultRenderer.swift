@@ -20,7 +20,7 @@ struct ResultRenderer {
             writer.line("case other(Response)")
             writer.line()
             writer.documentation("Decodes the body by the status.")
-            writer.block("\(access.prefix)init(_ response: Response) throws(TargetKitError)") { writer in
+            writer.block("\(access.prefix)nonisolated init(_ response: Response) throws(TargetKitError)") { writer in
                 writer.line("switch response.statusCode {")
                 for (success, name) in successes {
                     let pattern = Int(success.status).map { "\($0)" } ?? "200...299"

@@ -33,8 +33,13 @@ struct SampleChecker {
             guard let property = model.discriminator else {
                 return model.variants.contains { decodes(value, as: $0.type) }
             }
-            guard let tag = value.object?[property]?.string else { return false }
-            return model.variants.contains { $0.tags.contains(tag) && decodes(value, as: $0.type) }
+            guard let object = value.object else { return false }
+            guard let tag = object[property], tag != .null else {
+                return model.untagged.contains { decodes(value, as: $0.type) }
+            }
+            guard let tag = tag.string else { return false }
+            let variants = model.variants.filter { $0.tags.contains(tag) }
+            return variants.isEmpty || variants.contains { decodes(value, as: $0.type) }
         case nil: return false
         }
     }

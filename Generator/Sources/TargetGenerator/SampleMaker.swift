@@ -81,6 +81,7 @@ struct SampleMaker {
             guard let property = model.discriminator, let tag = variant.tags.first, var members = value.object else {
                 return value
             }
+            if let own = members[property]?.string, variant.tags.contains(own) { return value }
             members[property] = .string(tag)
             return .object(members)
         }

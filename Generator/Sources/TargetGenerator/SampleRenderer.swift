@@ -90,6 +90,7 @@ struct SampleRenderer {
 
     func renderTyped(_ operation: Operation, to writer: inout SourceWriter) {
         let sample = sample(of: operation)
+        if operation.isDeprecated { writer.line("@available(*, deprecated)") }
         writer.block("extension \(operation.typeName)") { writer in
             writer.documentation("The document's example, or a value made from its schema.")
             writer.block("\(access.prefix)var sampleData: Data") { data(sample, to: &$0) }

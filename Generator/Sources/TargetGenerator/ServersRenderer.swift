@@ -12,14 +12,21 @@ struct Servers {
     let servers: [Server]
 
     init(document: Document, notes: Notes, options: GenerationOptions) {
-        var names = NameTable(reserved: ["store"])
+        var names = NameTable(reserved: ["store", "endpoint"])
         var servers: [Server] = []
-        for place in document.root["servers"]?.elements ?? [] {
+        let places = document.root["servers"]?.elements ?? []
+        if let url = options.baseURL, places.contains(where: { $0.string("url")?.contains("://") == true }) {
+            let text = "The server that `baseURL` names: `\(url)`"
+            servers.append(Server(name: names.claim("base"), url: url, documentation: text))
+        }
+        let others = servers.count
+        for place in places {
             guard let template = place.string("url") else { continue }
+            Self.noteVariables(of: place, template: template, notes: notes)
             for (url, values) in Self.urls(template, variables: place["variables"]?.members ?? []) {
                 let absolute = Self.absolute(url, at: place, notes: notes, options: options)
                 let description = place.string("description")
-                let name = Self.name(description, values: values, index: servers.count)
+                let name = Self.name(description, values: values, index: servers.count - others)
                 let text = (description.map { "\($0.singleLine): " } ?? "") + "`\(absolute)`"
                 servers.append(Server(name: names.claim(name), url: absolute, documentation: text))
             }
@@ -29,6 +36,22 @@ struct Servers {
             servers.append(Server(name: "server", url: url, documentation: "`\(url)`"))
         }
         self.servers = servers
+    }
+
+    /// Notes the variables that only an app can know.
+    private static func noteVariables(of place: Place, template: String, notes: Notes) {
+        for (name, variable) in place["variables"]?.members ?? [] where template.contains("{\(name)}") {
+            guard variable["enum"]?.node.array?.isEmpty ?? true else { continue }
+            let standard = variable["default"]?.node.scalarText ?? ""
+            let message =
+                "“{\(name)}” can be anything; wrote “\(standard)”. Say another URL with `baseURL`, or when the app runs."
+            notes.add(variable, "server variable", message)
+        }
+        let known = Set(place["variables"]?.members.map(\.name) ?? [])
+        for name in PathTemplate(template).names where !known.contains(name) {
+            let message = "“{\(name)}” isn't among the variables; wrote it as it is. Say another URL with `baseURL`."
+            notes.add(place, "server variable", message)
+        }
     }
 
     /// The URL of an operation's own servers: the first one, with the defaults of its variables.
@@ -88,7 +111,7 @@ struct ServersRenderer {
                 writer.documentation(server.documentation)
                 let arguments = [Literal.string(server.name), "baseURL: " + Literal.string(server.url)]
                 let layout = Layout.call("ServerEnvironment", arguments.map(Layout.text))
-                writer.expression("\(access.prefix)static let \(SwiftName.escaped(server.name)) = ", layout)
+                writer.expression("\(access.prefix)nonisolated static let \(SwiftName.escaped(server.name)) = ", layout)
             }
             writer.line()
             writer.documentation("All servers. Select another one with `select(_:)`.")
@@ -96,7 +119,33 @@ struct ServersRenderer {
             let others = servers.servers.dropFirst().map { SwiftName.escaped($0.name) }
             if !others.isEmpty { arguments.append("others: [" + others.joined(separator: ", ") + "]") }
             let layout = Layout.call("EnvironmentStore", arguments.map(Layout.text))
-            writer.expression("\(access.prefix)static let store = ", layout)
+            writer.expression("\(access.prefix)nonisolated static let store = ", layout)
+            writer.line()
+            writer.lines(access.isPublic ? Self.endpoint : Self.endpoint.replacing("public ", with: ""))
         }
     }
+
+    /// The way to a server that the document doesn't list.
+    private static let endpoint = """
+        /// Returns an endpoint closure for a server that isn't listed here, for example one that the user enters.
+        ///
+        /// ```swift
+        /// Provider<Target>(endpointClosure: endpoint { settings.server })
+        /// ```
+        ///
+        /// - Parameter server: Returns the server's URL for each call; `nil` for the current one.
+        public nonisolated static func endpoint<Target: EnvironmentTarget>(
+            at server: @escaping @Sendable () -> URL?
+        ) -> @Sendable (Target) throws -> Endpoint {
+            { target in
+                var endpoint = try Endpoint(target: target)
+                guard let server = server() else { return endpoint }
+                let base = target.baseURL.absoluteString
+                let path = endpoint.url.absoluteString.dropFirst(base.count).drop { $0 == "/" }
+                let start = server.absoluteString
+                endpoint.url = URL(string: start + (start.hasSuffix("/") ? "" : "/") + path) ?? endpoint.url
+                return endpoint
+            }
+        }
+        """
 }

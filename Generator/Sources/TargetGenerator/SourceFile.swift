@@ -13,7 +13,9 @@ package struct SourceFile: Sendable, Hashable {
 extension SourceFile {
     /// Creates a file with the contents of others: their imports once, and then their declarations.
     package init(merging files: [SourceFile], path: String) {
-        let isImport = { (line: Substring) in line.hasPrefix("import ") || line.hasPrefix("@testable import ") }
+        let isImport = { (line: Substring) in
+            line.hasPrefix("import ") || line.hasPrefix("public import ") || line.hasPrefix("@testable import ")
+        }
         var imports: Set<String> = []
         var bodies: [String] = []
         for file in files {
@@ -24,7 +26,9 @@ extension SourceFile {
             imports.formUnion(head.filter(isImport).map(String.init))
             bodies.append(lines.dropFirst(head.count).joined(separator: "\n"))
         }
-        let head = [files.first?.text.prefix { $0 != "\n" }.description ?? Self.mark] + imports.sorted()
+        for name in imports where imports.contains("public " + name) { imports.remove(name) }
+        let comments = files.first?.text.split(separator: "\n").prefix { $0.hasPrefix("//") }.map(String.init)
+        let head = (comments ?? [Self.mark]) + imports.sorted()
         self.init(path: path, text: head.joined(separator: "\n") + "\n\n" + bodies.joined(separator: "\n"))
     }
 }
@@ -39,12 +43,20 @@ struct Access {
 
 extension SourceWriter {
     /// A file with its head and imports.
-    static func file(_ path: String, from document: String, imports: [String], _ body: (inout SourceWriter) -> Void)
-        -> SourceFile
-    {
+    ///
+    /// - Parameter access: The access of the declarations, which have types of the imported modules.
+    static func file(
+        _ path: String,
+        from document: String,
+        access: Access = Access(isPublic: false),
+        imports: [String],
+        _ body: (inout SourceWriter) -> Void
+    ) -> SourceFile {
         var writer = SourceWriter()
         writer.line("\(SourceFile.mark) from \(document). Changes are lost when it runs again.")
-        for name in imports { writer.line("import \(name)") }
+        // The document doesn't describe everything that is public.
+        if access.isPublic { writer.line("// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation") }
+        for name in imports { writer.line("\(access.prefix)import \(name)") }
         writer.line()
         body(&writer)
         return SourceFile(path: path, text: writer.text)

@@ -10,9 +10,14 @@ struct SupportRenderer {
     func files(for texts: [String], from document: String) -> [SourceFile] {
         let used = Self.words(of: texts)
         var files: [SourceFile] = []
-        func add(_ name: String, _ source: String, imports: [String] = ["TargetKit"]) {
+        func add(_ name: String, _ source: String) {
+            let imported = Access(isPublic: access.isPublic && source.contains("public "))
             let source = access.isPublic ? source : Self.internalSource(source)
-            files.append(SourceWriter.file(name + ".swift", from: document, imports: imports) { $0.lines(source) })
+            files.append(
+                SourceWriter.file(name + ".swift", from: document, access: imported, imports: ["TargetKit"]) {
+                    $0.lines(source)
+                }
+            )
         }
         add(SwiftName.type(names.module) + "Coders", coders)
         if used.contains("CalendarDate") { add("CalendarDate", Self.calendarDate) }
@@ -23,7 +28,8 @@ struct SupportRenderer {
         if !used.isDisjoint(with: ["escapedList", "escapedQuery", "ObjectText"]) { add("EscapedText", escapedText) }
         if used.contains("ObjectText") { add("ObjectText", objectText) }
         if used.contains("JSONText") { add("JSONText", jsonText) }
-        if used.contains("EncodingCheck") { add("EncodingCheck", encodingCheck) }
+        if used.contains("cookieText") { add("CookieText", Self.cookieText) }
+        if used.contains("checking") { add("EncodingCheck", encodingCheck) }
         return files
     }
 
@@ -31,7 +37,7 @@ struct SupportRenderer {
     private static func words(of texts: [String]) -> Set<String> {
         let names: Set = [
             "CalendarDate", "FileUpload", "Indirect", "AnyCodingKey", "QueryFields", "ObjectText", "JSONText",
-            "EncodingCheck", "escapedList", "escapedQuery",
+            "checking", "cookieText", "escapedList", "escapedQuery",
         ]
         let lengths = Set(names.map(\.utf8.count))
         var found: Set<String> = []
@@ -53,21 +59,24 @@ struct SupportRenderer {
 
     private static func internalSource(_ source: String) -> String { source.replacing("public ", with: "") }
 
+    /// Dates with their fractions of a second, as in JSON.
+    private var dates: String { usesDates ? ".custom { try RFC3339.checked($0) }" : ".iso8601" }
+
     private var coders: String {
         var text = """
             extension ParameterEncoding where Self == URLEncoding {
                 /// Writes parameters as OpenAPI's style `form` does: `key=a&key=b`, `true`, ISO 8601.
-                static var \(names.coders): URLEncoding {
-                    URLEncoding(destination: .query, arrays: .plain, bools: .literal, dates: .iso8601)
+                nonisolated static var \(names.coders): URLEncoding {
+                    URLEncoding(destination: .query, arrays: .plain, bools: .literal, dates: \(dates))
                 }
             }
 
             extension URLEncodedFormEncoder {
                 /// Writes values as OpenAPI's style `form` does: `key=a&key=b`, `true`, ISO 8601.
-                static let \(names.coders) = URLEncodedFormEncoder(
+                nonisolated static let \(names.coders) = URLEncodedFormEncoder(
                     arrayEncoding: .plain,
                     boolEncoding: .literal,
-                    dateEncoding: .iso8601
+                    dateEncoding: \(dates)
                 )
             }
             """
@@ -79,7 +88,7 @@ struct SupportRenderer {
         """
         extension JSONDecoder {
             /// Reads dates as RFC 3339 writes them, with or without fractions of a second.
-            static let \(names.coders): JSONDecoder = {
+            nonisolated static let \(names.coders): JSONDecoder = {
                 let decoder = JSONDecoder()
                 decoder.dateDecodingStrategy = .custom { decoder in
                     let container = try decoder.singleValueContainer()
@@ -93,21 +102,21 @@ struct SupportRenderer {
 
         extension JSONEncoder {
             /// Writes dates as RFC 3339 does. Keys are sorted.
-            static let \(names.coders): JSONEncoder = {
+            nonisolated static let \(names.coders): JSONEncoder = {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = .sortedKeys
                 encoder.dateEncodingStrategy = .custom { date, encoder in
                     var container = encoder.singleValueContainer()
-                    try container.encode(RFC3339.text(date))
+                    try container.encode(RFC3339.checked(date))
                 }
                 return encoder
             }()
         }
 
         /// Dates as RFC 3339 §5.6 writes them.
-        private enum RFC3339 {
+        enum RFC3339 {
             /// Reads `2024-01-31T09:05:00.25+01:00`. Without an offset, the time is UTC.
-            static func date(_ text: String) -> Date? {
+            nonisolated static func date(_ text: String) -> Date? {
                 let marks = text.split { !$0.isNumber }.compactMap { Int($0) }
                 guard marks.count >= 5, text.utf8.count >= 16 else { return nil }
                 let rest = text.dropFirst(16)
@@ -121,7 +130,7 @@ struct SupportRenderer {
                 return day.addingTimeInterval(Double(marks[3] * 3600 + marks[4] * 60 - offset) + second)
             }
 
-            private static func offset(_ zone: Substring) -> Int? {
+            private nonisolated static func offset(_ zone: Substring) -> Int? {
                 if zone.isEmpty || zone == "Z" || zone == "z" { return 0 }
                 let digits = zone.dropFirst().filter(\\.isNumber)
                 guard let sign = zone.first, sign == "+" || sign == "-", let number = Int(digits) else { return nil }
@@ -129,10 +138,20 @@ struct SupportRenderer {
                 return sign == "-" ? -seconds : seconds
             }
 
-            /// Writes a date in UTC, with milliseconds if it has a fraction.
-            static func text(_ date: Date) -> String {
-                let hasFraction = date.timeIntervalSince1970 != date.timeIntervalSince1970.rounded()
-                return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+            /// Writes a date in UTC, with milliseconds if it has a fraction. A date outside of the years 1 to 9999, which the
+            /// format can't express, is a number of seconds.
+            nonisolated static func text(_ date: Date) -> String { (try? checked(date)) ?? "\\(date.timeIntervalSince1970)" }
+
+            /// Writes a date as `text` does.
+            ///
+            /// - Throws: `EncodingError` for a date outside of the years 1 to 9999.
+            nonisolated static func checked(_ date: Date) throws -> String {
+                let seconds = date.timeIntervalSince1970
+                guard (-62_135_596_800..<253_402_300_799).contains(seconds) else {
+                    let context = EncodingError.Context(codingPath: [], debugDescription: "RFC 3339 has no such year.")
+                    throw EncodingError.invalidValue(date, context)
+                }
+                return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: seconds != seconds.rounded()))
             }
         }
         """
@@ -140,7 +159,7 @@ struct SupportRenderer {
 
     private static let calendarDate = """
         /// A day of the calendar without a time, such as `2024-01-31` (RFC 3339's `full-date`).
-        public struct CalendarDate: RawRepresentable, Sendable, Hashable, Codable {
+        public struct CalendarDate: RawRepresentable, Hashable, Codable, ResponseModel, RequestModel {
             /// The text, as it is sent.
             public var rawValue: String
 
@@ -175,7 +194,7 @@ struct SupportRenderer {
             case data(Data, fileName: String, mimeType: String? = nil)
 
             /// The part of the form for a field.
-            func part(named name: String, mimeType: String? = nil) -> MultipartForm.Part {
+            nonisolated func part(named name: String, mimeType: String? = nil) -> MultipartForm.Part {
                 switch self {
                 case .file(let url, let type):
                     .file(url, name: name, mimeType: type ?? mimeType)
@@ -188,7 +207,7 @@ struct SupportRenderer {
 
     private static let indirect = """
         /// A value in a box, for a struct that contains values of its own type.
-        public indirect enum Indirect<Value: Sendable & Hashable & Codable>: Sendable, Hashable, Codable {
+        public indirect enum Indirect<Value: Sendable & Hashable & Codable>: Hashable, Codable, ResponseModel, RequestModel {
             /// The boxed value.
             case boxed(Value)
 
@@ -235,9 +254,27 @@ struct SupportRenderer {
         }
         """.replacing("        nil\n", with: "        return nil\n")
 
+    private static let cookieText = """
+        extension String {
+            /// The text as the value of a cookie: characters that it can't have (RFC 6265 §4.1.1), and `%`, are escaped.
+            nonisolated var cookieText: String {
+                var text = ""
+                for byte in utf8 {
+                    switch byte {
+                    case 0x21, 0x23, 0x24, 0x26...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E:
+                        text.unicodeScalars.append(Unicode.Scalar(byte))
+                    default:
+                        text += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+                    }
+                }
+                return text
+            }
+        }
+        """
+
     private static let queryFields = """
         /// The properties of a value as items of a query; none for `nil`.
-        struct QueryFields<Value: Encodable & Sendable>: Encodable, Sendable {
+        struct QueryFields<Value: Encodable & Sendable>: RequestModel {
             private let value: Value?
 
             init(_ value: Value?) {
@@ -253,7 +290,7 @@ struct SupportRenderer {
     private var escapedText: String {
         """
         /// Returns the items of a query, without those that are `nil`, after `?` or `&`. The values are escaped already.
-        func escapedQuery(_ start: String, _ items: KeyValuePairs<String, String?>) -> String {
+        nonisolated func escapedQuery(_ start: String, _ items: KeyValuePairs<String, String?>) -> String {
             let items = items.compactMap { name, value in value.map { [name].escapedList(separator: "") + "=" + $0 } }
             return items.isEmpty ? "" : start + items.joined(separator: "&")
         }
@@ -261,12 +298,12 @@ struct SupportRenderer {
         extension [String] {
             /// The values with a separator that isn't escaped. In the values, everything is escaped but the unreserved
             /// characters of RFC 3986 §2.3.
-            func escapedList(separator: String) -> String {
+            nonisolated func escapedList(separator: String) -> String {
                 map { $0.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
                     .joined(separator: separator)
             }
 
-            private static var unreserved: CharacterSet {
+            private nonisolated static var unreserved: CharacterSet {
                 CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
             }
         }
@@ -277,23 +314,23 @@ struct SupportRenderer {
         let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
         return """
             /// The names and values of an object as one text.
-            struct ObjectText {
+            struct ObjectText: Sendable {
                 /// The members in the order of their names. An `EncodingCheck` fails the call if the value can't be encoded.
                 private let members: [(name: String, value: String)]
 
-                init(_ value: some Encodable) {
+                nonisolated init(_ value: some Encodable) {
                     let object = try? JSONValue(encoding: value, using: \(encoder)).object
                     members = (object ?? [:]).filter { $0.value != .null }.sorted { $0.key < $1.key }
                         .map { ($0.key, $0.value.lenient.string ?? $0.value.description) }
                 }
 
                 /// The text as it is in a header field.
-                func text(pair: String, separator: String) -> String {
+                nonisolated func text(pair: String, separator: String) -> String {
                     members.map { $0.name + pair + $0.value }.joined(separator: separator)
                 }
 
                 /// The text with the names and values escaped, and neither `pair` nor `separator`.
-                func escaped(pair: String, separator: String) -> String {
+                nonisolated func escaped(pair: String, separator: String) -> String {
                     members.map { [$0.name, $0.value].escapedList(separator: pair) }.joined(separator: separator)
                 }
             }
@@ -317,7 +354,7 @@ struct SupportRenderer {
             """
         return """
             /// A value as JSON text.
-            struct JSONText<Value: Encodable & Sendable>: Encodable, Sendable {
+            struct JSONText<Value: Encodable & Sendable>: RequestModel {
                 private let value: Value?
 
                 init(_ value: Value?) {
@@ -341,8 +378,20 @@ struct SupportRenderer {
     private var encodingCheck: String {
         let encoder = usesDates ? ".\(names.coders)" : "JSONEncoder()"
         return """
-            /// Fails a call whose path or header fields have a value that can't be encoded. It adds no items to the query.
-            struct EncodingCheck<Value: Encodable & Sendable>: Encodable, Sendable {
+            extension HTTPTask {
+                /// Fails the call if a value that is written into its path or header fields can't be encoded.
+                nonisolated static func checking(_ value: (some Encodable & Sendable)?, of parameter: String) -> HTTPTask {
+                    .plain.checking(value, of: parameter)
+                }
+
+                /// Fails the call if a value that is written into its path or header fields can't be encoded.
+                nonisolated func checking(_ value: (some Encodable & Sendable)?, of parameter: String) -> HTTPTask {
+                    query(EncodingCheck(value, of: parameter))
+                }
+            }
+
+            /// An addition to the query that has no items, and an error for a value that can't be encoded.
+            private struct EncodingCheck<Value: Encodable & Sendable>: RequestModel {
                 private let value: Value?
                 private let parameter: String
 

@@ -9,7 +9,7 @@ enum SwiftName {
         let words = words(of: text)
         let name = words.map { acronyms[$0.lowercased()] ?? capitalized($0) }.joined()
         guard let first = name.first else { return "Value" }
-        return first.isNumber ? "Value" + name : name
+        return first.isDigit ? "Value" + name : name
     }
 
     /// The name of a property, case or parameter, in lower camel case, not escaped.
@@ -19,7 +19,7 @@ enum SwiftName {
         let start =
             isUppercase(first) || acronyms[first.lowercased()] != nil ? first.lowercased() : uncapitalized(first)
         let name = start + words.dropFirst().map { acronyms[$0.lowercased()] ?? capitalized($0) }.joined()
-        if let digit = name.first, digit.isNumber {
+        if let digit = name.first, digit.isDigit {
             return (text.hasPrefix("-") ? "minus" : "value") + name
         }
         return name
@@ -35,56 +35,71 @@ enum SwiftName {
         undeclarable.contains(name) ? name + "Value" : name
     }
 
-    /// The words of a text: separated by other characters, or by the case of its letters.
+    /// The words of a text: separated by characters that a name can't have, or by the case of its letters.
     static func words(of text: String) -> [String] {
         var words: [String] = []
-        var word: [UInt8] = []
-        let bytes = Array(plain(text).utf8)
-        for (index, byte) in bytes.enumerated() {
-            guard byte.isLetterOrDigit else {
+        var word: [Unicode.Scalar] = []
+        let scalars = Array((given[text] ?? text).precomposedStringWithCanonicalMapping.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            guard scalar.isPartOfName, !word.isEmpty || scalar.properties.canonicalCombiningClass == .notReordered
+            else {
                 // An apostrophe doesn't end a word.
-                if byte != UInt8(ascii: "'") || word.isEmpty { flush(&word, into: &words) }
+                if scalar != "'" || word.isEmpty { flush(&word, into: &words) }
                 continue
             }
-            if byte.isUppercase, let last = word.last {
-                let next = bytes.indices.contains(index + 1) ? bytes[index + 1] : 0
-                let endsAcronym = last.isUppercase && next.isLowercase && !isPluralEnd(bytes, at: index + 1)
-                if !last.isUppercase || endsAcronym { flush(&word, into: &words) }
-            }
-            word.append(byte)
+            if let last = word.last, endsWord(last, at: index, in: scalars) { flush(&word, into: &words) }
+            word.append(scalar)
         }
         flush(&word, into: &words)
         return words
     }
 
-    /// Whether a lone `s` ends an acronym's plural: `URLs`.
-    private static func isPluralEnd(_ bytes: [UInt8], at index: Int) -> Bool {
-        guard bytes[index] == UInt8(ascii: "s") else { return false }
-        return !bytes.indices.contains(index + 1) || !bytes[index + 1].isLowercase
+    /// Whether a character ends the word before it: by its case, or between letters with case and others.
+    private static func endsWord(_ last: Unicode.Scalar, at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
+        let scalar = scalars[index]
+        if last.properties.isAlphabetic, scalar.properties.isAlphabetic,
+            last.properties.isCased != scalar.properties.isCased
+        {
+            return true
+        }
+        guard scalar.properties.isUppercase else { return false }
+        let isAcronym = last.properties.isUppercase
+        let next = scalars.indices.contains(index + 1) ? scalars[index + 1] : " "
+        let endsAcronym = isAcronym && next.properties.isLowercase && !isPluralEnd(scalars, at: index + 1)
+        return !isAcronym || endsAcronym
     }
 
-    private static func flush(_ word: inout [UInt8], into words: inout [String]) {
-        if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+    /// Whether a lone `s` ends an acronym's plural: `URLs`.
+    private static func isPluralEnd(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
+        guard scalars[index] == "s" else { return false }
+        return !scalars.indices.contains(index + 1) || !scalars[index + 1].properties.isLowercase
+    }
+
+    private static func flush(_ word: inout [Unicode.Scalar], into words: inout [String]) {
+        if !word.isEmpty {
+            var text = String.UnicodeScalarView()
+            text.append(contentsOf: word)
+            words.append(String(text))
+        }
         word.removeAll(keepingCapacity: true)
     }
 
-    /// Letters outside ASCII without their marks, or as their code points.
-    private static func plain(_ text: String) -> String {
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
-        var plain = ""
-        for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars {
-            if scalar.isASCII {
-                plain.unicodeScalars.append(scalar)
-            } else if scalar.properties.isAlphabetic {
-                plain += " u" + String(scalar.value, radix: 16)
-            } else if scalar.properties.canonicalCombiningClass == .notReordered {
-                plain += " "
-            }
+    /// Other names for those of the document, while its files are generated.
+    @TaskLocal static var given: [String: String] = [:]
+
+    /// Whether a name has all letters and digits of a text; otherwise, the text needs another name.
+    static func expresses(_ text: String) -> Bool {
+        if given[text] != nil { return true }
+        let lost = text.precomposedStringWithCanonicalMapping.unicodeScalars.contains { scalar in
+            !scalar.isASCII && !scalar.isPartOfName && !scalar.properties.isWhitespace
+                && !scalar.properties.generalCategory.isPunctuation
         }
-        return plain
+        return !lost && (!words(of: text).isEmpty || symbol(text) != nil)
     }
 
-    private static func isUppercase(_ word: String) -> Bool { !word.utf8.contains { $0.isLowercase } }
+    private static func isUppercase(_ word: String) -> Bool {
+        !word.unicodeScalars.contains(where: \.properties.isLowercase)
+    }
 
     private static func capitalized(_ word: String) -> String {
         let rest = word.count > 1 && isUppercase(word) ? word.dropFirst().lowercased() : String(word.dropFirst())
@@ -126,8 +141,27 @@ enum SwiftName {
     ]
 }
 
-extension UInt8 {
-    fileprivate var isUppercase: Bool { (0x41...0x5A).contains(self) }
-    fileprivate var isLowercase: Bool { (0x61...0x7A).contains(self) }
-    fileprivate var isLetterOrDigit: Bool { isUppercase || isLowercase || (0x30...0x39).contains(self) }
+extension Unicode.Scalar {
+    /// Whether the character is a letter, a digit or a mark, and can be in a name of Swift.
+    fileprivate var isPartOfName: Bool {
+        if isASCII { return properties.isAlphabetic || (0x30...0x39).contains(value) }
+        return properties.isXIDContinue && !properties.isDefaultIgnorableCodePoint && value != 0xB7 && value < 0xE0000
+            && ![.connectorPunctuation, .otherPunctuation].contains(properties.generalCategory)
+    }
+}
+
+extension Unicode.GeneralCategory {
+    fileprivate var isPunctuation: Bool {
+        switch self {
+        case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
+            .finalPunctuation, .otherPunctuation:
+            true
+        default: false
+        }
+    }
+}
+
+extension Character {
+    /// Whether a name can't begin with the character. Chinese numerals are letters.
+    fileprivate var isDigit: Bool { unicodeScalars.first?.properties.generalCategory == .decimalNumber }
 }

@@ -25,12 +25,19 @@ package struct TargetGenerator {
     ///
     /// - Throws: `DocumentError` for a document that breaks a rule which no code can be written without.
     package func generate() throws(DocumentError) -> Output {
+        let result = SwiftName.$given.withValue(options.names) {
+            Result { () throws(DocumentError) in try output() }
+        }
+        return try result.get()
+    }
+
+    private func output() throws(DocumentError) -> Output {
         let notes = Notes()
         var names = NameTable(reserved: NameTable.reservedTypes)
         _ = names.claim(options.module)
         let apiNames = APINames(module: options.module, names: &names)
         let types = TypeBuilder(document: document, notes: notes, names: names)
-        let builder = OperationBuilder(types: types, options: options)
+        let builder = try OperationBuilder(types: types, options: options)
         let apis = try builder.apis()
         if options.tags.isEmpty, options.operations.isEmpty { types.buildComponents() }
         var graph = TypeGraph(types: types, apis: apis)
@@ -47,7 +54,7 @@ package struct TargetGenerator {
             names: apiNames,
             usesDates: graph.usesDates
         )
-        let files = rendering.files(of: apis, servers: servers)
+        let files = rendering.files(of: apis, servers: servers, keys: builder.security.keys)
         let tests = options.tests ? rendering.tests(of: apis).sorted { $0.path < $1.path } : []
         return Output(
             files: files.sorted { $0.path < $1.path },
@@ -69,13 +76,25 @@ struct Rendering {
 
     private var access: Access { Access(isPublic: options.access == .public) }
 
-    func files(of apis: [API], servers: Servers) -> [SourceFile] {
+    func files(of apis: [API], servers: Servers, keys: [APIKey]) -> [SourceFile] {
         var files = apis.flatMap { self.files(of: $0) }
         files.append(
-            SourceWriter.file(names.servers + ".swift", from: document, imports: ["TargetKit", "TargetKitPlugins"]) {
+            SourceWriter.file(
+                names.servers + ".swift",
+                from: document,
+                access: access,
+                imports: ["TargetKit", "TargetKitPlugins"]
+            ) {
                 ServersRenderer(access: access).render(servers, names: names, to: &$0)
             }
         )
+        if !keys.isEmpty {
+            files.append(
+                SourceWriter.file(names.key + ".swift", from: document, access: access, imports: ["TargetKit"]) {
+                    KeysRenderer(access: access, names: names).render(keys, to: &$0)
+                }
+            )
+        }
         files += models(of: Set(apis.map(\.name)))
         let support = SupportRenderer(access: access, names: names, usesDates: usesDates)
         return files + support.files(for: files.map(\.text), from: document)
@@ -96,7 +115,7 @@ struct Rendering {
         let renderer = APIRenderer(access: access, types: types, names: names, usesDates: usesDates)
         let imports = ["TargetKit", "TargetKitPlugins"]
         var files = [
-            SourceWriter.file(api.name + ".swift", from: document, imports: imports) { writer in
+            SourceWriter.file(api.name + ".swift", from: document, access: access, imports: imports) { writer in
                 switch options.style {
                 case .routed: renderer.render(api, to: &writer)
                 case .typed:
@@ -114,7 +133,8 @@ struct Rendering {
 
     private func samples(of api: API) -> SourceFile {
         let renderer = SampleRenderer(access: access, types: types)
-        return SourceWriter.file(api.name + "+Samples.swift", from: document, imports: ["TargetKit"]) { writer in
+        let path = api.name + "+Samples.swift"
+        return SourceWriter.file(path, from: document, access: access, imports: ["TargetKit"]) { writer in
             switch options.style {
             case .routed: renderer.render(api, to: &writer)
             case .typed:
@@ -134,7 +154,10 @@ struct Rendering {
             if case .multipart(let form)? = operation.body?.kind { form } else { nil }
         }
         guard !declarations.isEmpty || !results.isEmpty || !forms.isEmpty else { return nil }
-        return SourceWriter.file(api.name + "+Types.swift", from: document, imports: ["TargetKit"]) { writer in
+        let hasPublicTypes = !declarations.isEmpty || !results.isEmpty || forms.contains(where: \.hasImportedTypes)
+        let imported = Access(isPublic: access.isPublic && hasPublicTypes)
+        return SourceWriter.file(api.name + "+Types.swift", from: document, access: imported, imports: ["TargetKit"]) {
+            writer in
             var isFirst = true
             func separate() {
                 if !isFirst { writer.line() }
@@ -142,7 +165,7 @@ struct Rendering {
             }
             for declaration in declarations {
                 separate()
-                DeclarationRenderer(access: access).render(declaration, to: &writer)
+                DeclarationRenderer(access: access, types: types).render(declaration, to: &writer)
             }
             for form in forms {
                 separate()
@@ -158,12 +181,13 @@ struct Rendering {
     private func models(of apis: Set<String>) -> [SourceFile] {
         let groups = Dictionary(grouping: types.declarations.values.filter { !apis.contains($0.group) }, by: \.group)
         return groups.map { group, declarations in
-            SourceWriter.file("Models/\(group).swift", from: document, imports: ["TargetKit"]) { writer in
+            SourceWriter.file("Models/\(group).swift", from: document, access: access, imports: ["TargetKit"]) {
+                writer in
                 let own = declarations.filter { $0.name == group }
                 let others = declarations.filter { $0.name != group }.sorted { $0.name < $1.name }
                 for (index, declaration) in (own + others).enumerated() {
                     if index > 0 { writer.line() }
-                    DeclarationRenderer(access: access).render(declaration, to: &writer)
+                    DeclarationRenderer(access: access, types: types).render(declaration, to: &writer)
                 }
             }
         }

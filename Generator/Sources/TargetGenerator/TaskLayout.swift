@@ -120,8 +120,9 @@ struct TaskLayout {
                 ".data",
                 [.text("Data(\(value).utf8)"), .text("contentType: \(Literal.string(body.contentType))")]
             )
-        case .data:
-            return .call(".data", [.text(value), .text("contentType: \(Literal.string(binaryType(body)))")])
+        case .data(let isBase64):
+            let data = value + (isBase64 ? ".base64EncodedData()" : "")
+            return .call(".data", [.text(data), .text("contentType: \(Literal.string(binaryType(body)))")])
         }
     }
 
@@ -148,9 +149,8 @@ extension TaskLayout {
             }
         }
         calls += checkedParameters.map { parameter in
-            let arguments = ["\(SwiftName.escaped(parameter.label))", "of: \(Literal.string(parameter.wireName))"]
-            let check = "EncodingCheck(\(arguments.joined(separator: ", ")))"
-            return .call(".query", [.text(check), .text("encoder: .\(coders)")])
+            let name = SwiftName.escaped(parameter.label)
+            return .call(".checking", [.text(name), .text("of: \(Literal.string(parameter.wireName))")])
         }
         guard !plain.isEmpty else { return calls }
         return [.call(".parameters", [.list(plain), .text("encoding: .\(coders)")])] + calls
@@ -181,6 +181,9 @@ extension TaskLayout {
     /// A value for the form encoder.
     private func queryValue(_ parameter: Parameter, name: String, key: String) -> String {
         if parameter.isJSON { return "[\(key): JSONText(\(name))]" }
+        if case .array = parameter.type {
+            return "[\(key): \(name)\(parameter.isRequired ? "" : "?").map { JSONText($0) }]"
+        }
         if parameter.style == "deepObject" { return "[\(key): \(name)]" }
         guard isObject(parameter.type) else { return "[\(key): \(name)]" }
         return parameter.isRequired ? name : "QueryFields(\(name))"

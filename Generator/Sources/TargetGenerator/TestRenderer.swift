@@ -33,6 +33,7 @@ struct TestRenderer {
 
     private func test(of operation: Operation, api: API, to writer: inout SourceWriter) {
         let title = "\(operation.name) sends \(operation.method.uppercased()) \(operation.path)"
+        if operation.isDeprecated { writer.line("@available(*, deprecated)") }
         writer.expression("@Test(", .text(Literal.string(title)), ")")
         writer.block("func \(SwiftName.escaped(operation.name))() throws") { writer in
             let type = options.style == .routed ? "\(api.name).\(operation.name)" : operation.typeName
@@ -112,9 +113,10 @@ struct TestRenderer {
 
     private func sample(of parameter: Parameter) -> Node {
         let value = maker.value(of: parameter.type, at: parameter.place, schema: parameter.schema)
-        // An empty segment would name another path.
-        if parameter.location == .path, value.scalarText?.isEmpty ?? false { return .string("text") }
-        return value
+        guard parameter.location == .path, !parameter.isJSON else { return value }
+        // An empty segment would name another path, and a date can be written in several forms.
+        if value.scalarText?.isEmpty ?? false { return .string("text") }
+        return parameter.type == .date ? ScalarSample.value(of: .date, schema: nil) : value
     }
 
     private func isLiteral(_ type: SwiftType) -> Bool {
@@ -156,6 +158,7 @@ struct TestRenderer {
 
     private func pathText(_ parameter: Parameter, _ value: Node) -> String {
         let name = parameter.wireName
+        if parameter.isJSON { return JSONText.compact(value.sorted) }
         if let members = value.object?.pairs.sorted(by: { $0.0 < $1.0 }) {
             let explodes = parameter.explodes
             let pairs = members.map { $0 + (explodes ? "=" : ",") + ($1.scalarText ?? "") }
@@ -165,7 +168,8 @@ struct TestRenderer {
             default: return pairs.joined(separator: ",")
             }
         }
-        let texts = (value.array ?? [value]).compactMap(\.scalarText)
+        let isUUID = [SwiftType.uuid, .array(.uuid)].contains(parameter.type)
+        let texts = (value.array ?? [value]).compactMap(\.scalarText).map { isUUID ? $0.uppercased() : $0 }
         switch parameter.style {
         case "label": return "." + texts.joined(separator: parameter.explodes ? "." : ",")
         case "matrix": return ";\(name)=" + texts.joined(separator: parameter.explodes ? ";\(name)=" : ",")

@@ -49,6 +49,7 @@ extension TypeBuilder {
             if rawType == .int, let names = known, names.count == values.count, let given = names[index].string {
                 name = SwiftName.declarable(SwiftName.member(given))
             }
+            notes.addName(text, name, at: extensions)
             return EnumerationModel.Member(name: names.claim(name), value: value, documentation: nil)
         }
         return EnumerationModel(rawType: rawType, members: members)

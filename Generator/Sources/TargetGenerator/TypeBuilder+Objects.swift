@@ -52,7 +52,7 @@ extension TypeBuilder {
         }
         guard only.members.count > 1 else { return flattened(parts, of: schema, in: context) }
         return declare(schema.place, in: context) {
-            var names = NameTable()
+            var names = NameTable(reserved: ["other", "isOther"])
             let variants = only.members.enumerated().map { index, member in
                 let name = self.alternativeName(member, index: index)
                 let inner = context.inside(name)
@@ -64,7 +64,7 @@ extension TypeBuilder {
                 let caseName = names.claim(SwiftName.declarable(SwiftName.member(name)))
                 return UnionModel.Variant(name: caseName, type: type, place: member)
             }
-            return .union(self.unionModel(variants, at: only.place))
+            return .union(self.unionModel(variants, at: only.place, base: parts.base))
         }
     }
 
@@ -111,6 +111,7 @@ extension TypeBuilder {
         let target = Schema(resolved(place) ?? place)
         let own = Schema(place)
         let isNullable = type.isOptional
+        notes.addName(wireName, SwiftName.member(wireName), at: place)
         return ObjectModel.Property(
             wireName: wireName,
             name: names.claim(SwiftName.declarable(SwiftName.member(wireName))),
@@ -128,14 +129,14 @@ extension TypeBuilder {
 
     private func documentation(_ own: Schema, _ target: Schema) -> String? {
         let text = own.summary ?? own.title ?? target.summary ?? target.title
-        var parts = [text.flatMap { $0.isEmpty ? nil : $0 } ?? "The value of `\(own.place.lastName)`."]
+        var parts = [text].compactMap { $0 }.filter { !$0.isEmpty }
         if own.isReadOnly || target.isReadOnly { parts.append("Read-only: only the server sets it.") }
         if own.isWriteOnly || target.isWriteOnly { parts.append("Write-only: the server doesn't return it.") }
         if own.isDeprecated || target.isDeprecated { parts.append("- Important: Deprecated.") }
         if let text = (own.defaultValue ?? target.defaultValue)?.scalarText, !text.isEmpty, text.count < 80 {
             parts.append("- Default: `\(text.replacing("\n", with: " "))`.")
         }
-        return parts.joined(separator: "\n\n")
+        return parts.isEmpty ? nil : parts.joined(separator: "\n\n")
     }
 }
 

@@ -48,7 +48,7 @@ extension TypeBuilder {
 
     private func variants(_ members: [Place], in context: Context) -> [UnionModel.Variant] {
         var seen: Set<SwiftType> = []
-        var names = NameTable()
+        var names = NameTable(reserved: ["other", "isOther"])
         var variants: [UnionModel.Variant] = []
         for (index, member) in members.enumerated() {
             let name = alternativeName(member, index: index)
@@ -93,38 +93,66 @@ extension TypeBuilder {
 // MARK: - Discriminators
 
 extension TypeBuilder {
-    /// The alternatives with the discriminator of the schema, if it names all of them.
-    func unionModel(_ variants: [UnionModel.Variant], at place: Place) -> UnionModel {
+    /// The alternatives with the discriminator of the schema, if it has values for all of them.
+    ///
+    /// - Parameter base: The schema with the properties that all alternatives have.
+    func unionModel(_ variants: [UnionModel.Variant], at place: Place, base: MergedSchema? = nil) -> UnionModel {
         guard let property = place["discriminator"]?.string("propertyName") else {
             return UnionModel(variants: variants, discriminator: nil)
         }
+        let mapping = mappedTags(variants, at: place)
+        let known = base?.properties.first { $0.name == property }.map { listedTags($0.place) }
+        let listed = variants.indices.map { index -> [String]? in
+            if let tags = mapping[index] { return tags }
+            guard let tags = implicitTags(variants[index].place, property: property) else { return nil }
+            if case .values(let values) = known, !Set(values).isSuperset(of: tags) { return nil }
+            return tags
+        }
+        let isNamed = variants.allSatisfy { $0.type.declarationName != nil }
+        guard isNamed, !listed.contains(where: { $0?.isEmpty ?? true }) else {
+            let message = "it doesn't name every alternative; wrote a union that tries them in order."
+            notes.add(place, "discriminator", message)
+            return UnionModel(variants: variants, discriminator: nil)
+        }
         var tagged = variants
-        let mapping = place["discriminator"]?["mapping"]?.members ?? []
-        var used: Set<String> = []
-        for (name, target) in mapping {
+        for index in tagged.indices {
+            tagged[index].tags = ownTags(listed, mapping: mapping, of: variants[index].place, index: index)
+            tagged[index].tag = mapping[index]?.first ?? (tagged[index].tags.count == 1 ? tagged[index].tags[0] : nil)
+        }
+        let model = UnionModel(variants: tagged, discriminator: property)
+        for choice in model.choices where choice.variants.count > 1 {
+            let tags = choice.tags.map { "“\($0)”" }.joined(separator: ", ")
+            let message = "several alternatives have the value \(tags); wrote a union that tries them in order."
+            notes.add(place, "discriminator", message)
+        }
+        return model
+    }
+
+    /// The values by the index of the alternative that the mapping names.
+    private func mappedTags(_ variants: [UnionModel.Variant], at place: Place) -> [Int: [String]] {
+        var tags: [Int: [String]] = [:]
+        for (name, target) in place["discriminator"]?["mapping"]?.members ?? [] {
             guard let reference = target.node.string, let key = placeKey(reference, from: place),
                 let index = variants.firstIndex(where: { resolved($0.place)?.key == key })
             else {
                 notes.add(target, "discriminator", "the mapping refers to no alternative; wrote no case for it.")
                 continue
             }
-            if used.insert(name).inserted { tagged[index].tags.append(name) }
+            tags[index, default: []].append(name)
         }
-        for index in tagged.indices where tagged[index].tags.isEmpty {
-            for tag in implicitTags(tagged[index].place, property: property) where used.insert(tag).inserted {
-                tagged[index].tags.append(tag)
-            }
-        }
-        let isComplete = tagged.allSatisfy { !$0.tags.isEmpty && $0.type.declarationName != nil }
-        guard isComplete else {
-            notes.add(
-                place,
-                "discriminator",
-                "it doesn't name every alternative; wrote a union that tries them in order."
-            )
-            return UnionModel(variants: variants, discriminator: nil)
-        }
-        return UnionModel(variants: tagged, discriminator: property)
+        return tags
+    }
+
+    /// The values of an alternative: of those that others have too, only its name if that is among them, and none that
+    /// the mapping gives to others.
+    private func ownTags(_ listed: [[String]?], mapping: [Int: [String]], of place: Place, index: Int) -> [String] {
+        let tags = listed[index] ?? []
+        guard mapping[index] == nil else { return tags }
+        let others = Set(listed.indices.filter { $0 != index }.flatMap { listed[$0] ?? [] })
+        if let name = resolved(place)?.lastName, tags.contains(name), !others.isDisjoint(with: tags) { return [name] }
+        let mapped = Set(mapping.values.joined())
+        let free = tags.filter { !mapped.contains($0) }
+        return free.isEmpty ? tags : free
     }
 
     private func placeKey(_ reference: String, from place: Place) -> String? {
@@ -134,16 +162,64 @@ extension TypeBuilder {
         return resolved(target)?.key
     }
 
-    /// The values of an alternative's own property, or the schema's name.
-    private func implicitTags(_ place: Place, property: String) -> [String] {
-        guard let target = resolved(place) else { return [] }
+    /// The values of an alternative without a mapping: those that its own property lists, those of its alternatives, or
+    /// the schema's name (OpenAPI 3.1 §4.8.25); `nil` if they aren't known.
+    private func implicitTags(_ place: Place, property: String, within open: Set<String> = []) -> [String]? {
+        guard let target = resolved(place) else { return nil }
+        // A union that leads back to itself adds nothing.
+        if open.contains(target.key) { return [] }
         let parts = MergedSchema(target, builder: self)
-        if let found = parts.properties.first(where: { $0.name == property }), let value = resolved(found.place),
-            let values = Schema(value).enumValues
-        {
-            let tags = values.compactMap(\.string)
-            if tags.count == 1 || target.key == place.key { return tags }
+        if let found = parts.properties.first(where: { $0.name == property }) {
+            switch listedTags(found.place) {
+            case .values(let values): return values
+            case .others: return nil
+            case .any: break
+            }
+        } else if let alternatives = parts.alternatives.first {
+            let mapping = alternatives.place["discriminator"]?["mapping"]?.members ?? []
+            var tags: [String] = []
+            for member in alternatives.members where !isNull(member) {
+                guard let key = resolved(member)?.key else { return nil }
+                let mapped = mapping.filter { name, target in
+                    target.node.string.flatMap { placeKey($0, from: alternatives.place) } == key
+                }
+                let own =
+                    mapped.isEmpty
+                    ? implicitTags(member, property: property, within: open.union([target.key])) : mapped.map(\.name)
+                guard let own else { return nil }
+                tags += own.filter { !tags.contains($0) }
+            }
+            return tags
         }
-        return target.key == place.key ? [] : [target.lastName]
+        return target.key == place.key ? nil : [target.lastName]
+    }
+
+    /// What a property can be.
+    private enum ListedTags {
+        case any
+        case values([String])
+        /// Values that are no strings.
+        case others
+    }
+
+    /// The values of a property, also behind `allOf` and in alternatives such as `anyOf: [{enum: […]}, {type: 'null'}]`.
+    private func listedTags(_ place: Place, depth: Int = 0) -> ListedTags {
+        guard depth < 16, let target = resolved(place) else { return .any }
+        let schema = Schema(target)
+        if let values = schema.enumValues?.filter({ $0 != .null }), !values.isEmpty {
+            let texts = values.compactMap(\.string)
+            return texts.count == values.count ? .values(texts) : .others
+        }
+        for part in schema.allOf {
+            let listed = listedTags(part, depth: depth + 1)
+            if case .any = listed { continue }
+            return listed
+        }
+        var all: [String] = []
+        for part in schema.oneOf + schema.anyOf where !(resolved(part).map { Schema($0).isOnlyNull } ?? false) {
+            guard case .values(let values) = listedTags(part, depth: depth + 1) else { return .any }
+            all += values.filter { !all.contains($0) }
+        }
+        return all.isEmpty ? .any : .values(all)
     }
 }

@@ -31,8 +31,10 @@ final class TypeBuilder {
         self.names = names
         for (name, place) in (document.root["components"]?["schemas"]?.members ?? []).sorted(by: { $0.name < $1.name })
         {
-            let name = SwiftName.type(name)
-            componentNames[place.key] = self.names.claim(name, alternative: name + "Model")
+            let wanted = SwiftName.type(name)
+            let claimed = self.names.claim(wanted, alternative: wanted + "Model")
+            notes.addName(name, claimed, isTaken: claimed != wanted, at: place)
+            componentNames[place.key] = claimed
         }
     }
 

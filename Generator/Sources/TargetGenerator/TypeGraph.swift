@@ -61,6 +61,10 @@ struct TypeGraph {
                     property.isReadOnly && sent.contains(name) || property.isWriteOnly && received.contains(name)
                 if isAbsent { model.properties[index].isOptional = true }
             }
+            if sent.contains(name), !model.nullable.isEmpty {
+                var names = NameTable(reserved: model.properties.map(\.name) + [model.additionalName])
+                model.nullsName = names.claim("nulls")
+            }
             types.declarations[name]?.shape = .object(model)
         }
     }
@@ -149,19 +153,31 @@ struct TypeGraph {
             }
             types.declarations[name]?.shape = .union(model)
         }
+        for name in sortedNames {
+            guard case .union(let model) = types.declarations[name]?.shape, model.discriminator == nil else { continue }
+            for other in model.variants.compactMap(\.type.declarationName) { markTriedUnion(other) }
+        }
+    }
+
+    /// Lets a union that another one tries tell whether it knows a value.
+    private func markTriedUnion(_ name: String) {
+        guard case .union(var model) = types.declarations[name]?.shape, model.discriminator != nil else { return }
+        model.needsIsOther = true
+        types.declarations[name]?.shape = .union(model)
     }
 
     private func tagging(of variant: UnionModel.Variant, property: String) -> UnionModel.Tagging {
         switch variant.type.declarationName.flatMap({ types.declarations[$0]?.shape }) {
         case .object(let model):
             if let own = model.properties.first(where: { $0.wireName == property }) {
-                return own.isOptional ? .unless("value." + own.name) : .own
+                return own.isOptional ? .unless("value." + own.name, isProperty: true) : .own
             }
             if model.additional != nil {
-                return .unless("value.\(model.additionalName)[\(Literal.string(property))]")
+                let member = "value.\(model.additionalName)[\(Literal.string(property))]"
+                return .unless(member, isProperty: false)
             }
             return .added
-        case .union(let model): return model.discriminator == property ? .own : .added
+        case .union(let model): return model.discriminator == property || variant.tag == nil ? .own : .added
         case .enumeration, nil: return .own
         }
     }

@@ -16,6 +16,7 @@ struct TypedRenderer {
                 errors.isEmpty ? nil : "ErrorMappingTarget",
             ]
             .compactMap { $0 }.joined(separator: ", ")
+        if operation.isDeprecated { writer.line("@available(*, deprecated)") }
         writer.block("\(access.prefix)struct \(operation.typeName): \(conformances)") { writer in
             if let output {
                 writer.documentation("The value of the response.")
@@ -33,7 +34,7 @@ struct TypedRenderer {
             writer.documentation("The method, path and task of the call.")
             writer.block("\(access.prefix)var route: Route") { $0.expression("", layout.route) }
             headers(operation, to: &writer)
-            if let source = routed.optionsSource(operation.authorization) {
+            if let source = routed.optionsSource(operation.credentials) {
                 writer.documentation("The options of the call.")
                 writer.property("\(access.prefix)var options: CallOptions", source)
             }
@@ -44,9 +45,7 @@ struct TypedRenderer {
     private func properties(_ operation: Operation, to writer: inout SourceWriter) {
         for parameter in operation.values {
             let documentation = operation.parameters.first { $0.label == parameter.label }?.documentation
-            writer.documentation(
-                documentation ?? (parameter.label == operation.body?.label ? "The body." : "A parameter.")
-            )
+            writer.documentation(documentation)
             let type = parameter.type + (parameter.isOptional ? "?" : "")
             writer.line("\(access.prefix)var \(SwiftName.escaped(parameter.label)): \(type)")
         }

@@ -22,11 +22,14 @@ struct Configuration: Decodable {
     var access: String?
     var style: String?
     var baseURL: String?
+    var security: [String]?
+    /// Other names for those of the document.
+    var names: [String: String]?
     var samples: Bool?
     var tests: Bool?
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case document, module, tags, operations, access, style, baseURL, samples, tests
+        case document, module, tags, operations, access, style, baseURL, security, names, samples, tests
     }
 
     /// Reads a file.
@@ -55,6 +58,8 @@ struct Configuration: Decodable {
         options.tags = Set(tags ?? [])
         options.operations = Set(operations ?? [])
         options.baseURL = baseURL
+        options.security = security ?? []
+        options.names = names ?? [:]
         options.tests = tests ?? false
         options.samples = samples ?? false || options.tests
         if let access {

@@ -43,8 +43,14 @@ struct GenerateCommand: ParsableCommand {
     @Option(help: "An enum for each tag (routed), or a struct for each operation (typed).")
     var style = GenerationOptions.Style.routed
 
-    @Option(name: .customLong("base-url"), help: "The server's URL, if the document has only relative ones.")
+    @Option(name: .customLong("base-url"), help: "The URL of the default server, to which relative ones are added.")
     var baseURL: String?
+
+    @Option(help: "The security schemes to use where an operation has alternatives, separated by commas.")
+    var security: String?
+
+    @Flag(help: "Write a line for each place, even if the messages are equal.")
+    var verbose = false
 
     @Flag(help: "Write sample data, for stubs.")
     var samples = false
@@ -88,7 +94,8 @@ struct GenerateCommand: ParsableCommand {
                 testsFolder: testsFolder(options.module)
             )
             let changed = try check ? output.differences() : output.write()
-            Report(result: result, fileCount: files.count + (onlyTests ? 0 : result.tests.count)).write()
+            let count = files.count + (onlyTests ? 0 : result.tests.count)
+            Report(result: result, fileCount: count, isVerbose: verbose).write()
             differs = check && !changed.isEmpty
             for path in changed where check { print("differs: \(path)") }
         } catch {
@@ -115,6 +122,7 @@ struct GenerateCommand: ParsableCommand {
         }
         options.tags = Self.list(tags)
         options.operations = Self.list(operations)
+        options.security = Self.parts(security)
         (options.access, options.style, options.baseURL) = (access, style, baseURL)
         (options.samples, options.tests) = (samples || tests, tests)
         return (URL(fileURLWithPath: document ?? ""), options)
@@ -127,8 +135,10 @@ struct GenerateCommand: ParsableCommand {
         return root.appending(path: "Tests/\(module)Tests", directoryHint: .isDirectory)
     }
 
-    private static func list(_ text: String?) -> Set<String> {
-        Set((text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty })
+    private static func list(_ text: String?) -> Set<String> { Set(parts(text)) }
+
+    private static func parts(_ text: String?) -> [String] {
+        (text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 }
 

@@ -6,9 +6,15 @@ import TargetGenerator
 struct Report {
     let result: TargetGenerator.Output
     let fileCount: Int
+    /// Whether each place is a line.
+    let isVerbose: Bool
 
     func write() {
-        for note in result.notes { Self.write(note.line) }
+        // Equal messages are one line, with the first place.
+        for notes in result.notes.foldedByMessage {
+            let count = notes.count > 1 && !isVerbose ? " (and at \(notes.count - 1) more places)" : ""
+            for note in isVerbose ? notes : Array(notes.prefix(1)) { Self.write(note.line + count) }
+        }
         Self.write(summary)
     }
 

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 
 import PackageDescription
 
@@ -7,6 +7,16 @@ let service: [Target.Dependency] = [
     .product(name: "TargetKitPlugins", package: "TargetKit"),
 ]
 let generator = Target.PluginUsage.plugin(name: "TargetGeneratorPlugin", package: "Generator")
+
+// The settings of a new app in Xcode 26, and those with which code is checked most strictly.
+let app: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
 
 // Targets that are generated while the package is built, and those of Admin by the command plugin before it.
 let package = Package(
@@ -33,12 +43,20 @@ let package = Package(
             name: "Edges",
             dependencies: service,
             exclude: ["edges.yaml", "targetkit-openapi.json"],
+            swiftSettings: app,
+            plugins: [generator]
+        ),
+        .target(
+            name: "AppEdges",
+            dependencies: service,
+            exclude: ["targetkit-openapi.json"],
+            swiftSettings: app + [.swiftLanguageMode(.v5)],
             plugins: [generator]
         ),
         .target(name: "Admin", dependencies: service, exclude: ["openapi.json", "targetkit-openapi.json"]),
         .testTarget(
             name: "EdgesTests",
-            dependencies: ["Edges", .product(name: "TargetKitTesting", package: "TargetKit")],
+            dependencies: ["Edges", "AppEdges", .product(name: "TargetKitTesting", package: "TargetKit")],
             exclude: ["targetkit-openapi.json"],
             plugins: [generator]
         ),

@@ -85,7 +85,10 @@ struct GenerationTests {
             ("A: {properties: {b: {format: date-time, type: string}}}", "public var b: Date?"),
             ("A: {properties: {b: {format: int32, type: integer}}}", "public var b: Int32?"),
             ("A: {properties: {a: {$ref: '#/components/schemas/A'}}}", "public var a: Indirect<A>?"),
-            ("A: {properties: {b: {oneOf: [{type: string}, {type: integer}]}}}", "public enum AB: Sendable"),
+            (
+                "A: {properties: {b: {oneOf: [{type: string}, {type: integer}]}}}",
+                "public enum AB: Hashable, Codable, ResponseModel, RequestModel"
+            ),
             ("A: {properties: {b: {anyOf: [{type: string}, {type: 'null'}]}}}", "public var b: String?"),
             ("A: {properties: {b: {}}}", "public var b: JSONValue?"),
             (
@@ -169,7 +172,7 @@ struct GenerationTests {
         )
         let text = try #require(output.files.first { $0.path == "ShopAPI.swift" }).text
         for (label, name) in [("o", "o"), ("j", "j"), ("xO", "X-O"), ("xJ", "X-J")] {
-            #expect(text.contains("EncodingCheck(\(label), of: \"\(name)\")"), "\(name) in \(text)")
+            #expect(text.contains(".checking(\(label), of: \"\(name)\")"), "\(name) in \(text)")
         }
         #expect(text.contains(#"\(JSONText(j).text)"#))
         #expect(output.files.contains { $0.path == "EncodingCheck.swift" })

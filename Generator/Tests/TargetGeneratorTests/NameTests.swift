@@ -11,7 +11,8 @@ struct NameTests {
             ("pet_id", "petID"), ("photoUrls", "photoURLs"), ("NOT_FOUND", "notFound"), ("HTMLParser", "htmlParser"),
             ("URLs", "urls"), ("X-Request-ID", "xRequestID"), ("2.0", "value20"), ("-1", "minus1"),
             (">=", "greaterEqual"),
-            ("", "empty"), ("café", "cafe"), ("userID", "userID"), ("@type", "type"), ("名", "u540d"),
+            ("", "empty"), ("café", "café"), ("userID", "userID"), ("@type", "type"), ("名", "名"), ("用户ID", "用户ID"),
+            ("一级 分类", "一级分类"), ("cafe\u{301}", "café"), ("2级", "value2级"), ("😀 a", "a"),
         ]
     )
     func memberNames(text: String, name: String) {
@@ -20,7 +21,11 @@ struct NameTests {
 
     @Test(
         "Types are in upper camel case",
-        arguments: [("pet", "Pet"), ("api_response", "APIResponse"), ("3DModel", "Value3DModel"), ("a.b/c", "ABC")]
+        arguments: [
+            ("pet", "Pet"), ("api_response", "APIResponse"), ("3DModel", "Value3DModel"), ("a.b/c", "ABC"),
+            ("用户管理", "用户管理"),
+            ("用户（新）", "用户新"), ("été_user", "ÉtéUser"), ("Größe", "Größe"),
+        ]
     )
     func typeNames(text: String, name: String) {
         #expect(SwiftName.type(text) == name)

@@ -24,19 +24,14 @@ struct NoteTests {
         }
     }
 
-    @Test("An API key is said with its place, unless it is Authorization", arguments: ["query", "cookie", "header"])
-    func keys(location: String) throws {
-        for (field, isSaid) in [("X-Key", true), ("authorization", location != "header")] {
-            let output = try generate(
-                """
-                paths: {/a: {get: {security: [{key: []}], responses: {"204": {description: none}}}}}
-                components: {securitySchemes: {key: {type: apiKey, in: \(location), name: \(field)}}}
-                """
-            )
-            let lines = output.notes.filter { $0.construct == "API key" }.map(\.line)
-            let isFound = lines.contains { $0.contains("securitySchemes/key: ") && $0.contains(location) }
-            #expect(isFound == isSaid, "\(lines)")
-        }
+    @Test("Equal messages are one line")
+    func folds() throws {
+        let output = try generate(
+            """
+            components: {schemas: {A: {not: {type: string}}, B: {not: {type: string}}, C: {type: file}}}
+            """
+        )
+        #expect(output.notes.foldedByMessage.map(\.count).sorted() == [1, 1, 2])
     }
 
     @Test(

@@ -25,14 +25,14 @@ struct AdminCalls {
         #expect(error?.response?.statusCode == 401)
     }
 
-    @Test("A key is added by a plugin, since a target has none")
+    @Test("The generated plugin adds the key that a call needs")
     func keys() async throws {
-        let headers: HTTPHeaders = ["X-API-Key": "tea", "Cookie": "session=tea"]
         let keys: Provider<CredentialsAPI> = FastAPIServers.shared.provider(
             at: "admin",
-            plugins: [DefaultHeadersPlugin(others: headers)]
+            plugins: [AdminKeyPlugin { _ in "tea" }]
         )
         #expect(try await keys.request(.withKeyHeader, as: Who.self) == Who(scheme: "header", credential: "tea"))
+        #expect(try await keys.request(.withKeyQuery, as: Who.self) == Who(scheme: "query", credential: "tea"))
         #expect(try await keys.request(.withKeyCookie, as: Who.self) == Who(scheme: "cookie", credential: "tea"))
     }
 
@@ -95,7 +95,13 @@ struct AdminCalls {
         let jobs: Provider<JobsAPI> = provider()
         let settings: [String: JSONValue] = ["a": [1, 2.5, nil, true], "b": ["c": "d"]]
         #expect(try await jobs.request(.putSettings(settings), as: [String: JSONValue].self) == settings)
-        #expect(try await jobs.request(.oldOperation(number: 4), as: Int.self) == 4)
         #expect(try await jobs.request(.fail(code: 200), as: Done.self) == Done(result: "fine"))
+    }
+
+    @available(*, deprecated)
+    @Test("A deprecated operation can be called")
+    func oldOperation() async throws {
+        let jobs: Provider<JobsAPI> = provider()
+        #expect(try await jobs.request(.oldOperation(number: 4), as: Int.self) == 4)
     }
 }

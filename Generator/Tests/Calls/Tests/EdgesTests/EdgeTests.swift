@@ -26,6 +26,76 @@ struct EdgeTests {
         #expect(try json(decoded) == text)
     }
 
+    @Test(
+        "A union without a mapping is decoded by the values of its alternatives, and encoded as it was",
+        arguments: [
+            #"{"id":"a","type":"item_reference"}"#, #"{"type":"web_search_2025"}"#, #"{"text":"t","type":"message"}"#,
+            #"{"later":[1],"type":"later"}"#,
+        ]
+    )
+    func implicitTags(text: String) throws {
+        let tool = try JSONDecoder().decode(Tool.self, from: Data(text.utf8))
+        #expect(try json(tool) == text)
+        switch tool {
+        case .refParam: #expect(text.contains("item_reference"))
+        case .item(.search): #expect(text.contains("web_search_2025"))
+        case .item(.message): #expect(text.contains("message"))
+        case .item(.other), .other: #expect(text.contains("later"))
+        }
+    }
+
+    @Test("Dates keep their fractions, cookies are escaped, and objects in a list are JSON")
+    func parameters() throws {
+        let date = Date(timeIntervalSince1970: 1.5)
+        let target = EdgesAPI.用户列表(since: date, until: date, items: [Point(x: 1, y: 2)], sid: "a;b=%")
+        let request = try Endpoint(target: target).urlRequest()
+        let url = try #require(request.url)
+        #expect(url.path(percentEncoded: false) == "/用户/1970-01-01T00:00:01.500Z")
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems
+        #expect(items?.first { $0.name == "until" }?.value == "1970-01-01T00:00:01.500Z")
+        #expect(items?.first { $0.name == "items" }?.value == #"{"x":1,"y":2}"#)
+        #expect(request.value(forHTTPHeaderField: "Cookie") == "sid=a%3Bb=%25")
+    }
+
+    @Test("A date that RFC 3339 can't express fails the call")
+    func dateOutOfRange() throws {
+        let target = EdgesAPI.用户列表(since: Date(), until: Date(timeIntervalSince1970: 1e300))
+        #expect(throws: TargetKitError.self) { try Endpoint(target: target).urlRequest() }
+    }
+
+    @Test("An optional property is left out, or sent as null")
+    func nulls() throws {
+        #expect(try json(用户(id: 1)) == #"{"id":1}"#)
+        #expect(try json(用户(id: 1, nulls: [.昵称])) == #"{"id":1,"昵称":null}"#)
+    }
+
+    @Test("Base64 is sent as Base64")
+    func base64() throws {
+        let request = try Endpoint(target: EdgesAPI.putBytes(Data([1, 2, 3]))).urlRequest()
+        #expect(request.httpBody == Data("AQID".utf8))
+    }
+
+    @Test("The plugin of the keys adds those that a call needs")
+    func keys() async throws {
+        let provider = Provider<EdgesAPI>(
+            transport: StubTransport { request in
+                let fields = [request.urlRequest.value(forHTTPHeaderField: "X-Key"), request.urlRequest.url?.query]
+                return .response(status: 200, data: Data(fields.map { $0 ?? "none" }.joined(separator: " ").utf8))
+            },
+            plugins: [EdgesKeyPlugin { _ in "a&b" }]
+        )
+        let date = Date(timeIntervalSince1970: 0)
+        #expect(try await provider.request(.用户列表(since: date)).string() == "a&b none")
+        #expect(try await provider.request(.putBytes(Data())).string() == "none none")
+    }
+
+    @Test("A server that the document doesn't list can be called")
+    func ownServer() throws {
+        let endpoint: (EdgesAPI) throws -> Endpoint = EdgesServers.endpoint { URL(string: "https://own.example/api/") }
+        let made = try endpoint(EdgesAPI.putBytes(Data()))
+        #expect(made.url.absoluteString == "https://own.example/api/bytes")
+    }
+
     private func request(x: Double = 1, options: Double = 1.5, header: Double? = 2) throws -> URLRequest {
         let target = EdgesAPI.getPoint(
             point: Point(x: x, y: 2),
