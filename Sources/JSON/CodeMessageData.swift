@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The envelope `{"code": 0, "message": "…", "data": …}`, with configurable names and codes.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// An error whose redacted description, for developers, is also its `localizedDescription`.

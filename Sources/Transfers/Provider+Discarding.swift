@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Provider {
     /// Removes the stored state of the target's interrupted download or upload from this device, so that the next call
@@ -44,10 +39,11 @@ extension UploadSession {
         original: URLRequest,
         content: UploadContent
     ) async -> (name: String, version: String) {
-        let words = [
-            upload.uploadProtocol.rawValue, original.httpMethod ?? "", original.url?.absoluteString ?? "",
-            upload.metadataField ?? "",
-        ] + (upload.url.map { [$0.absoluteString] } ?? [])
+        let words =
+            [
+                upload.uploadProtocol.rawValue, original.httpMethod ?? "", original.url?.absoluteString ?? "",
+                upload.metadataField ?? "",
+            ] + (upload.url.map { [$0.absoluteString] } ?? [])
         // Hashing data can take long.
         return await DispatchQueue(label: "TargetKit.upload").run {
             ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))

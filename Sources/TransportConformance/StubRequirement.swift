@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A requirement of `Transport` for a transport that makes no connections and whose responses are provided.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitTesting
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension TransportConformance {
     static let requests: [TransportRequirement] = [

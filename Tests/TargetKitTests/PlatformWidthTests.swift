@@ -9,9 +9,12 @@ import Testing
 /// what the compiler checks here.
 @Suite("Numbers that exceed 32 bits", .throttled)
 struct PlatformWidthTests {
-    @Test("Days and seconds have 64 bits, and dates after 2038 are read", arguments: [
-        ("Thu, 31 Dec 2099 23:59:59 GMT", 4_102_444_799), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
-    ] as [(String, Double)])
+    @Test(
+        "Days and seconds have 64 bits, and dates after 2038 are read",
+        arguments: [
+            ("Thu, 31 Dec 2099 23:59:59 GMT", 4_102_444_799), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+        ] as [(String, Double)]
+    )
     func dates(text: String, seconds: Double) {
         let days: Int64? = GregorianCalendar.days(9999, month: 12, day: 31)
         #expect(days == 2_932_896)

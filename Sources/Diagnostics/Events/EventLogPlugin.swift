@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Reports the steps of every call as values: prepared, sent, head, body, failed, retry with its reason, stored bytes
 /// dropped with the reason, finished.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Measures the duration, bytes, attempts and result of every call. Reports each call to a closure, and summarizes
 /// calls by endpoint.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(os)
-import Foundation
 import TargetKit
 import os
 

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A span of a tracing system: one attempt of a call.
 ///

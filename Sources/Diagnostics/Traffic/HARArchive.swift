@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The open file of an archive. Each change replaces the end of the file in a single write, so the file is always

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A body in an archive: redacted text, or the bytes of media in Base64, up to a limit.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One exchange of a call in an HTTP Archive: a request that was sent, a redirect, or a response of a cache or a stub.
 ///

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Dispatch
-import Foundation
 import TargetKit
 
 /// An HTTP Archive (HAR 1.2) that is complete after each entry, so that it is readable even after a crash.

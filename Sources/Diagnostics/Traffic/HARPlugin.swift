@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Records calls as an HTTP Archive (HAR 1.2) for browsers, proxies and a ``TimelinePage``.
 ///

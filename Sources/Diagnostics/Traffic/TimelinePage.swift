@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A page that shows calls as a waterfall, grouped by scope and provider, with retries, refreshes, waits, cache hits

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A type that ``Lenient`` can always create, from a value of this type, a similar value, or a default.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The key path, type and reason of a value that lenient decoding repaired. It contains no values of the body.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The names around downloads: `DownloadRequest.Options`, `DownloadRequest.Destination`, and the suggested destination.
 public enum DownloadRequest {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Applies URLSession's two timeouts to the requests of a ``MoyaProvider``. `URLRequest.timeoutInterval` limits the
 /// time without a byte, and the session's `timeoutIntervalForResource` the time of one request with its redirects.

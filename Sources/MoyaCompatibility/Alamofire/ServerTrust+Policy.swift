@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// An evaluator that a policy can express.
 protocol PolicyTrustEvaluating: ServerTrustEvaluating {

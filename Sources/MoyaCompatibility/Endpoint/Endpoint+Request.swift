@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Endpoint {
     /// Returns the request of the endpoint, without the contents of a file or the parts of a form.

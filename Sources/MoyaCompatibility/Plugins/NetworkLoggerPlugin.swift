@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Logs requests and responses, without the values of fields with secrets.
 public final class NetworkLoggerPlugin: PluginType, Sendable {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension MoyaProvider {
     /// Starts a call: target → endpoint → request → plugins → network or sample → plugins → completion handler.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 // A stubbed call ends on the caller's thread, before `request` returns, because apps' tests depend on it. The pipeline
 // is asynchronous, so stubs have these separate stages, which an override of `stubRequest` can use.

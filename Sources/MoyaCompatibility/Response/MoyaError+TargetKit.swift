@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Result<TargetKit.Response, TargetKitError> {
     /// The result that Moya's callers and plugins receive.

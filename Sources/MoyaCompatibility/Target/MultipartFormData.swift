@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A part of a body of the type `multipart/form-data` (RFC 7578).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), by their lowercase names.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One exchange of a GET or HEAD request with a cache (RFC 9111 §4).
 struct CacheExchange: Sendable {

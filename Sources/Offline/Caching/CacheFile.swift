@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The file format of a stored response: a mark with the version, a checksum of the rest, the size of the head, the

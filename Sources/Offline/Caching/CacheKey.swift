@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The cache key (RFC 9111 §2): the URL and the user. The method is always GET.
 struct CacheKey: Sendable, Hashable {

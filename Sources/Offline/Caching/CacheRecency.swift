@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The order in which responses were created, to find the most recent one (RFC 9111 §4). Times are in milliseconds

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The credentials that a response contains, for example that of a sign-in, or that a URL contains.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The approximate number of bytes on disk: the size when the files were last counted, and the bytes written since.
@@ -70,7 +69,12 @@ extension DiskCache {
             layout.forEachResponse(in: folder) { name, status in
                 guard let status = status(), status.isOwn else { return }
                 files.append(
-                    StoredFile(folder: folder, name: name(), size: Int(clamping: status.size), use: status.modificationTime)
+                    StoredFile(
+                        folder: folder,
+                        name: name(),
+                        size: Int(clamping: status.size),
+                        use: status.modificationTime
+                    )
                 )
             }
         }

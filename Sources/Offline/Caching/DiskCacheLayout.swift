@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The files and folders of a cache: `salt`, the temporary files in `parts`, and the responses in `000` to `3ff`.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The freshness of a stored response (RFC 9111 §4.2), computed once. Times are in seconds.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The responses in memory. Above a limit, the least recently used ones are removed.

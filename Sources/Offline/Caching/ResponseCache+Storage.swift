@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension ResponseCache {
     /// A validation in the background.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension ResponseCachePlugin {
     /// Whether the only credential is added by a plugin after this one, for example a signature, which differs for each

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Responds to calls from a ``ResponseCache``, and stores responses in it, as RFC 9111 specifies for a private cache.
 ///

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension OfflineOutbox {
     /// Makes a call, or keeps it and sends it later if there is no network connection.

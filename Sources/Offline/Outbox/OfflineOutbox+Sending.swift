@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
 
@@ -151,7 +150,11 @@ extension OfflineOutbox {
         var outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
         // The store's error can be any. It can be readable again by now.
         if case .failed(let error) = outcome, error.stage == .request {
-            if !couldAuthenticate { outcome = .otherOwner } else if await !canAuthenticate(target) { outcome = .otherOwner }
+            if !couldAuthenticate {
+                outcome = .otherOwner
+            } else if await !canAuthenticate(target) {
+                outcome = .otherOwner
+            }
         }
         let error: TargetKitError? = if isWanted, case .failure(let error) = result { error } else { nil }
         // It doesn't throw, because failed writes are repeated later.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The failures after which ``OfflineOutbox/send(_:)`` keeps a call. Each case includes the ones before it.
 ///

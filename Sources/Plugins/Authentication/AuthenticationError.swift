@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The reason why an ``AuthenticationPlugin`` ended a call, other than an error of the refresh itself.
 package enum AuthenticationError: Error, Sendable, Hashable {

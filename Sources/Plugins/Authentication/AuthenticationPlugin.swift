@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Adds a credential to calls, refreshes it when it expires or the server rejects it, and retries the rejected calls.
 ///

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Applies and refreshes the credential of an ``AuthenticationPlugin``. ``OAuthAuthenticator`` implements the protocol
 /// for OAuth 2.

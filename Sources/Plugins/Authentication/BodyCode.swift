@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A code in a response's JSON, for servers that report errors with a successful status. For calls with an envelope, the

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A session of an ``AuthenticationPlugin``, from a sign-in to the next sign-in or sign-out, across refreshes and
 /// launches of the app.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The reason why a token endpoint returned no token. It contains no tokens or secrets.

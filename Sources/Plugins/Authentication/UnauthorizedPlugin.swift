@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Signs the user out when the server rejects the session's credential with status 401, or with a code in the body of a
 /// successful response.

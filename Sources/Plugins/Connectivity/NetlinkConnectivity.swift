@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 import TargetKit
 
 /// The statuses on Linux, determined from its links, addresses and default routes with rtnetlink (RFC 3549).

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 import TargetKit
 
 /// A socket to the kernel's tables of links, addresses and routes (`NETLINK_ROUTE`, RFC 3549).

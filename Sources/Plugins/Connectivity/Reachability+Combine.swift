@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Combine)
 import Combine
-import Foundation
 import TargetKit
 
 extension Reachability {

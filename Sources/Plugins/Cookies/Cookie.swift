@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A cookie in a ``CookieStore`` (RFC 6265 §5.3).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The file of a store, which is JSON with a version and the cookies in the order in which they were first stored.

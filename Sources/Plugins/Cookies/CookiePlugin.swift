@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Sends the cookies of a ``CookieStore``, and stores the cookies that servers set (RFC 6265).
 ///

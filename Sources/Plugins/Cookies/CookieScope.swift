@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A host or domain in canonical form, in lowercase without brackets (RFC 6265 §5.1.2).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// Stores the cookies that servers set, and selects the cookies for each request (RFC 6265).

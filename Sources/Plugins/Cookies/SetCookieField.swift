@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A parsed `Set-Cookie` field (RFC 6265 §5.2). `SameSite` and unknown attributes are ignored.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The storage in which an ``EnvironmentStore`` saves the selection between launches of the app.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One step of a call, from an `EventLogPlugin` of TargetKitDiagnostics. Every text and header field is redacted.
 public struct CallEvent: Sendable {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A body in the log, which is redacted text up to a limit, or a one-line summary of other bodies.
 struct LogBody {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Reports when calls use the network, for example to measure use or to keep an app awake. To show activity to the
 /// user, use a ``LoadingPlugin``, which combines all calls.

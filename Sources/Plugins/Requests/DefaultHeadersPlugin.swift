@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Adds `User-Agent`, `Accept-Language` and `Accept` to each request, which describe the app, the user's languages, and
 /// the app's supported media types. Existing fields aren't changed.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Estimates the server's time from the `Date` field of its responses (RFC 9110 §6.6.1), for signatures and tokens on a
 /// device with a wrong clock.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A request before it is sent, for a ``RequestSigningPlugin`` to sign.
 public struct SignableRequest: Sendable {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The end of an attempt, for plugins that evaluate servers. A status counts regardless of whether the target accepts
 /// it.

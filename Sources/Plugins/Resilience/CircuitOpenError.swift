@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The `underlying` error of a call that a ``CircuitBreakerPlugin`` rejects because earlier calls failed. The stage is

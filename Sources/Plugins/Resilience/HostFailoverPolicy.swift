@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The conditions under which a host of a ``HostFailoverPlugin`` has failed, and the first host is tried again.
 public struct HostFailoverPolicy: Sendable, ServerFailures {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The failures after which a ``RetryPlugin`` retries, the number of attempts, and the delays.
 public struct RetryPolicy: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The scheme, host and port of a URL, which identify a server (RFC 9110 §4.3.1).

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Call {
     /// The reason why the call was interrupted; `nil` if it wasn't, or only after its file was in place.

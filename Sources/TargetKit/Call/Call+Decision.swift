@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Call {
     /// Reports to the plugin that provided the response whether the call accepts it, and returns the caller's result.

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The response to a request of a ``TransferDriver``, after its redirects.
 public struct ExchangeResult: Sendable {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The requests of a call that a server may have processed.
 struct Processing: Sendable {
@@ -31,7 +26,9 @@ extension Call {
             return response
         } catch {
             let failure = error as? URLError
-            let isUnsent = failure.map { ConnectionFailure.isUnsent($0.code) && !$0.isElsewhere(than: request.urlRequest.url) }
+            let isUnsent = failure.map {
+                ConnectionFailure.isUnsent($0.code) && !$0.isElsewhere(than: request.urlRequest.url)
+            }
             if isUnsent != true { handle.noteProcessing() }
             throw error
         }

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Call {
     /// Creates the transport's request after checking the changes by closures and plugins.

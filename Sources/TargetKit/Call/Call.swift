@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One call of a provider, from its target to its result. Only calls of callers use ``run(_:)``, unlike calls of
 /// ``Kind/exchange``.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Reports the progress of a call's transfers, with their rates.
 ///

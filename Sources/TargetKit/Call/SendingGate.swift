@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Decides whether the requests of a call may be sent, for example for a queue whose calls belong to one user.
 package struct SendingGate: Sendable {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The properties that must be equal for two calls to share an exchange.
 struct SharedExchangeKey: Hashable {

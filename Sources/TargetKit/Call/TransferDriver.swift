@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Performs a call that consists of several requests, such as a resumable upload or an S3 multipart upload.
 ///

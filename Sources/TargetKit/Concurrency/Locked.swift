@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A value protected by a lock. It is the only lock of the package.
 ///

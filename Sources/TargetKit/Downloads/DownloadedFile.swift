@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The complete body of a response, in a partial file that is checked and moved to its destination.
 package struct DownloadedFile: Sendable {

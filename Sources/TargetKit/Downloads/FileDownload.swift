@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Downloads the response of a call to a file with one request. An existing file is replaced only if the target accepts
 /// the response.

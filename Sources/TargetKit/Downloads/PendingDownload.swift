@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The body of a response that isn't accepted yet, in a temporary file beside its destination. The file is removed when
 /// the object is deallocated.
@@ -80,7 +75,9 @@ package final class PendingDownload: Sendable {
             if !requested.contains(",") { throw URLError.unusable("the range is in a multipart body") }
             return
         }
-        guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else { return }
+        guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else {
+            return
+        }
         let first = requested.lowercased().split(separator: "=").last?.prefix { $0 != "-" }
         if !requested.contains(","), let first = first.flatMap({ Int64($0) }), bytes.lowerBound < first {
             throw URLError.unusable("the server sent a different range than requested")

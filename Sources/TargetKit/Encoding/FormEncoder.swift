@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The `Encoder` for forms.
 struct FormEncoder: Encoder {
     let node: FormNode

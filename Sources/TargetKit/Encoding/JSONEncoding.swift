@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Encodes parameters as a JSON object (RFC 8259) in the body.
 ///
 /// Strings are escaped only where RFC 8259 §7 requires it, so `/` and non-ASCII text are unchanged. `nil` and `NSNull`

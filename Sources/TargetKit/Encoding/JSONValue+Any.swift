@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension JSONValue {
     /// Creates a value from an untyped one, for example the result of `JSONSerialization`.

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Encodes named parameters into the query or the body of a request.
 ///
 /// TargetKit provides ``URLEncoding`` (`.url`, `.query`, `.form`) and ``JSONEncoding`` (`.json`). For another format,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A parameter value, converted once to a type that every format supports.
 enum ParameterValue {
     case text(String)

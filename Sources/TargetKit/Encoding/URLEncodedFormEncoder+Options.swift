@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension URLEncodedFormEncoder {
     /// The format of the names of array elements. No standard exists; each server framework accepts one of these
     /// formats.

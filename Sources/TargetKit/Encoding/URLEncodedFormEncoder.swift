@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// Encodes an `Encodable` value as `name=value&name=value`, for a query or a form body.
 ///
 /// The options have the names of Alamofire's encoder. As in ``URLEncoding``, a number is written as the shortest

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Encodes parameters as `name=value&name=value`, in the query or in a form body.
 ///
 /// Names are sorted at every level by their UTF-8 bytes, so equal parameters give equal bytes. In names and values, all

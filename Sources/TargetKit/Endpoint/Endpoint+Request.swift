@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Endpoint {
     /// Returns the request of this endpoint, with its query, its header fields, and a body that is in memory.

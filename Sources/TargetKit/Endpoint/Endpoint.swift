@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A complete description of a call's request. The provider's endpoint closure creates one from a target.
 ///
@@ -96,7 +95,8 @@ public struct Endpoint: Sendable {
         if (try? Address(of: path, below: target.baseURL))?.url == url { return target.baseURL }
         let suffix = "/" + path.escaped.drop { $0 == "/" }
         guard !path.escaped.isEmpty else { return url }
-        return url.absoluteString.hasSuffix(suffix) ? URL(escaped: String(url.absoluteString.dropLast(suffix.count))) : nil
+        return url.absoluteString.hasSuffix(suffix)
+            ? URL(escaped: String(url.absoluteString.dropLast(suffix.count))) : nil
     }
 
     /// Returns this endpoint with additional header fields, which replace fields of the same name.

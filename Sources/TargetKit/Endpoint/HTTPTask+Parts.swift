@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension HTTPTask {
     /// Returns this task with the bytes as its body.

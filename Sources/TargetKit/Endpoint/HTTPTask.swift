@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The query and body of a request, and the destination of the response body.
 ///

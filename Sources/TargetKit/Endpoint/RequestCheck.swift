@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Validates a request when the endpoint creates it, and again before it is sent, because a request closure or plugins
 /// can change it. Foundation accepts line breaks in header fields, which allow request splitting.
@@ -76,7 +71,9 @@ extension URL {
     /// The URL with `http` for the scheme `ws`, and `https` for `wss`: the handshake of a WebSocket is a request of HTTP
     /// (RFC 6455 §4.1). `nil` for other schemes.
     var ofHandshake: URL? {
-        guard let scheme, scheme.equalsIgnoringASCIICase("wss") || scheme.equalsIgnoringASCIICase("ws") else { return nil }
+        guard let scheme, scheme.equalsIgnoringASCIICase("wss") || scheme.equalsIgnoringASCIICase("ws") else {
+            return nil
+        }
         return URL(string: "http" + absoluteString.dropFirst(2))
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A decoding error in one line, with the expectation, the actual value, its location, and a remedy. It quotes only
 /// keys and types of the body.

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// An underlying error in one line. Only errors whose texts contain no values of the caller are shown in full.
 package struct ErrorDescription: CustomStringConvertible {

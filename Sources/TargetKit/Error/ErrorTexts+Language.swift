@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 extension ErrorTexts {
     /// A language of the error sentences.
     package enum Language: Sendable, Hashable, CaseIterable {

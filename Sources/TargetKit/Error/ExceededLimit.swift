@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The limit that a timed-out call exceeded, with the option that sets it.
 enum ExceededLimit: CustomStringConvertible {

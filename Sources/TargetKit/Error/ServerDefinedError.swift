@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A failure that the server reports in a response body, the `underlying` error of stage `.envelope`.
 ///
 /// ```swift

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The stored description, stage and kind of a failure during an earlier launch.
 package struct StoredFailure: Error, Sendable, Hashable, Codable {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 extension TargetKitError {
     /// The meaning of a failure for the user.
     public enum Kind: Sendable, Hashable, CaseIterable {

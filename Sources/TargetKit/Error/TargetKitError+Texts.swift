@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 extension TargetKitError {
     /// What happened, for the user, in the language of ``ErrorTexts/current``.
     public var errorDescription: String? { text(.description) }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A file whose contents are replaced as a whole, for data that persists between launches.
 ///

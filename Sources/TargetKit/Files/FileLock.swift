@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A file lock that prevents two calls or processes from using a file at the same time. It is released with its last
 /// reference or by ``release()``.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Data protection on Apple platforms, for files that are written in the background.
 package enum FileProtection {

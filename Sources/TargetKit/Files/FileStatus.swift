@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The type and permissions of a file.
 package struct FileStatus {

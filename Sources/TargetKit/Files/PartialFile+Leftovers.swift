@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension PartialFile {
     /// Whether replacement files in a folder have no name until they are moved.

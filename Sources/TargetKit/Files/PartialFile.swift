@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A new file that is removed with its last reference unless it was moved to its destination, so that no incomplete
 /// file is visible there.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Folders that only their user can read.
 package enum PrivateFolder {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A line of a file of records: 16 hexadecimal digits of the SHA-256 of a record's JSON, a space, the JSON, and a line
 /// feed.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A file to which several processes append records, for data that persists between launches and changes often.
 ///

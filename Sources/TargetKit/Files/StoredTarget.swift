@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The JSON of a target in the file of an outbox or a queue.
 package enum StoredTarget {

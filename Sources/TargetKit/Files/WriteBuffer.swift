@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Writes bytes in order on a queue, so that a slow disk doesn't block the transport or a thread of Swift's pool.
 package final class WriteBuffer: Sendable {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The meaning of `URLError` codes for the server and the request.
 package enum ConnectionFailure {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The file name of a `Content-Disposition` field (RFC 6266).
 package enum ContentDisposition {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The SHA-256 digests of a `Repr-Digest` or `Content-Digest` field (RFC 9530 §2, §3).
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension URL {
     /// Creates a URL from an escaped text, without changing it; `nil` if the text isn't a valid URL (RFC 3986).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The octets of header fields as text, from which the same octets are sent (RFC 9110 §5.5).
 ///

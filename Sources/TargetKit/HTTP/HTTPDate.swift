@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850
 /// with a two-digit year, and C's `asctime`.
@@ -98,7 +97,9 @@ package struct CookieDate {
         if year < 100 { year = fullYear(year) }
         guard year >= 1601, time.hour < 24, time.minute < 60, time.second <= lastSecond else { return nil }
         return GregorianCalendar.days(year, month: month, day: day).map { days in
-            Date(timeIntervalSince1970: Double(days * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second)))
+            Date(
+                timeIntervalSince1970: Double(days * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second))
+            )
         }
     }
 }

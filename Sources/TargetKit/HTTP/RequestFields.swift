@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension URLRequest {
     /// Sets or removes a header field. Fields whose names differ only in case are removed.

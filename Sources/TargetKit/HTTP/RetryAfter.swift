@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The header field that specifies when to retry a request (RFC 9110 §10.2.3).
 package enum RetryAfter {

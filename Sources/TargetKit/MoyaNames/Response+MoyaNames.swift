@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension Response {
     /// Moya's name; use ``decode(_:atKeyPath:using:failsOnEmptyData:)``.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A form's body as a list of segments. Each file or stream is opened when it is reached.
 struct MultipartBodySource: BodySource {
     /// Bytes in memory, or a source with its declared length.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension MultipartForm {
     /// Returns the complete body in memory. Each byte is copied once.

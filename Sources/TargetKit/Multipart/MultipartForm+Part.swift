@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension MultipartForm {
     /// One field of a form: a name, a content, and header fields.
     ///

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The plugins and the transport that follow a plugin in its ``Plugin/exchange(_:context:next:)``.
 ///

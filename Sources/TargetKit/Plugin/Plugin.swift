@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Behavior around every call of a provider, such as tokens, logging, activity and sign-out. Each hook has a default
 /// that does nothing.

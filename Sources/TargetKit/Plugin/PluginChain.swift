@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The plugins of a provider, by hook, each in the order of their places.
 final class PluginChain: Sendable {

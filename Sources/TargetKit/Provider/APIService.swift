@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A service that makes calls with separate closures for success and failure.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension Provider {
     /// Makes a call whose requests are sent by a driver that its target doesn't name, such as the handshake of a

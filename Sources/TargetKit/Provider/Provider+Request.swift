@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension Provider {
     /// Makes a call and waits for its response.

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension Provider {
     /// Makes a call and returns when the head of its response arrives. The body arrives as it is read.

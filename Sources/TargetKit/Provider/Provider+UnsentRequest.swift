@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The request of a call that isn't sent, and its endpoint.
 package struct UnsentRequest: Sendable {

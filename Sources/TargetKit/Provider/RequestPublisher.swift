@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Combine) || TARGETKIT_OPENCOMBINE
-import Foundation
 
 #if canImport(Combine)
 import Combine

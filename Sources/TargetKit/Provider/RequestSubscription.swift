@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Combine) || TARGETKIT_OPENCOMBINE
-import Foundation
 
 // Combine predates `Sendable`. A subscriber may be called on any thread, but only by one thread at a time.
 // `State.isDelivering` ensures this.

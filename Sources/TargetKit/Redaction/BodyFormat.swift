@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The format of a body, which determines how secrets in it are found.
 package enum BodyFormat: Sendable, Hashable {

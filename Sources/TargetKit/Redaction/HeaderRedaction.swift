@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The header fields with secret values, and the text that replaces the values.
 public struct HeaderRedaction: Sendable, Hashable {
     /// The names of the fields with secret values.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The parts of a multipart body (RFC 2046 §5.1.1), as ranges of its bytes.
 ///

@@ -8,7 +8,8 @@ enum PersonalData {
     }
 
     private static let names: Set<String> = [
-        "address", "birthdate", "birthday", "dob", "imei", "imsi", "oaid", "idfa", "passport", "qq", "ssn", "tel", "wechat",
+        "address", "birthdate", "birthday", "dob", "imei", "imsi", "oaid", "idfa", "passport", "qq", "ssn", "tel",
+        "wechat",
         "weixin",
     ]
 
@@ -72,7 +73,9 @@ extension PersonalData {
         var end = isGrouped ? last.endIndex : first.endIndex
         let hasX = end < bytes.endIndex && bytes[end].asciiLowercased == UInt8(ascii: "x")
         if hasX { end += 1 }
-        guard end == bytes.endIndex || !bytes[end].isLetterOrDigit && bytes[end] != UInt8(ascii: "_") else { return nil }
+        guard end == bytes.endIndex || !bytes[end].isLetterOrDigit && bytes[end] != UInt8(ascii: "_") else {
+            return nil
+        }
         if hasX { return digits.count == 17 && isIdentityCard(digits + [UInt8(ascii: "x")]) ? end : nil }
         // An international number, such as `+49 …`.
         let hasPlus = start > bytes.startIndex && bytes[start - 1] == UInt8(ascii: "+")

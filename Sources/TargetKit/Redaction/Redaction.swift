@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The secrets to redact in a log or a recording: the values of header fields, query items, and fields of bodies.
 ///
@@ -145,7 +144,8 @@ extension Redaction {
         }
         if field == "Upload-Metadata" { return metadata(value) }
         if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
-        return hidesPersonalData || value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
+        return hidesPersonalData || value.utf8.contains(where: \.startsSecret)
+            ? TextRedactor.redacted(value, by: self) : value
     }
 
     /// Redacts tus's `Upload-Metadata` field, which has comma-separated pairs of a key and a Base64 value.
@@ -226,7 +226,9 @@ extension Redaction {
 
     /// Appends the value of an item, with secrets redacted in nested JSON, URLs and forms.
     private func append(_ value: UnsafeBufferPointer<UInt8>, to copy: inout [UInt8]) {
-        guard value.count > 7, hidesPersonalData || Self.canContainSecret(value) else { return copy.append(contentsOf: value) }
+        guard value.count > 7, hidesPersonalData || Self.canContainSecret(value) else {
+            return copy.append(contentsOf: value)
+        }
         let text = Self.decoded(value)
         let redacted = TextRedactor.redacted(text, by: self, depth: 1)
         if redacted == text {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Redacts the columns of a CSV body (RFC 4180) with secret names in the first record.
 struct TableRedactor {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension TextRedactor {
     /// Copies a string. If it is the name of a secret member, redacts its value.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension TextRedactor {
     /// A start tag of XML or HTML.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Copies text, redacting the values of secret fields.
 ///

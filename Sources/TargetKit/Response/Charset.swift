@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A character encoding by one of its labels in the WHATWG Encoding Standard (§4.2), decoded as the standard specifies.
 /// For example, the label ISO-8859-1 means windows-1252, GB 2312 means GB 18030, and Shift_JIS includes the extensions

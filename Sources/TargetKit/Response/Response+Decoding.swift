@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension Response {
     /// Decodes the JSON of the body.
     ///

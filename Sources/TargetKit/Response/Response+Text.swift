@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension Response {
     /// The body's text, or the JSON string at a key path.

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The response to a call: the status, the header fields, and the body in memory or in a file.
 public struct Response: Sendable {

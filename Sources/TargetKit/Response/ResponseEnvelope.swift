@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The JSON that a server wraps around its values, with a code for the outcome, a message, and the value.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A key for an option of a call. TargetKit, plugins and apps declare their options in the same way.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A type-erased target, so that one provider can serve several target types.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The path of a call relative to its base URL. Interpolated values are escaped, so each stays one path segment.
 ///

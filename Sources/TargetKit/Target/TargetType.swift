@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A value that describes one call of an API, usually a case of an enum.
 ///

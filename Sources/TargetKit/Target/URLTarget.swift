@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A call of a URL, for a request that needs no separate target type.
 ///

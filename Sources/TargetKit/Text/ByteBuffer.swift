@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The growing buffer that every encoder writes into.
 ///
 /// Each append to an `[UInt8]` checks uniqueness and capacity, which costs more than storing the byte. Here, a writer

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The public key of a certificate in the form that pins use, its `SubjectPublicKeyInfo` (RFC 5280 §4.1).
 ///

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension TransportRequest.Body {
     /// Returns a source of the body's bytes, for a transport that reads all bodies through a source; `nil` without a

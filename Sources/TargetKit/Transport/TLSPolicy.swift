@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The servers that a transport trusts over TLS, and the certificate that it authenticates with.
 public struct TLSPolicy: Sendable, Hashable {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A request for a ``Transport``, which performs one HTTP exchange.
 public struct TransportRequest: Sendable {

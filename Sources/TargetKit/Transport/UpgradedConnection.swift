@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A connection that was switched to the protocol of the request's `Upgrade` field (RFC 9110 §7.8), as the body of a
 /// response with status 101.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The entries of a cassette's folder, and their use. The folder is read on first use.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The JSON document of an entry. Bodies are in separate files in the same folder.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The files of a cassette: a document such as `001-GET-products.json` for each call, and its bodies, whose names

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A clock that a test advances, so that timeouts, delays and retries take no real time.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The keys and types of a JSON document, without its values. All elements of an array share one shape.

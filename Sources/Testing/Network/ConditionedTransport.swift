@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A transport with the conditions of a network.

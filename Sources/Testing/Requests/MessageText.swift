@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// Formats values for the messages of failed tests, on one short line without secrets.

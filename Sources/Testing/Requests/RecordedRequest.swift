@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A request that a transport, server or plugin received, with its body in memory.
 public struct RecordedRequest: Sendable, RedactedDescription {

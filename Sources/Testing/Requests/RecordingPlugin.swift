@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A plugin that records its hooks, the sent requests, and the finished calls. Pass closures to change requests, retry
 /// calls, or replace results.

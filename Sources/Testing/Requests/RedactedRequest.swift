@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A request without its secrets, for messages, files and comparisons. Secrets compare as equal.

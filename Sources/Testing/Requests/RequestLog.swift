@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The requests that a `StubTransport`, a ``TestServer`` or a ``RecordingPlugin`` received, in order.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A condition on the query, header fields or body of a request, for ``RequestPattern/with(_:)``.

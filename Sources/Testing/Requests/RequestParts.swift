@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The parts of a recorded request that patterns compare. Each part is computed once, when a pattern needs it.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The stubs that a launch argument or an environment variable selects, for UI tests and previews.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The routes of a stub transport, which are patterns with their responses, in the order in which they are compared.

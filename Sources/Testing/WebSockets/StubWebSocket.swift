@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A transport that simulates a WebSocket server in a test. It opens no connection, and runs a script for each

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The client's side of a WebSocket of a script. Releasing it closes the WebSocket.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if !canImport(FoundationNetworking)
-import Foundation
 import TargetKit
 
 /// Passes the events of a background session to its transfers. Each task is identified by its description, because that

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The files of a background session: request bodies, the data that resumes downloads, and responses that arrived while
 /// the app wasn't running.

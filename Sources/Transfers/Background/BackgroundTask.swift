@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The tasks of a background session, without URLSession's types, so that ``BackgroundTransfers`` can be tested on
 /// every platform.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if !canImport(FoundationNetworking)
-import Foundation
 import TargetKit
 
 /// Performs exchanges in a background `URLSession`, which continues while the app is suspended or not running.

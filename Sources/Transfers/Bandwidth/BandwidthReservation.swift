@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The part of a ``BandwidthLimit`` that one body has reserved.

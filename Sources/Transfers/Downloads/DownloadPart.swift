@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// An incomplete file that outlives its call, and its record. The file is locked while it is open, so that two calls or
 /// processes can't write to it.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Writes the chunks of a body to a segment of a part, on a queue, so that a slow disk blocks no thread of Swift's
 /// pool.

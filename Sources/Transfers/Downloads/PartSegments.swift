@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The segments of a part and their positions. A part that isn't divided has one segment.

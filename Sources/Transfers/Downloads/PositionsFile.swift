@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The file with the positions of a part's segments. It is updated whenever bytes are stored, so that the positions

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// What a response means for a download that may have begun earlier.
@@ -64,7 +63,8 @@ enum RangeResponse: Sendable, Hashable {
             return .unusable(reason: "the response doesn't have a single valid Content-Range")
         }
         guard headers.isUncoded else { return .unusable(reason: "the range has a content coding") }
-        guard record.validator.matches(headers, isOfRange: true), record.source == PartRecord.digest(ofSource: source) else {
+        guard record.validator.matches(headers, isOfRange: true), record.source == PartRecord.digest(ofSource: source)
+        else {
             return .unusable(reason: "the range may be of another version of the file")
         }
         guard bytes.lowerBound == first, bytes.upperBound <= last ?? .max else {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One request of a download that continues the bytes of earlier attempts.
 final class ResumableDownload: Sendable {
@@ -190,7 +185,9 @@ final class ResumableDownload: Sendable {
         let requester = requester(of: result)
         switch response(head, from: source, to: requester) {
         case .whole where isAccepted && isFirst:
-            if stored != nil { dropped.withLock { $0 = "the stored bytes aren't continued: the server sent the whole file" } }
+            if stored != nil {
+                dropped.withLock { $0 = "the stored bytes aren't continued: the server sent the whole file" }
+            }
             let length = head.headers.uncodedLength
             var record = PartRecord(head, of: destination.identity(at: url), by: requester, from: source)
             record?.length = length ?? knownLength(of: head.headers)

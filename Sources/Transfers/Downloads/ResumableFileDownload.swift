@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Downloads the response of a call to a file, continuing the bytes of earlier attempts and calls.
 struct ResumableFileDownload: TransferDriver {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// Identifiers in the order of their keys. Removing the first and appending take constant time.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The record of a transfer in the file of a queue. A later record replaces an earlier one with the same identifier.

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 import TargetKitPlugins
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A transport whose exchanges outlive the process. A request joins the exchange that an earlier process began.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The file of a queue. Writes changes on a serial queue, and combines pending ones.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The fields of the requests of HTTP's resumable uploads (draft-ietf-httpbis-resumable-upload-12), and the meaning of

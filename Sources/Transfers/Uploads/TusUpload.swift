@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The fields of the requests of tus 1.0.0, and the meaning of its responses.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The algorithm of the tus checksums, with which a server verifies each request.

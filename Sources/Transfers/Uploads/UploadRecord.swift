@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The information with which a later call can continue an upload.
 struct UploadRecord: Codable, Sendable, Hashable {

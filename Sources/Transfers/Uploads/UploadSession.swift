@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The resumable upload of one call. It determines the next request, and processes each response.
 final class UploadSession: Sendable {
@@ -79,7 +74,9 @@ final class UploadSession: Sendable {
             && (!exchanges.transport.reportsInterimResponses
                 || upload.chunkSize.map { content.length > Int64($0) } == true)
         var state = State(phase: Self.firstPhase(of: upload, isCareful: isCareful), isCareful: isCareful)
-        let given = upload.url.map { UploadRecord(givenAt: $0, for: original, content: version, length: content.length) }
+        let given = upload.url.map {
+            UploadRecord(givenAt: $0, for: original, content: version, length: content.length)
+        }
         state.record = given
         if let record = await store.read() {
             if record.content == version, record.length == content.length {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes

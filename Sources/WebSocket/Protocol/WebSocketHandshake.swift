@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The opening handshake of a client (RFC 6455 §4.1).
 package struct WebSocketHandshake: Sendable {

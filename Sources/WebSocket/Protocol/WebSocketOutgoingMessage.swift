@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A message that is written in slices, so that a large message isn't copied as a whole.

@@ -8,7 +8,9 @@ import Testing
 struct CacheControlTests {
     @Test(
         "A number of seconds has 64 bits, and is at most 2³¹ (RFC 9111 §1.2.2)",
-        arguments: [("0", 0), ("2147483647", 2_147_483_647), ("2147483648", 1 << 31), ("99999999999999999999", 1 << 31)]
+        arguments: [
+            ("0", 0), ("2147483647", 2_147_483_647), ("2147483648", 1 << 31), ("99999999999999999999", 1 << 31),
+        ]
             as [(String, Int64)]
     )
     func seconds(text: String, expected: Int64) {

@@ -154,7 +154,10 @@ struct OutboxRepetitionTests {
         #expect(sent.value == 2)
     }
 
-    @Test("A call that the server is still processing waits, also if the response is in an envelope", arguments: [true, false])
+    @Test(
+        "A call that the server is still processing waits, also if the response is in an envelope",
+        arguments: [true, false]
+    )
     func inProgress(hasEnvelope: Bool) async throws {
         let sent = Tally()
         let transport = StubTransport { _ in

@@ -223,7 +223,10 @@ extension OutboxSignInTests {
         #expect(users == [])
     }
 
-    @Test("A call is sent in the account's next session, in either order of account and sign-in", arguments: [true, false])
+    @Test(
+        "A call is sent in the account's next session, in either order of account and sign-in",
+        arguments: [true, false]
+    )
     func nextSession(isAccountFirst: Bool) async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(), holding: nil)
         let outbox = try outbox(plugin)
@@ -266,7 +269,9 @@ extension OutboxSignInTests {
         #expect(users == ["Bearer token-1"])
     }
 
-    @Test("A call that is sent between the change of account and the sign-in doesn't lend its user to the account's calls")
+    @Test(
+        "A call that is sent between the change of account and the sign-in doesn't lend its user to the account's calls"
+    )
     func sentBetween() async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(), holding: nil)
         let outbox = try outbox(plugin)

@@ -104,7 +104,8 @@ struct CompleteAppPageTests {
 
     @Test(
         "A business failure isn't cached, replaces neither a response nor a file, and has the server's text",
-        arguments: Signature.allCases, [CachePolicy.cachedElseLoad, .staleOnFailure]
+        arguments: Signature.allCases,
+        [CachePolicy.cachedElseLoad, .staleOnFailure]
     )
     func failure(_ signature: Signature, policy: CachePolicy) async throws {
         let phone = try Phone(signature)

@@ -20,7 +20,9 @@ struct OpaqueFieldTests {
     ]
 
     /// A response whose head is these lines.
-    private static func response(_ lines: [[UInt8]], status: String = "200 OK", body: String = "") -> TestServer.Response {
+    private static func response(_ lines: [[UInt8]], status: String = "200 OK", body: String = "")
+        -> TestServer.Response
+    {
         let head = [Array("HTTP/1.1 \(status)".utf8)] + lines + [Array("Content-Length: \(body.utf8.count)".utf8), []]
         return [.bytes(Data(head.flatMap { $0 + [0x0D, 0x0A] } + Array(body.utf8)))]
     }

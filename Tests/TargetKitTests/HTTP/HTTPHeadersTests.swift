@@ -22,11 +22,14 @@ struct HTTPHeadersTests {
     func octets() {
         var random = RandomValues(seed: 6_018)
         let special: [[UInt8]] = [
-            [], [0xEF, 0xBB, 0xBF, 0x61], [0xEF, 0x9E, 0x80], [0xEF, 0x9F, 0xBF, 0xE9], [0xED, 0xA0, 0x80], [0xC3, 0xA9],
+            [], [0xEF, 0xBB, 0xBF, 0x61], [0xEF, 0x9E, 0x80], [0xEF, 0x9F, 0xBF, 0xE9], [0xED, 0xA0, 0x80],
+            [0xC3, 0xA9],
             [0x63, 0x61, 0x66, 0xE9], Array("caf\u{F7E9}é".utf8),
         ]
         var texts: [String: [UInt8]] = [:]
-        for octets in special + (0..<2_000).map({ _ in random.bytes(upTo: 6, of: [0xEF, 0x9E, 0x80, 0x41, 0xE9, 0xC3]) }) {
+        for octets in special
+            + (0..<2_000).map({ _ in random.bytes(upTo: 6, of: [0xEF, 0x9E, 0x80, 0x41, 0xE9, 0xC3]) })
+        {
             let field = HTTPHeaders.Field(name: "X", octets: octets)
             #expect(field.octets == octets)
             #expect(texts.updateValue(octets, forKey: field.value) ?? octets == octets)

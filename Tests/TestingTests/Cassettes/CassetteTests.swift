@@ -100,7 +100,9 @@ struct CassetteTests {
         _ = try await send(signed(1, body: body, type: type), cassette(.record, names))
         let replayed = try await send(signed(2, body: body, type: type), cassette(.replay, names))
         #expect(replayed.text == "1")
-        await #expect(throws: (any Error).self) { try await send(signed(3, body: body, type: type), cassette(.replay, [])) }
+        await #expect(throws: (any Error).self) {
+            try await send(signed(3, body: body, type: type), cassette(.replay, []))
+        }
         let other = signed(4, body: body, type: type + "; charset=utf-8")
         await #expect(throws: (any Error).self) { try await send(other, cassette(.replay, names)) }
     }

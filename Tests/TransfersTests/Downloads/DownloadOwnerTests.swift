@@ -352,7 +352,10 @@ struct DownloadOwnerTests {
         #expect(!lines.elements.contains { $0.contains("s3cret") })
     }
 
-    @Test("A file that is identified by a text continues at a new URL, and only with its version", arguments: [true, false])
+    @Test(
+        "A file that is identified by a text continues at a new URL, and only with its version",
+        arguments: [true, false]
+    )
     func identified(isSameVersion: Bool) async throws {
         let server = try TestServer { request in
             let content = ServedFile(size: Self.size, seed: request.index > 0 && !isSameVersion ? 2 : 1)

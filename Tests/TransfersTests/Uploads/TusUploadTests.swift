@@ -76,7 +76,10 @@ struct TusUploadTests {
         #expect(server.server.requests[1].headers["Content-Type"] == "application/offset+octet-stream")
     }
 
-    @Test("An upload that exists at a URL continues there, and its credentials stay at their origin", arguments: [true, false])
+    @Test(
+        "An upload that exists at a URL continues there, and its credentials stay at their origin",
+        arguments: [true, false]
+    )
     func givenURL(isSameOrigin: Bool) async throws {
         let (server, api) = (try TusServer(), try TestServer(response: .status(500)))
         server.state.withLock { state in

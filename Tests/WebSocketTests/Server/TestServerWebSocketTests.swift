@@ -46,10 +46,14 @@ struct TestServerWebSocketTests {
         #expect(redirect.isCrossOrigin)
     }
 
-    @Test("A redirect of the handshake keeps the rules of redirects", arguments: [
-        ("https://a.example/feed", "ws://b.example/feed", .insecureConnection),
-        ("http://a.example/feed", "wss:///feed", .badRedirect), ("http://a.example/feed", "ftp://b.example", .badRedirect),
-    ] as [(String, String, TargetKitError.Kind)])
+    @Test(
+        "A redirect of the handshake keeps the rules of redirects",
+        arguments: [
+            ("https://a.example/feed", "ws://b.example/feed", .insecureConnection),
+            ("http://a.example/feed", "wss:///feed", .badRedirect),
+            ("http://a.example/feed", "ftp://b.example", .badRedirect),
+        ] as [(String, String, TargetKitError.Kind)]
+    )
     func refusedRedirect(start: String, location: String, kind: TargetKitError.Kind) async throws {
         let transport = RedirectingTransport(location: location)
         let provider = Provider<URLTarget>(transport: transport)

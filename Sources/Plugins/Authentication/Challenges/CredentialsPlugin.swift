@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Responds to a server's `Basic` (RFC 7617) and `Digest` (RFC 7616) challenges with the user and password of a
 /// `URLCredential`.

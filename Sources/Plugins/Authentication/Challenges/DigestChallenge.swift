@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A challenge of the `Digest` scheme (RFC 7616 §3.3), and the responses to it.

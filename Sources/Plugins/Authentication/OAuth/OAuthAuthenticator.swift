@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Bearer tokens of OAuth 2 (RFC 6750), refreshed with their refresh token (RFC 6749 §6).
 ///

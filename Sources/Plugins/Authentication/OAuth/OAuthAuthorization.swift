@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A sign-in with a browser, using the authorization code grant (RFC 6749 §4.1) with PKCE (RFC 7636).

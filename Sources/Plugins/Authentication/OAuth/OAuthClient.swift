@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A client of an OAuth 2 server (RFC 6749), which requests tokens with a grant, refreshes them and revokes them.

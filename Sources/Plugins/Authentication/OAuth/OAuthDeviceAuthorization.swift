@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A sign-in on another device, for a television or a command-line tool (RFC 8628).

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A grant that an ``OAuthClient`` exchanges for a token (RFC 6749 §1.3). Its descriptions contain no secrets.

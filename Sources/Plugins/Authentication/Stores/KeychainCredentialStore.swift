@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Security)
-import Foundation
 import Security
 import TargetKit
 

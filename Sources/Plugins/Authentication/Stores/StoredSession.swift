@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
 
 /// A credential and the identifier of its session, in the format of this module's stores.

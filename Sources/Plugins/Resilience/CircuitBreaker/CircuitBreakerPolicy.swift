@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The conditions under which a ``CircuitBreakerPlugin`` rejects calls.
 public struct CircuitBreakerPolicy: Sendable, Hashable, ServerFailures {

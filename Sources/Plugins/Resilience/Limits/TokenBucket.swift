@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A token bucket, represented by the time at which it will be full. A request takes one token, and tokens return at
 /// equal intervals.

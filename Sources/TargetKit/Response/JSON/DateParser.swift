@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Parses common date formats. A `DateFormatter` takes tens of microseconds for each date.
 ///

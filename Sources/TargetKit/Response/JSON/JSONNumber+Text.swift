@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension JSONNumber {
     /// Creates the canonical form of a number from JSON text or from the description of a finite `Double`.
     init(canonical text: String) {

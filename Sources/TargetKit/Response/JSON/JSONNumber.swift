@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A JSON number (RFC 8259 §6), a decimal of any length and precision.
 ///

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A JSON syntax error (RFC 8259) with the byte offset and the expected syntax. It never quotes the text.
 struct JSONParsingError: Error, Sendable, Hashable {
     /// The syntax that was expected.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// A key path in a JSON value, with keys and array indices separated by dots, for example `data.items.0.name`. In a
 /// key, a dot is escaped as `\.` and a backslash as `\\`. An empty key path refers to the whole value.
 ///

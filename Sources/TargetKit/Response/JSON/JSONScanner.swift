@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Validates JSON text (RFC 8259), and finds values in it without creating them.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension JSONValue {
     /// The value of a key; ``null`` if the key is missing or this isn't an object.

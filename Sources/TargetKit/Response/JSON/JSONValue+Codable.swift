@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension JSONValue {
     /// Decodes a value from any format.
     ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension JSONValue {
     /// Conversions of this value to related types. For example, `json.count.lenient.int` is 12 for `12`, `"12"` and

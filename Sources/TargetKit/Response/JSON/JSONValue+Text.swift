@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension JSONValue {
     /// Parses JSON text in UTF-8.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A JSON value, for reading JSON without a model.
 ///

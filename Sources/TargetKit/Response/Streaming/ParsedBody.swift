@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension ResponseStream {
     /// The lines, events or JSON values of a stream's body as they arrive, or the events of

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 extension ResponseStream {
     /// The values of a body with one JSON text per line (NDJSON, JSON Lines), as they arrive.

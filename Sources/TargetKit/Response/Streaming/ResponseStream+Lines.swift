@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension ResponseStream {
     /// The lines of the body as they arrive, without line endings.
     ///

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension ResponseStream {
     /// The events of an event stream as they arrive (HTML standard §9.2.5 and §9.2.6).
     ///

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A response whose body arrives in chunks.
 ///
 /// ```swift

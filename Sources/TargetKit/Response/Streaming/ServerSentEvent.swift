@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// An event of an event stream, as the HTML standard defines it (§9.2.6).
 public struct ServerSentEvent: Sendable, Hashable {
     /// The last identifier that the server sent, in this event or earlier; `nil` if it is missing or empty. It is sent

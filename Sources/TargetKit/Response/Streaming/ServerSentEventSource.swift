@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Opens a stream of events, and reopens it when it ends.
 struct ServerSentEventSource: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Passes the chunks of a body from a transport or a call's task to a reader, and pauses the sender while the reader is
 /// too slow.

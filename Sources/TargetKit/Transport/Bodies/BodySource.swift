@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// A request body that is read while it is sent, and again from its start after a redirect, a retry, or a lost
 /// connection.

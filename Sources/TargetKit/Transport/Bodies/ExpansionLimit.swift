@@ -22,7 +22,8 @@ struct ExpansionLimit: Sendable {
     ///   - received: The number of bytes from which it was decoded, or more.
     func failure(_ decoded: Int64, of received: Int64) -> String? {
         guard decoded > Self.freeByteCount, decoded / factor >= max(1, received) else { return nil }
-        return "the decoded body exceeds 64 MiB and \(factor) times the \(received) bytes that were received; download it "
+        return
+            "the decoded body exceeds 64 MiB and \(factor) times the \(received) bytes that were received; download it "
             + #"to a file, or set \.maxExpansion if you trust the server"#
     }
 }

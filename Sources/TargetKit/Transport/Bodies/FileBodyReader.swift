@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// Reads a file with a declared size.
 final class FileBodyReader: BodyReader {

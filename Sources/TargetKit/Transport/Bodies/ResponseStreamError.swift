@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
 
 /// The reason why the lines or events of a body can't be read, the `underlying` error of stage `.decoding`.
 package enum ResponseStreamError: Error, Sendable {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 import Synchronization
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The content of a request. It is read on the caller's thread, because reading a `URLRequest` is slow and there is
 /// only one loop.

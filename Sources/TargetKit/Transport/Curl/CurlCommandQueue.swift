@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// A call and the continuation that waits for its response.
 struct CurlPendingCall: Sendable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// The calls that wait for a connection, first in, first out for each host and round-robin between hosts.
 ///

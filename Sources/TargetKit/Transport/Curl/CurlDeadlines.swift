@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// The deadlines of waiting calls, as a binary heap with the earliest deadline at the top and an index by call. Adding
 /// and removing a deadline takes logarithmic time.

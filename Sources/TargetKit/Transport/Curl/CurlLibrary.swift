@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// The installed libcurl.
 enum CurlLibrary {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// The proxy that libcurl uses for a URL scheme.
 struct CurlProxy {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// The settings that a configuration specifies for each handle.
 final class CurlSettings {

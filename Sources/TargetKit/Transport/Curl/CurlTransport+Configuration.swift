@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 extension CurlTransport {
     /// Whether requests go through a proxy.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Sends requests with libcurl: the default on Linux.
 ///

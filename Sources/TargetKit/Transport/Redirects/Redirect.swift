@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One redirect from a URL to another.
 public struct Redirect: Sendable, Hashable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Security)
-import Foundation
 import Security
 
 /// The identities of client certificates. Each is imported once, and again when its file changes.

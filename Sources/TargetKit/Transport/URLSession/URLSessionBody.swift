@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A request's body in a form that URLSession can resend from the start and whose length it knows.
 enum URLSessionBody: Sendable {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Writes the decoded body of a response to its destination.
 struct URLSessionBodyWriter: Sendable {

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A request for URLSession, checked for features that URLSession doesn't support or handles incorrectly.
 package struct URLSessionCall: Sendable {

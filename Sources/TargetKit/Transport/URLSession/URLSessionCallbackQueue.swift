@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(FoundationNetworking)
-import Foundation
 
 /// The queue on which a session calls its delegate. It limits how far Foundation can get ahead of the delegate.
 ///

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// One exchange. The first response, error, timeout or cancellation settles it, which resumes the caller or ends the
 /// body that the caller reads.

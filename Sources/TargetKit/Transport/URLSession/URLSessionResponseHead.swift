@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension ResponseHead {
     /// Creates the head from Foundation's response, in which repeated fields are joined and unordered. `Set-Cookie`

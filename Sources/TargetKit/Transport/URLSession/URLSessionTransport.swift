@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Sends requests with Foundation's URLSession: the default on Apple platforms.
 ///
@@ -206,7 +201,9 @@ extension URLSessionConfiguration {
     /// Raises the minimum TLS version to the policy's, unless it is higher.
     package func raiseTLSVersion(to policy: TLSPolicy) {
         let version = policy.requiresTLS13 ? tls_protocol_version_t.TLSv13 : .TLSv12
-        if tlsMinimumSupportedProtocolVersion.rawValue < version.rawValue { tlsMinimumSupportedProtocolVersion = version }
+        if tlsMinimumSupportedProtocolVersion.rawValue < version.rawValue {
+            tlsMinimumSupportedProtocolVersion = version
+        }
     }
 }
 #endif

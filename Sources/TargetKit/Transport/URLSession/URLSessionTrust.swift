@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Security)
-import Foundation
 import Security
 
 /// Responds to URLSession's authentication challenges according to a ``TLSPolicy``, on Apple platforms.

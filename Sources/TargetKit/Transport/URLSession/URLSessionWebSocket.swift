@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if !canImport(FoundationNetworking)
-import Foundation
 
 /// Opens WebSockets of URLSession.
 enum URLSessionWebSocket {

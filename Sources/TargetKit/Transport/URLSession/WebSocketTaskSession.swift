@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The operations of URLSession's task for a WebSocket, which implements the protocol itself and responds to pings.
 ///

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
 import TargetKit
 
 /// The parsed head of a request (RFC 9112 §3 and §5).

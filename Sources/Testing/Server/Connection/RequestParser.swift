@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
 import TargetKit
 
 /// Parses the bytes of a connection as requests (RFC 9112), as they arrive.

@@ -40,7 +40,9 @@ struct WholeBodyTests {
     @Test("A body that is cut at any byte is an error that says where, for each reader")
     func cut() {
         let body = Data(#"{"text":"é\n","code":0,"data":{"id":7,"n":-12.5e3},"list":[true,null,{}]}"#.utf8)
-        #expect(Self.errors(Self.response(body)).map { $0 == nil } == [true, true, true, false, true, true, true, true])
+        #expect(
+            Self.errors(Self.response(body)).map { $0 == nil } == [true, true, true, false, true, true, true, true]
+        )
         for count in 1..<body.count {
             for (reader, error) in Self.errors(Self.response(body.prefix(count))).enumerated() {
                 guard let error, error.stage == .decoding, error.description.contains("is invalid at byte") else {
@@ -125,7 +127,8 @@ struct WholeBodyTests {
     @Test(
         "A model is decoded from valid JSON only, although JSONDecoder doesn't look at what the model doesn't read",
         arguments: [
-            #"{"id":7,}"#, #"{"id":7,"x":1.2.3}"#, #"{"id":7,"x":01}"#, #"{"id":7,"x":"\q"}"#, "{\"id\":7,\"x\":\"\u{1}\"}",
+            #"{"id":7,}"#, #"{"id":7,"x":1.2.3}"#, #"{"id":7,"x":01}"#, #"{"id":7,"x":"\q"}"#,
+            "{\"id\":7,\"x\":\"\u{1}\"}",
             #"{"id":7,"x":-}"#, #"{"id":7,"x":1e}"#, #"{"id":7,"x":[1,]}"#, #"{"id":7,"#, #"{"id":7}}"#,
         ]
     )

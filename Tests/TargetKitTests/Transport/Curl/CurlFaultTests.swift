@@ -245,7 +245,9 @@ struct CurlFaultTests {
         options.onHead = { _ in .response(reply) }
         let server = try TestServer(options: options, response: reply)
         let provider = Provider<TestTarget>(transport: CurlTransport.another())
-        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(server.baseURL)) }
+        let error = await #expect(throws: TargetKitError.self) {
+            try await provider.request(TestTarget(server.baseURL))
+        }
         #expect(error.map { "\($0)" }?.contains("if port \(server.port) uses TLS, call it with https") == true)
     }
 
@@ -258,7 +260,9 @@ struct CurlFaultTests {
         }
         let provider = Provider<TestTarget>(transport: CurlTransport.another())
         _ = try await provider.request(TestTarget(server.baseURL))
-        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(server.baseURL)) }
+        let error = await #expect(throws: TargetKitError.self) {
+            try await provider.request(TestTarget(server.baseURL))
+        }
         #expect(error.map { "\($0)" }?.contains("TLS") == false)
     }
 

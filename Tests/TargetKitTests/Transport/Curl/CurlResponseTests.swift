@@ -93,7 +93,8 @@ struct CurlResponseTests {
         "Bytes after the end of a compressed body are an error",
         arguments: [
             ("gzip", Gzip.helloWorld, Data("more".utf8)),
-            ("gzip", Gzip.zeros, Data(repeating: 1, count: 100_000)), ("deflate", Gzip.deflated, Data("more than four".utf8)),
+            ("gzip", Gzip.zeros, Data(repeating: 1, count: 100_000)),
+            ("deflate", Gzip.deflated, Data("more than four".utf8)),
         ]
     )
     func bytesBehindGzip(coding: String, body: Data, rest: Data) async throws {

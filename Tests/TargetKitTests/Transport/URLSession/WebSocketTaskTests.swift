@@ -89,7 +89,10 @@ struct WebSocketTaskTests {
         #expect(code == .secureConnectionFailed)
     }
 
-    @Test("A server that isn't trusted, a timeout and a shutdown end the handshake with their error", arguments: [false, true])
+    @Test(
+        "A server that isn't trusted, a timeout and a shutdown end the handshake with their error",
+        arguments: [false, true]
+    )
     func endedHandshake(isBeforeTask: Bool) async throws {
         let code = await Self.code { [session, task] in
             _ = try await session.open {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// An upgraded connection of libcurl, which is closed when the object is released.
 final class CurlByteConnection: ByteConnection {

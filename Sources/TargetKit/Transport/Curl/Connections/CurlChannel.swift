@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// The bytes that the loop and the tasks of an upgraded connection exchange, which is the only state that they share.
 final class CurlChannel: Sendable {

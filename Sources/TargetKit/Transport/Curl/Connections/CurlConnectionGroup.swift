@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// A multi handle of libcurl, for connections that are opened at about the same time.
 ///

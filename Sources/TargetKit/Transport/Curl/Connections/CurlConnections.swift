@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The connections of a transport that are upgraded or being upgraded. The connection limits of other calls don't apply
 /// to them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// Parses the response to an upgrade request, which is its head and, unless the server switches protocols, its body.
 struct CurlHandshake {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// Limits how many connections to a host are opened at a time; the calls for others wait here, first in, first out.
 ///

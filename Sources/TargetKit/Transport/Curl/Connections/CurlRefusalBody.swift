@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// The body of a response that doesn't switch protocols (RFC 9112 §6.3, §7.1).
 struct CurlRefusalBody {

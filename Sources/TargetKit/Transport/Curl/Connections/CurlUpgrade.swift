@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// A connection that is upgraded or being upgraded. It is used only on the loop's thread.
 final class CurlUpgrade {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// The head of an upgrade request over HTTP/1.1 (RFC 9112 §3).
 enum CurlUpgradeRequest {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// Decodes brotli (RFC 7932).
 final class BrotliDecoder: ContentDecoder {

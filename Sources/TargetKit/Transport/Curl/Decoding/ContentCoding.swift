@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// A content coding (RFC 9110 §8.4.1) whose end can be detected.
 ///

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// Decodes the body of a response, and checks that its codings are complete.
 ///

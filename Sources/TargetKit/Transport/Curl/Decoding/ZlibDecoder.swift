@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// Decodes gzip (RFC 1952) and deflate (RFC 1950). zlib verifies their checksums.
 final class ZlibDecoder: ContentDecoder {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// Decodes zstd (RFC 8878), a sequence of frames.
 final class ZstdDecoder: ContentDecoder {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// Reads a body ahead on its own thread, so that a slow source doesn't delay other calls.
 final class CurlBodyPrefetcher: Sendable {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Writes the decoded body of a response to its destination.
 enum CurlBodyWriter {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// The outcome of an exchange and the continuation to resume with it.
 struct CurlCompletion {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// Reports the progress of one exchange on a separate queue, so that a slow handler doesn't delay other calls.
 final class CurlProgress {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// Collects the lines of a response's head. Lines of interim responses are discarded.
 struct CurlResponseHead {

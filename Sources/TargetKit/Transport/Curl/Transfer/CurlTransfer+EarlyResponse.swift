@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// A response that arrives before the request is completely sent. A server can respond to the head alone (RFC 9113
 /// §8.1, RFC 9112 §9.5).

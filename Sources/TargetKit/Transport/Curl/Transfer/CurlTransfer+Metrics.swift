@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 extension CurlTransfer {
     /// The metrics of the exchange that just ended.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// The connection of a request, by its addresses; equal only for requests that share the connection.
 struct CurlConnection: Hashable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 extension CurlTransfer {
     /// Sets the options that are equal for all exchanges.

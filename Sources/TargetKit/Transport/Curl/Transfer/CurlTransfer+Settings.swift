@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 extension CurlTransfer {
     /// The proxy for the scheme of the current call's URL.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import CTargetKitCurl
-import Foundation
 
 /// A libcurl easy handle and its current exchange. Used only on the loop's thread.
 final class CurlTransfer {
@@ -214,7 +213,11 @@ final class CurlTransfer {
         guard result == CURLE_OK || isComplete(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         if isRequestCutShort(after: result) { throw describingUnsentBody(.cutShort) }
-        if let decoder { try decoder.finish() } else if result == CURLE_OK, isBodyCutOff { throw CurlFailure.bodyCutOff }
+        if let decoder {
+            try decoder.finish()
+        } else if result == CURLE_OK, isBodyCutOff {
+            throw CurlFailure.bodyCutOff
+        }
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
         return TransportResponse(head: head.response, body: bodyWriter.body, metrics: metrics)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import Foundation
 
 /// The body of a request. libcurl reads it on demand, and again from the start to resend it.
 final class CurlUpload {
