@@ -163,6 +163,7 @@ extension ErrorSentenceTable {
             .unreadableFile: "無法開啟檔案。 | 檔案已移動或刪除，或未允許此 App 開啟。 | 請選擇其他檔案。",
             .storageFull: "儲存空間不足。 | 沒有空間可儲存此內容。 | 請清出空間後重試。",
             .shutDown: "目前無法執行此操作。 | 此 App 已停止傳送要求。 | 請重新打開 App 後重試。",
+            .notCached: "此內容無法離線使用。 | 此裝置上沒有儲存此內容。 | 請連接網路後重試。",
             .unknown: "發生未知的錯誤。 | 原因不明。 | 請稍後再試。",
         ],
         statuses: [
