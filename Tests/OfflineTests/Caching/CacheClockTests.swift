@@ -8,10 +8,12 @@ import Testing
 
 @Suite("ResponseCache: clocks without a date", .throttled, .timeLimit(.minutes(2)))
 struct CacheClockTests {
-    private static let dates = [Double.nan, .infinity, -.infinity, 1e300, -1e300].map(Date.init(timeIntervalSince1970:))
+    // The description of a `Date` that is no number ends a process.
+    private static let seconds = [Double.nan, .infinity, -.infinity, 1e300, -1e300]
 
-    @Test("A clock that shows no date, when a response is stored or used, ends no process", arguments: dates, dates)
-    func invalidDates(stored: Date, used: Date) async throws {
+    @Test("A clock that shows no date, when a response is stored or used, ends no process", arguments: seconds, seconds)
+    func invalidDates(stored: Double, used: Double) async throws {
+        let (stored, used) = (Date(timeIntervalSince1970: stored), Date(timeIntervalSince1970: used))
         let time = Locked(stored)
         let cache = ResponseCache(usesHeuristics: true, now: { time.withLock { $0 } })
         let fields: HTTPHeaders = [

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("Clocks without a date", .throttled, .timeLimit(.minutes(2)))
 struct InvalidDateTests {
-    private static let dates = [Double.nan, .infinity, -.infinity, 1e300, -1e300].map(Date.init(timeIntervalSince1970:))
+    // The description of a `Date` that is no number ends a process.
+    private static let seconds = [Double.nan, .infinity, -.infinity, 1e300, -1e300]
 
     /// Responses with each field that a plugin compares with its clock.
     private static let responses: [SampleResponse] = [
@@ -25,8 +26,9 @@ struct InvalidDateTests {
         ),
     ]
 
-    @Test("A plugin whose clock shows no date ends its calls as with any other", arguments: dates)
-    func invalidDate(date: Date) async {
+    @Test("A plugin whose clock shows no date ends its calls as with any other", arguments: seconds)
+    func invalidDate(seconds: Double) async {
+        let date = Date(timeIntervalSince1970: seconds)
         let plugins: [any Plugin] = [
             RetryPlugin(policy: RetryPolicy(attempts: 2, baseDelay: .zero, retryAfterLimit: .zero), now: { date }),
             RateLimitPlugin(maximumWait: .zero, now: { date }), ServerClockPlugin(date: { date }),
