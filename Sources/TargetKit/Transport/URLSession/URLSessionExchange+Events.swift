@@ -36,8 +36,8 @@ extension URLSessionExchange {
         }
     }
 
-    /// Writes the bytes and returns the progress to report, of the download only after that of the upload. If the exchange ended, the partial file is removed on
-    /// return.
+    /// Writes the bytes and returns the progress to report, of the download only after that of the upload. If the
+    /// exchange ended, the partial file is removed on return.
     private func write(_ data: Data) -> Result<[TransferProgress], URLSessionFailure> {
         guard var bodyWriter = takeBodyWriter() else { return .success([]) }
         do {
@@ -56,7 +56,8 @@ extension URLSessionExchange {
             guard isReporting else { return (true, []) }
             var upload: TransferProgress?
             if state.body.isPresent, !state.upload.isComplete {
-                guard state.upload.completed == state.body.length else { return (true, []) }
+                // The system can report sent bytes late.
+                if let length = state.body.length, state.upload.completed < length { return (true, []) }
                 upload = state.upload.finalReport(total: state.body.length)
             }
             return (true, [upload, state.download.reportIfDue()].compactMap(\.self))

@@ -5,7 +5,7 @@
 final class CurlProgress {
     let queue = DispatchQueue(label: "TargetKit.curl.progress")
     private let report: @Sendable (TransferProgress) -> Void
-    /// Whether the upload isn't reported as complete. The download is reported after it.
+    /// Whether the upload is reported. The reports of the download follow the upload's last one.
     private var isUploading: Bool
     private var up = PacedProgress(.upload)
     private var down = PacedProgress(.download)
@@ -36,7 +36,8 @@ final class CurlProgress {
             } else if up.isDue(now) {
                 move(&up, to: max(up.completed, min(sent - unacknowledged(), limit)), of: length, now: now)
             }
-            isUploading = !up.isComplete
+            // A response to a part of the request ends the reports of the upload, too.
+            isUploading = received == 0 && !up.isComplete
         }
         if !isUploading { move(&down, to: received, of: toReceive > 0 ? toReceive : nil, now: now) }
     }
