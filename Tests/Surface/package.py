@@ -1,5 +1,6 @@
 """The package as its manifest, its sources and its symbol graphs describe it: what `api` and `counts` print."""
 
+import glob
 import json
 import os
 import re
@@ -84,8 +85,11 @@ class Target:
         module = os.path.join(BUILD, "debug", "Modules", self.name + ".swiftmodule")
         if not os.path.exists(module):
             raise SystemExit(f"error: {self.name} isn't built. Run: swift build")
+        # A change within a function leaves the module as it is, but not the object file.
+        objects = glob.glob(os.path.join(BUILD, "debug", self.name + ".build", "*.o"))
+        built = max(os.stat(path).st_mtime for path in objects + [module])
         newest = max(self.files, key=lambda name: os.stat(os.path.join(ROOT, name)).st_mtime)
-        if os.stat(os.path.join(ROOT, newest)).st_mtime > os.stat(module).st_mtime:
+        if os.stat(os.path.join(ROOT, newest)).st_mtime > built:
             raise SystemExit(f"error: {newest} is newer than the build. Run: swift build")
         info = json.loads(output("swift", "-print-target-info"))
         with tempfile.TemporaryDirectory() as folder:
