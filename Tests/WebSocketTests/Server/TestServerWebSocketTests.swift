@@ -37,7 +37,7 @@ struct TestServerWebSocketTests {
 
     @Test("A redirect of the handshake to a ws URL is followed over http")
     func redirect() async throws {
-        let end = try TestServer(response: .webSocket(.send("here")))
+        let end = try TestServer(response: .webSocket(.send("here"), .close()))
         let server = try TestServer(response: .redirect(to: "ws://127.0.0.1:\(end.port)/feed"))
         let socket = try await open(server)
         #expect(try await messages(socket) == [.text("here")])
