@@ -126,6 +126,9 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    /// The path of a file in the package's folder.
+    public static func path(_ file: String) -> String { package.appending(path: file).path }
+
     private static func names(in path: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: package.appending(path: path).path(percentEncoded: false)))
             ?? []

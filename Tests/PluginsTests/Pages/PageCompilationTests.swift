@@ -60,6 +60,14 @@ struct PageCompilationTests {
         }
     }
 
+    @Test("The demo's models compile with the settings of a new app", arguments: [Settings.newApp, .newAppInSwift5])
+    func demo(settings: Settings) async throws {
+        let files = ["Order", "Product", "Credentials"].map { "Demo/Sources/ShopAPI/Calls/\($0).swift" }
+        let flags = ([BuiltModules.folder] + DocumentationPage.moduleMapFolders).flatMap { ["-I", $0.path] }
+        let package = ["-parse-as-library", "-package-name", "demo"]
+        #expect(try await errors(settings.flags + flags + package + files.map(DocumentationPage.path)) == "")
+    }
+
     @Test("A name of Moya is an error that states its replacement")
     func moyaNames() async throws {
         let folder = try TemporaryFolder()
@@ -100,7 +108,7 @@ struct PageCompilationTests {
 
         var flags: [String] {
             let version = self == .newAppInSwift5 ? "5" : "6"
-            let features = ["MemberImportVisibility", "ExistentialAny"]
+            let features = ["MemberImportVisibility", "ExistentialAny", "InternalImportsByDefault"]
             let isolation = ["InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
             return ["-swift-version", version]
                 + (self == .package ? features : features + isolation).flatMap { ["-enable-upcoming-feature", $0] }
