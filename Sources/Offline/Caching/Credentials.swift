@@ -24,13 +24,14 @@ enum Credentials {
             || areContained(in: body, type: headers[.contentType].map(BodyFormat.mediaType))
     }
 
-    /// The query items with credentials.
-    static func items(of url: URL) -> [String: String] {
-        guard url.query() != nil, let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems else {
-            return [:]
-        }
-        let secret = items.filter { isName($0.name) }.map { ($0.name, $0.value ?? "") }
-        return Dictionary(secret) { $0 + "," + $1 }
+    /// The query items with credentials that identify the user, and other secret ones, for example signatures.
+    static func items(of url: URL?) -> (identifying: [String: String], others: [String: String]) {
+        guard let url, url.query() != nil,
+            let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems
+        else { return ([:], [:]) }
+        let secret = items.filter { SecretFields.isSecret($0.name) }.map { ($0.name, $0.value ?? "") }
+        let all = Dictionary(secret) { $0 + "," + $1 }
+        return (all.filter { isName($0.key) }, all.filter { !isName($0.key) })
     }
 
     private static func isName(_ name: some StringProtocol) -> Bool {

@@ -19,39 +19,41 @@ extension ResponseCachePlugin {
 
     /// Whether other plugins added or replaced a credential after this plugin, other than a credential of the same
     /// session, or a signature beside a credential that identifies the user.
-    static func hasUnknownCredential(
-        _ sent: [String: String],
-        after fields: [String: String],
-        _ context: RequestContext
-    ) -> Bool {
+    static func hasUnknownCredential(_ sent: URLRequest, after request: URLRequest, _ context: RequestContext) -> Bool {
+        let fields = request.allHTTPHeaderFields ?? [:]
         let identifying = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
         let refreshed = context[RefreshedCredentialsKey.self] ?? []
-        var isSigned = false
-        for (field, value) in sent where fields[field] != value {
+        let (items, sentItems) = (Credentials.items(of: request.url), Credentials.items(of: sent.url))
+        if items.identifying != sentItems.identifying { return true }
+        var isSigned = items.others != sentItems.others
+        for (field, value) in sent.allHTTPHeaderFields ?? [:] where fields[field] != value {
             let name = HTTPHeaderName(rawValue: field)
             if refreshed.contains(where: { $0.fields[name]?.new == value }) { continue }
             if identifying.contains(name) { return true }
-            isSigned = isSigned || context.secretHeaders.contains(name) || name.isCredential
+            isSigned = isSigned || context.secretHeaders.contains(name) || SecretFields.isSecret(field)
         }
         return isSigned && !fields.keys.contains { identifying.contains(HTTPHeaderName(rawValue: $0)) }
     }
 
     /// The digest of the credentials that identify the user; `nil` for a request without credentials.
     func owner(
-        of url: URL,
-        _ fields: [String: String],
+        of request: TransportRequest,
+        url: URL,
         context: RequestContext,
         credentials: [AppliedCredential],
         login: String?,
         salt: CacheSalt
     ) -> String? {
         var secrets: [String: String] = [:]
+        let fields = request.urlRequest.allHTTPHeaderFields ?? [:]
+        // The owner of a signature, or of another plugin's credential. Redirects to another origin don't include it.
+        let named = credentials.isEmpty && !request.isCrossOrigin ? context.credentialOwner?.identifier : nil
         if !fields.isEmpty {
             let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
             secrets = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
         }
-        if secrets.isEmpty, login == nil {
-            let items = Credentials.items(of: url)
+        if secrets.isEmpty, login == nil, named == nil {
+            let items = Credentials.items(of: url).identifying
             return items.isEmpty ? nil : Self.digest("query", of: items, salt)
         }
         var owners: [String] = []
@@ -70,6 +72,7 @@ extension ResponseCachePlugin {
             kind = "login " + login + " " + kind
             secrets = secrets.filter { HTTPHeaderName(rawValue: $0.key) != .authorization }
         }
+        if let named { kind = "owner " + named + " " + kind }
         return Self.digest(kind, of: secrets, salt)
     }
 

@@ -182,10 +182,18 @@ public struct ResponseCachePlugin: Plugin {
         }
         let canonicalURL = Self.canonical(url, context)
         let login = await login(of: request, url: canonicalURL, context: context, storage: storage)
+        let credentialOwner = context.credentialOwner
         let key = CacheKey(
             url: canonicalURL,
             user: id.map { storage.salt.digest(of: ["user", $0]) }
-                ?? owner(of: url, fields, context: context, credentials: credentials, login: login, salt: storage.salt)
+                ?? owner(
+                    of: request,
+                    url: url,
+                    context: context,
+                    credentials: credentials,
+                    login: login,
+                    salt: storage.salt
+                )
         )
         return CacheExchange(
             cache: cache,
@@ -204,7 +212,8 @@ public struct ResponseCachePlugin: Plugin {
                 let sessions = credentials.map { ObjectIdentifier($0.session) }
                 let refreshed = context[RefreshedCredentialsKey.self] ?? []
                 guard refreshed.allSatisfy({ sessions.contains(ObjectIdentifier($0.session)) }) else { return false }
-                return !Self.hasUnknownCredential(response.request?.allHTTPHeaderFields ?? [:], after: fields, context)
+                if credentials.isEmpty, context.credentialOwner != credentialOwner { return false }
+                return !Self.hasUnknownCredential(response.request ?? urlRequest, after: urlRequest, context)
             },
             generation: cache.generation,
             call: context[CachedCall.Key.self]

@@ -19,7 +19,8 @@ import TargetKit
 /// - Other plugins and loggers don't receive the signature, and cached responses need none.
 ///
 /// A signature identifies a request, not a user. If it is the only credential of a request, the plugin should name the
-/// user with `owner`, so that an interrupted download of that user continues, and nobody else's.
+/// user with `owner`, so that an interrupted download of that user continues, and nobody else's, and that a stored call
+/// of a queue or an outbox is only sent with that user's signature.
 ///
 /// Several plugins of this type sign in the order of the provider's array. A later one receives the fields of the
 /// earlier ones.
@@ -37,7 +38,7 @@ public struct RequestSigningPlugin: Plugin {
     public var place: PluginPlace { .signing }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.exchange, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .waiting] }
 
     /// Creates a plugin that signs with a closure.
     ///
@@ -57,6 +58,12 @@ public struct RequestSigningPlugin: Plugin {
         secretHeaders = fields
         self.owner = owner
         self.signature = signature
+    }
+
+    /// Names the owner of the signature, which is set later.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        nameOwner(in: context)
+        return request
     }
 
     /// Sets the fields of the signature.
@@ -86,6 +93,10 @@ public struct RequestSigningPlugin: Plugin {
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
             try request.urlRequest.setField(field.name, to: field.value)
         }
+        nameOwner(in: context)
+    }
+
+    private func nameOwner(in context: RequestContext) {
         // The owner of another credential takes precedence.
         guard context.credentialOwner == nil || context.credentialOwner == context[namedOwner] else { return }
         let named = owner(context).map { CredentialOwner(identifier: "signature " + $0, fields: secretHeaders) }

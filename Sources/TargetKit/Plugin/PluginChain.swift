@@ -92,8 +92,10 @@ final class PluginChain: Sendable {
         return repeated.map { "\(type(of: $0))" }
     }
 
-    /// The plugins that apply the credential of a user.
-    var authenticating: PluginChain { PluginChain(rounds.preparing.filter { $0.place == .authentication }) }
+    /// The plugins that apply the credential of a user, or sign with a user's key.
+    var authenticating: PluginChain {
+        PluginChain((rounds.preparing + rounds.signing).filter { $0.place == .authentication || $0.place == .signing })
+    }
 
     /// Returns this chain for a request that isn't sent, without plugins that only count, delay, admit or observe
     /// calls.

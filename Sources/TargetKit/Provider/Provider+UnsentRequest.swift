@@ -32,8 +32,8 @@ extension Provider {
         }
     }
 
-    /// Reads what the plugins at ``PluginPlace/authentication`` note in the context when they apply the credential to a
-    /// target's request, which isn't sent. Other plugins aren't called, because they may wait.
+    /// Reads what the plugins at ``PluginPlace/authentication`` and ``PluginPlace/signing`` note in the context when they
+    /// prepare a target's request, which isn't sent. Other plugins aren't called, because they may wait.
     ///
     /// - Throws: The error of a plugin, for example of one that can't read the credential.
     package func authenticated<Value: Sendable>(
@@ -44,7 +44,8 @@ extension Provider {
         let plugins = configuration.plugins.authenticating
         let call = unsentCall(of: target, options: options, plugins: plugins)
         defer { call.endUnsent() }
-        _ = try await plugins.prepare(URLRequest(url: target.baseURL), context: call.context)
+        let request = try await plugins.prepare(URLRequest(url: target.baseURL), context: call.context)
+        _ = try await plugins.sign(request, context: call.context)
         return read(call.context)
     }
 

@@ -102,6 +102,62 @@ struct CacheCredentialTests {
         }
     }
 
+    @Test("A response to a request with the app's key is only used for the user whom the signature's plugin names")
+    func signatureOfUser() async throws {
+        let user = Locked("ann")
+        let signing = RequestSigningPlugin(fields: ["X-Signature"], owner: { _ in user.withLock(\.self) }) { _, _ in
+            ["X-Signature": user.withLock(\.self)]
+        }
+        let world = CacheWorld(plugins: [signing]) { request in
+            .cacheable(request.value(forHTTPHeaderField: "X-Signature") ?? "")
+        }
+        for name in ["ann", "bob", "ann"] {
+            user.withLock { $0 = name }
+            let response = try await world.provider.request(CachedTarget(.get, "/list", ["X-Api-Key": "app"]))
+            #expect(response.body == name)
+        }
+        #expect(world.requests.count == 2)
+    }
+
+    /// Adds a credential when the request is sent.
+    private struct Late: Plugin {
+        let place = PluginPlace.signing
+        let name: String
+        let isField: Bool
+        let user: Locked<String>
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            var request = request
+            let value = user.withLock(\.self)
+            if isField {
+                request.urlRequest.setValue(value, forHTTPHeaderField: name)
+            } else {
+                request.urlRequest.url?.append(queryItems: [URLQueryItem(name: name, value: value)])
+            }
+            return try await next(request)
+        }
+    }
+
+    @Test(
+        "A response to a request that receives its credential when it is sent isn't stored",
+        arguments: ["access_token", "signature", "X-Sig"],
+        [true, false]
+    )
+    func lateCredential(name: String, isField: Bool) async throws {
+        let user = Locked("ann")
+        let world = CacheWorld(plugins: [Late(name: name, isField: isField, user: user)]) { request in
+            .cacheable(request.value(forHTTPHeaderField: name) ?? request.url?.query() ?? "")
+        }
+        for name in ["ann", "bob"] {
+            user.withLock { $0 = name }
+            #expect(try await world.provider.request(CachedTarget()).body.contains(name))
+        }
+    }
+
     private struct TokenError: Error {}
 
     @Test("A response that arrives after the session has ended is not stored")

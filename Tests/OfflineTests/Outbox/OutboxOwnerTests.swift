@@ -226,4 +226,22 @@ struct OutboxOwnerTests {
         try await next.passDelays(of: clock)
         #expect(server.sent.count == 0)
     }
+
+    @Test("An order is only sent with a signature of the user whose key it was kept with", arguments: [false, true])
+    func signature(isRelaunched: Bool) async throws {
+        let user = Locked("ann")
+        let plugin = RequestSigningPlugin(fields: ["Authorization"], owner: { _ in user.withLock(\.self) }) { _, _ in
+            ["Authorization": "Key \(user.withLock(\.self))"]
+        }
+        var outbox = try outbox(plugin)
+        try await outbox.keep(Note(1))
+        if isRelaunched { outbox = try self.outbox(plugin) }
+        user.withLock { $0 = "bob" }
+        connectivity.set(online)
+        try await outbox.passDelays(of: clock)
+        #expect(server.sent.count == 0)
+        user.withLock { $0 = "ann" }
+        try await outbox.shows([], moving: clock)
+        #expect(users(of: 1) == ["Key ann"])
+    }
 }

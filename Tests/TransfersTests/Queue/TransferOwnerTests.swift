@@ -164,4 +164,22 @@ struct TransferOwnerTests {
         #expect(try await end(queue, id) == "failed")
         #expect(server.users.elements == [])
     }
+
+    @Test("A transfer isn't made with a signature of another user than the one whose key it was added with")
+    func signature() async throws {
+        let user = Locked("ann")
+        let plugin = RequestSigningPlugin(fields: ["Authorization"], owner: { _ in user.withLock(\.self) }) { _, _ in
+            ["Authorization": "Key \(user.withLock(\.self))"]
+        }
+        let queue = try queue(plugin)
+        let id = try await queue.add(Order(1))
+        user.withLock { $0 = "bob" }
+        goOnline()
+        #expect(try await end(queue, id) == "failed")
+        #expect(server.users.elements == [])
+        user.withLock { $0 = "ann" }
+        queue.resume(id)
+        #expect(try await end(queue, id) == "finished")
+        #expect(server.users.elements == ["Key ann"])
+    }
 }
