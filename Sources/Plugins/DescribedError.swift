@@ -8,3 +8,10 @@ extension DescribedError {
     /// The redacted description.
     public var errorDescription: String? { redactedDescription }
 }
+
+extension Date {
+    /// The description. Foundation's ends the process for a date beyond its calendar, or one that isn't a number.
+    package var safeDescription: String {
+        (Date.distantPast...Date.distantFuture).contains(self) ? description : "\(timeIntervalSince1970) s since 1970"
+    }
+}

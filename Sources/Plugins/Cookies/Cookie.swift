@@ -75,7 +75,7 @@ extension Cookie: RedactedDescription {
     /// The cookie without its value, on one line.
     package var redactedDescription: String {
         var text = "\(name)=\(HeaderRedaction.placeholder); domain=\(domain)\(isHostOnly ? " only" : ""); path=\(path)"
-        if let expires { text += "; expires=\(expires)" }
+        if let expires { text += "; expires=\(expires.safeDescription)" }
         if isSecure { text += "; secure" }
         if isHTTPOnly { text += "; httpOnly" }
         return text

@@ -75,13 +75,14 @@ extension Call {
         return ResponseBody(start.data, then: nil)
     }
 
-    /// Checks the response of a stream before its body is read. The body of a response whose status isn't accepted is
-    /// read into memory if the envelope can explain it.
+    /// Checks the response of a stream before its body is read. A part that wasn't requested is a failure, as for a
+    /// download. The body of a response whose status isn't accepted is read into memory if the envelope can explain it.
     func checkedStream(_ result: ExchangeResult) async throws -> ExchangeResult {
         var checked = result
         let head = result.response.head
         let isEventStream = context.options.expectsEventStream
         let isAccepted = (result.validation ?? context.target.validation).accepts(head.statusCode)
+        if isAccepted, (200...299).contains(head.statusCode) { try result.checkRange() }
         switch result.response.body {
         case .stream(let body) where isAccepted:
             let body = try await self.checked(body, of: result, requiresLength: !isEventStream)

@@ -32,6 +32,13 @@ package struct ContentRange: Sendable, Hashable {
         bytes = first...last
     }
 
+    /// Whether the value of `Content-Range` is about bytes, as an invalid one can be. Ranges of other units, such as the
+    /// rows of a table, say nothing about the body.
+    fileprivate static func hasBytes(_ field: String) -> Bool {
+        let unit = field[...].trimmingSpaces.utf8.prefix { !$0.isSpaceOrTab && $0 != UInt8(ascii: "=") }
+        return unit.lazy.map(\.asciiLowercased).elementsEqual("bytes".utf8)
+    }
+
     /// Whether the range is the whole representation.
     package var isWhole: Bool {
         guard let bytes, let completeLength else { return false }
@@ -54,7 +61,8 @@ extension ResponseHead {
     ///
     /// - Parameter byteCount: The size of the body; `nil` for the announced one.
     package func reasonForPart(byteCount: Int64? = nil) -> String? {
-        for range in headers.values(for: .contentRange).compactMap(ContentRange.init) {
+        for field in headers.values(for: .contentRange) where ContentRange.hasBytes(field) {
+            guard let range = ContentRange(field) else { return "its Content-Range is invalid" }
             if range.bytes != nil, !range.isWhole {
                 return "its Content-Range is a part of the file, although its status is \(statusCode)"
             }

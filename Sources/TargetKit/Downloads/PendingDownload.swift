@@ -43,7 +43,7 @@ package final class PendingDownload: Sendable {
             return result
         }
         let size = FileStatus(of: part)?.size
-        try checkRange(response.head, of: result.request, byteCount: size)
+        try result.checkRange(byteCount: size)
         if let size,
             let failure = call.reportedFailure(in: result, byteCount: size, body: { excerpt })
         {
@@ -60,31 +60,6 @@ package final class PendingDownload: Sendable {
         }
         await removeLeftovers()
         return result
-    }
-
-    /// Checks that the body is the whole file, or the part that the target requested.
-    private func checkRange(_ head: ResponseHead, of request: URLRequest, byteCount: Int64?) throws {
-        guard head.statusCode == 206 else {
-            if let reason = head.reasonForPart(byteCount: byteCount) { throw URLError.unusable(reason) }
-            return
-        }
-        guard let requested = request.value(forHTTPHeaderField: "Range") else {
-            throw URLError.unusable("it is only a part of the file (HTTP 206), but the whole file was requested")
-        }
-        if head.headers.isMultipartRanges {
-            if !requested.contains(",") { throw URLError.unusable("the range is in a multipart body") }
-            return
-        }
-        guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else {
-            return
-        }
-        let first = requested.lowercased().split(separator: "=").last?.prefix { $0 != "-" }
-        if !requested.contains(","), let first = first.flatMap({ Int64($0) }), bytes.lowerBound < first {
-            throw URLError.unusable("the server sent a different range than requested")
-        }
-        if head.headers.isUncoded, let byteCount, byteCount - 1 != bytes.upperBound - bytes.lowerBound {
-            throw URLError.unusable("it has \(byteCount) bytes, which isn't the length of the range in Content-Range")
-        }
     }
 
     /// Locks the temporary file, so that another download doesn't remove it.
@@ -110,6 +85,38 @@ package final class PendingDownload: Sendable {
         var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
         let count = data.withUnsafeMutableBytes { buffer in try? opened.fill(buffer) }
         return data.prefix(count ?? 0)
+    }
+}
+
+extension ExchangeResult {
+    /// Checks that the body is the whole file, or the part that the target requested.
+    ///
+    /// - Parameter byteCount: The size of the body; `nil` for the announced one.
+    func checkRange(byteCount: Int64? = nil) throws {
+        let head = response.head
+        guard head.statusCode == 206 else {
+            if let reason = head.reasonForPart(byteCount: byteCount) { throw URLError.unusable(reason) }
+            return
+        }
+        guard let requested = request.value(forHTTPHeaderField: "Range") else {
+            throw URLError.unusable("it is only a part of the file (HTTP 206), but the whole file was requested")
+        }
+        if head.headers.isMultipartRanges {
+            if !requested.contains(",") { throw URLError.unusable("the range is in a multipart body") }
+            return
+        }
+        guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else {
+            return
+        }
+        let first = requested.lowercased().split(separator: "=").last?.prefix { $0 != "-" }
+        if !requested.contains(","), let first = first.flatMap({ Int64($0) }), bytes.lowerBound < first {
+            throw URLError.unusable("the server sent a different range than requested")
+        }
+        if head.headers.isUncoded, let count = byteCount ?? head.headers.contentLength,
+            count - 1 != bytes.upperBound - bytes.lowerBound
+        {
+            throw URLError.unusable("it has \(count) bytes, which isn't the length of the range in Content-Range")
+        }
     }
 }
 

@@ -6,6 +6,10 @@ extension UploadSession {
     static let restartLimit = 2
     /// The maximum number of consecutive requests without progress.
     private static let stallLimit = 3
+    /// The size of a short part in bytes.
+    private static let shortPart: Int64 = 64 << 10
+    /// The maximum number of requests of which the server stores only a short part.
+    private static let shortPartLimit = 100
     /// The maximum number of consecutive times that the same bytes are sent again after a checksum mismatch.
     private static let damageLimit = 3
     /// The smallest change of the expiry that is stored, in seconds.
@@ -125,6 +129,9 @@ extension UploadSession {
         let (previous, changed) = state.withLock { state -> (Int64, UploadRecord?) in
             let previous = state.offset
             guard offset >= previous else { return (previous, nil) }
+            if step.kind == .append, offset < step.range.upperBound, offset - previous < Self.shortPart {
+                state.shortParts += 1
+            }
             if offset > previous {
                 (state.stalls, state.damages) = (0, 0)
             } else if step.kind == .append {
@@ -177,8 +184,13 @@ extension UploadSession {
     }
 
     private func checkProgress() async throws {
-        guard state.withLock(\.stalls) > Self.stallLimit else { return }
-        throw UploadFailure.invalidResponse("the server stored no bytes of the last \(Self.stallLimit) requests")
+        let (stalls, shortParts) = state.withLock { ($0.stalls, $0.shortParts) }
+        if stalls > Self.stallLimit {
+            throw UploadFailure.invalidResponse("the server stored no bytes of the last \(Self.stallLimit) requests")
+        }
+        if shortParts > Self.shortPartLimit {
+            throw UploadFailure.invalidResponse("the server stored few bytes of each of \(shortParts) requests")
+        }
     }
 
     func restart() async throws {

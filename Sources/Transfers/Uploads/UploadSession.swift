@@ -24,6 +24,8 @@ final class UploadSession: Sendable {
         var decision = Decision.end
         var restarts = 0
         var stalls = 0
+        /// The number of requests of which the server stored only a short part.
+        var shortParts = 0
         var damages = 0
         /// Whether all bytes have been sent, so that the upload can be complete without a response.
         var mayBeComplete = false

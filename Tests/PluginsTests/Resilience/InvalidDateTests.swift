@@ -48,4 +48,14 @@ struct InvalidDateTests {
         let credential = OAuthCredential(accessToken: "a", expiresAt: date, issuedAt: date)
         #expect(credential.expiresAt?.timeIntervalSince1970.bitPattern == date.timeIntervalSince1970.bitPattern)
     }
+
+    @Test("A credential and a cookie with such a date can be described", arguments: seconds)
+    func description(seconds: Double) {
+        let date = Date(timeIntervalSince1970: seconds)
+        let credential = "\(OAuthCredential(accessToken: "a", expiresAt: date))"
+        let cookie = "\(Cookie(name: "n", value: "v", domain: "a.b", expires: date))"
+        // An expectation would describe the date itself.
+        #expect(credential.contains("expires \(seconds) s since 1970"))
+        #expect(cookie.contains("expires=\(seconds) s since 1970"))
+    }
 }

@@ -84,7 +84,11 @@ struct ContradictoryDownloadTests {
 
     @Test("A part that was not requested is not the file, whatever its status", arguments: [200, 203], [true, false])
     func unrequested(status: Int, isResumable: Bool) async throws {
-        for range in ["bytes 0-99/200", "bytes 100-199/200", "bytes 0-99/*", "bytes 0-199/200"] {
+        let ranges = [
+            "bytes 0-99/200", "bytes 100-199/200", "bytes 0-99/*", "bytes 0-199/200", "bytes 0-99/99999999999999999999",
+            "bytes=0-99/200", "bytes 0-99", "Bytes\t0-99/99",
+        ]
+        for range in ranges {
             let server = try TestServer { _ in
                 TestServer.Response(
                     status: status,
@@ -98,6 +102,18 @@ struct ContradictoryDownloadTests {
             #expect(try Data(contentsOf: file) == Data("old".utf8))
             #expect(folder.names == ["file.bin"])
         }
+    }
+
+    @Test("Nor is it the content of a stream", arguments: [200, 203, 206])
+    func stream(status: Int) async throws {
+        let part = TestServer.Response(status: status, headers: ["Content-Range": "bytes 0-99/200"], body: Data(count: 100))
+        let server = try TestServer { _ in part }
+        let target = target(server, .file(file)).with { $0.task = .plain }
+        let error = try await #require(throws: TargetKitError.self) { try await provider.stream(target) }
+        #expect((error.underlying as? URLError)?.code == .badServerResponse)
+        let requested = target.with { $0.headers = ["Range": "bytes=0-99"] }
+        let stream = try? await provider.stream(requested)
+        #expect(stream?.response.statusCode == (status == 206 ? 206 : nil))
     }
 
     @Test(

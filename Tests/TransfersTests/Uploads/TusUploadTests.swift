@@ -236,6 +236,16 @@ struct TusUploadTests {
         #expect(server.methods.count < 20)
     }
 
+    @Test("A server that stores one byte of each request is given up")
+    func shortParts() async throws {
+        let server = try TusServer()
+        server.state.withLock { $0.storedPart = 1 }
+        let target = fixture.target(server.baseURL, .tus)
+        let error = await #expect(throws: TargetKitError.self) { try await fixture.provider().request(target) }
+        #expect(error?.kind == .server)
+        #expect(server.methods.count { $0 == "PATCH" } == 101)
+    }
+
     @Test(
         "A checksum is sent if the server checks it, and what arrived damaged is sent again",
         arguments: ["sha1", "sha256,md5"]

@@ -108,7 +108,7 @@ extension OAuthCredential {
 extension OAuthCredential: RedactedDescription {
     /// The expiry of the credential, without the tokens.
     package var redactedDescription: String {
-        "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0)" } ?? "")
+        "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0.safeDescription)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
     }
 }

@@ -17,6 +17,14 @@ extension CurlConnectionQueue {
             var origin: String
             /// Whether its calls can share a connection over HTTP/2.
             var canShare: Bool
+
+            /// Whether the host is an IP address, which isn't looked up.
+            fileprivate var isAddress: Bool {
+                let host = origin.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+                return host.first == UInt8(ascii: "[")
+                    || host.contains(UInt8(ascii: "."))
+                        && host.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
+            }
         }
 
         let key: Key
@@ -24,8 +32,8 @@ extension CurlConnectionQueue {
         var running = 0
         /// Whether the host responded over HTTP.
         var hasResponded = false
-        /// Whether the name of the host was found, or it responded over a persistent connection.
-        var isFound = false
+        /// Whether the name of the host was found, isn't looked up, or it responded over a persistent connection.
+        var isFound: Bool
         /// The number of responses so far.
         var responseCount = 0
         /// The number of running transfers that may still open a connection.
@@ -42,6 +50,7 @@ extension CurlConnectionQueue {
         init(_ key: Key) {
             self.key = key
             version = key.canShare ? .unknown : .http1
+            isFound = key.isAddress
         }
 
         var isWaiting: Bool { first != CurlCall.noIndex }

@@ -180,6 +180,10 @@ struct CurlConnectionQueueTests {
             #expect(queue.next() == nil)
             queue.release(running[1])
             #expect(queue.next() == nil)
+            for (number, address) in ["http://192.0.2.1:8080", "http://[2001:db8::1]"].enumerated() {
+                queue.add(starts[limit + 12 + number], for: .init(origin: address, canShare: false))
+                #expect(self.number(queue.next()?.pending) == limit + 12 + number)
+            }
             queue.release(known[0].host)
             #expect(queue.next() == nil)
             #expect(queue.removeAll().count == 8)
