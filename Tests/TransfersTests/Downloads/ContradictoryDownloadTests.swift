@@ -106,7 +106,11 @@ struct ContradictoryDownloadTests {
 
     @Test("Nor is it the content of a stream", arguments: [200, 203, 206])
     func stream(status: Int) async throws {
-        let part = TestServer.Response(status: status, headers: ["Content-Range": "bytes 0-99/200"], body: Data(count: 100))
+        let part = TestServer.Response(
+            status: status,
+            headers: ["Content-Range": "bytes 0-99/200"],
+            body: Data(count: 100)
+        )
         let server = try TestServer { _ in part }
         let target = target(server, .file(file)).with { $0.task = .plain }
         let error = try await #require(throws: TargetKitError.self) { try await provider.stream(target) }
