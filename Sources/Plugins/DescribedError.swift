@@ -12,6 +12,8 @@ extension DescribedError {
 extension Date {
     /// The description. Foundation's ends the process for a date beyond its calendar, or one that isn't a number.
     package var safeDescription: String {
-        (Date.distantPast...Date.distantFuture).contains(self) ? description : "\(timeIntervalSince1970) s since 1970"
+        // Seconds, because the operators of Date find a date that isn't a number in every range.
+        let known = Date.distantPast.timeIntervalSince1970...Date.distantFuture.timeIntervalSince1970
+        return known.contains(timeIntervalSince1970) ? description : "\(timeIntervalSince1970) s since 1970"
     }
 }

@@ -108,8 +108,10 @@ extension ExchangeResult {
         guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else {
             return
         }
-        let first = requested.lowercased().split(separator: "=").last?.prefix { $0 != "-" }
-        if !requested.contains(","), let first = first.flatMap({ Int64($0) }), bytes.lowerBound < first {
+        let positions = requested.split(separator: "=").last?.split(separator: "-", omittingEmptySubsequences: false)
+        if !requested.contains(","), let positions, positions.count == 2, let first = Int64(positions[0]),
+            bytes.lowerBound < first || bytes.upperBound > Int64(positions[1]) ?? .max
+        {
             throw URLError.unusable("the server sent a different range than requested")
         }
         if head.headers.isUncoded, let count = byteCount ?? head.headers.contentLength,

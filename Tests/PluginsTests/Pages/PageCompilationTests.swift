@@ -21,7 +21,10 @@ struct PageCompilationTests {
         let searched = [BuiltModules.folder] + DocumentationPage.moduleMapFolders
         let flags = searched.flatMap { ["-I", $0.path] }
         #expect(
-            try await errors(settings.flags + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == ""
+            try await errors(
+                settings.flags + ["-enable-upcoming-feature", "InternalImportsByDefault"] + flags
+                    + ["-parse-as-library", file.path] + page.beside.map(\.path)
+            ) == ""
         )
     }
 
@@ -45,7 +48,9 @@ struct PageCompilationTests {
         }
         guard !files.isEmpty else { return }
         let searched = [BuiltModules.folder, folder.url] + DocumentationPage.moduleMapFolders
-        let flags = Settings.package.flags + searched.flatMap { ["-I", $0.path] } + ["-parse-as-library"]
+        // Moya's code names protocols without `any`.
+        let language = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
+        let flags = language + searched.flatMap { ["-I", $0.path] } + ["-parse-as-library"]
         #expect(try await errors(flags + files.map(\.path)) == "")
     }
 
@@ -108,7 +113,7 @@ struct PageCompilationTests {
 
         var flags: [String] {
             let version = self == .newAppInSwift5 ? "5" : "6"
-            let features = ["MemberImportVisibility", "ExistentialAny", "InternalImportsByDefault"]
+            let features = ["MemberImportVisibility", "ExistentialAny"]
             let isolation = ["InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
             return ["-swift-version", version]
                 + (self == .package ? features : features + isolation).flatMap { ["-enable-upcoming-feature", $0] }
