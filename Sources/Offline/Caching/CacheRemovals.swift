@@ -25,6 +25,8 @@ struct CacheRemovals: Sendable {
     private var forgotten = 0
     /// The removals whose files are being removed.
     private var active: [Selection] = []
+    /// The removals whose responses are being removed from memory.
+    private var searching: [Selection] = []
 
     var generation: Generation { Generation(number: lastNumber) }
 
@@ -33,10 +35,14 @@ struct CacheRemovals: Sendable {
         lastNumber += 1
         let selection = Selection(number: lastNumber, contains: contains)
         active.append(selection)
+        searching.append(selection)
         selections.append(selection)
         if selections.count > Self.selectionLimit { forgotten = max(forgotten, selections.removeFirst().number) }
         return lastNumber
     }
+
+    /// Notes that the responses of a removal have been removed from memory.
+    mutating func endSearch(_ number: Int) { searching.removeAll { $0.number == number } }
 
     /// Notes that the files of a removal have been removed.
     mutating func end(_ number: Int) { active.removeAll { $0.number == number } }
@@ -64,6 +70,9 @@ struct CacheRemovals: Sendable {
         let later = selections.filter { $0.number > generation.number } + (isRead ? active : [])
         return Question(closures: later.map(\.contains))
     }
+
+    /// A check of whether a response in memory is being removed. A later response that the closures select counts, too.
+    var questionOfMemory: Question { Question(closures: searching.map(\.contains)) }
 
     struct Question: Sendable {
         fileprivate var isRemoved = false

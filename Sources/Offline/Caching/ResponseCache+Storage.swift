@@ -69,8 +69,9 @@ extension ResponseCache {
 
     /// The most recent response for a key that is selected by a request's fields.
     func response(for key: CacheKey, fields: [String: String], in storage: Storage) async -> CachedResponse? {
-        let generation = generation
-        let found = memory.response(for: key) { $0.variant.matches(fields, salt: storage.salt) }
+        let (generation, question) = removals.withLock { ($0.generation, $0.questionOfMemory) }
+        let inMemory = memory.response(for: key) { $0.variant.matches(fields, salt: storage.salt) }
+        let found = inMemory.flatMap { question.answer(for: $0) ? nil : $0 }
         guard let disk = storage.disk else { return found }
         if let found, found.freshness.isFresh(at: now()) {
             if memory.isUseDue(of: found, at: now()) { disk.begin(for: key.url) { disk.noteUse(of: found) } }
@@ -150,6 +151,7 @@ extension ResponseCache {
     ///   responses.
     func beginRemoval(of isSelected: @escaping @Sendable (Entry) -> Bool) -> (number: Int, count: Int) {
         let number = removals.withLock { $0.begin(isSelected) }
+        defer { removals.withLock { $0.endSearch(number) } }
         return (number, memory.remove { response in response.entry.map(isSelected) ?? true })
     }
 
