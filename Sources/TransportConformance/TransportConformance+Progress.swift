@@ -113,7 +113,8 @@ extension TransportConformance {
             let size: Int64 = 16 << 20
             var options = TestServer.Options()
             options.bufferSize = 64 << 10
-            let reply = TestServer.Response(steps: TestServer.Response.status(413).steps + [.stopReading, .hang])
+            // It stops first: while it responds, it would discard what arrives.
+            let reply = TestServer.Response(steps: [.stopReading] + TestServer.Response.status(413).steps + [.hang])
             options.onHead = { _ in .response(reply) }
             let server = try TestServer(options: options, response: .hang)
             let reports = Recorder<TransferProgress>()
