@@ -200,8 +200,12 @@ extension MultipartContent {
 extension MultipartForm.Part {
     /// A part with an image in memory, with common default names.
     ///
-    /// - Parameter mimeType: The type; default `nil`: the type of the file name's extension, or `image/jpeg` if it has
-    ///   none or is unknown.
+    /// - Parameters:
+    ///   - data: The image.
+    ///   - name: The name of the part; default `photo`.
+    ///   - fileName: The file name; default `photo.jpg`.
+    ///   - mimeType: The type; default `nil`: the type of the file name's extension, or `image/jpeg` if it has none or
+    ///     is unknown.
     public static func image(
         _ data: Data,
         name: String = "photo",

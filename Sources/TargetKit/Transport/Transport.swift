@@ -58,7 +58,7 @@ public protocol Transport: Sendable {
     var streamsResponses: Bool { get }
 
     /// Whether the transport can return the connection itself after a response with status 101,
-    /// ``TransportRequest/Destination/connection(limit:)``, which WebSockets need.
+    /// ``TransportRequest/Destination/connection(limit:messageLimit:)``, which WebSockets need.
     ///
     /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
     /// response's body unchanged.
