@@ -17,7 +17,7 @@ extension Provider {
     ///   - target: The target of the handshake, a GET without a body.
     ///   - options: Override the target's and the provider's options; default: none. Timeouts limit the handshake.
     /// - Throws: `TargetKitError`; of stage `.status`, with the response and its body, if the server rejects the
-    ///   handshake; of stage `.transport`, with the response and a ``WebSocketError``, if the response breaks the rules.
+    ///   handshake; of stage `.transport`, with the response, if the response breaks the rules (RFC 6455 §4.1).
     public func webSocket(
         _ target: Target,
         options: CallOptions = CallOptions()
