@@ -51,9 +51,7 @@ struct CacheExchange: Sendable {
 
     /// The stored redirect, regardless of its age; `nil` if there is none.
     func storedRedirect() async -> TransportResponse? {
-        guard let stored = await stored(), (300...399).contains(stored.statusCode), stored.statusCode != 304 else {
-            return nil
-        }
+        guard let stored = await stored(), stored.statusCode.isRedirect else { return nil }
         return serve(stored)
     }
 
@@ -92,7 +90,7 @@ struct CacheExchange: Sendable {
 
     /// Whether the call would accept a stored response, or follow it, instead of a failure.
     private func isUsable(_ stored: CachedResponse) -> Bool {
-        (300...399).contains(stored.statusCode) || context.target.validation.accepts(stored.statusCode)
+        stored.statusCode.isRedirect || context.target.validation.accepts(stored.statusCode)
     }
 
     /// The stored response that the request selects (RFC 9111 §4.1).

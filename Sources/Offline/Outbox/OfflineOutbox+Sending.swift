@@ -150,11 +150,8 @@ extension OfflineOutbox {
         var outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
         // The store's error can be any. It can be readable again by now.
         if case .failed(let error) = outcome, error.stage == .request {
-            if !couldAuthenticate {
-                outcome = .otherOwner
-            } else if await !canAuthenticate(target) {
-                outcome = .otherOwner
-            }
+            let isReadable = couldAuthenticate ? await canAuthenticate(target) : false
+            if !isReadable { outcome = .otherOwner }
         }
         let error: TargetKitError? = if isWanted, case .failure(let error) = result { error } else { nil }
         // It doesn't throw, because failed writes are repeated later.
