@@ -96,7 +96,8 @@ struct OutboxRepetitionTests {
         let outbox = try outbox()
         try await outbox.keep(Note(1))
         await server.sent.waitForCount(1)
-        while outbox.shown != ["1 waiting"] || clock.remainingSleeps.isEmpty {
+        // The pass that ended while the entry was added can still have the shortest delay, for another look.
+        while outbox.shown != ["1 waiting"] || clock.remainingSleeps.first.map({ $0 > .milliseconds(10) }) != true {
             try Task.checkCancellation()
             await Task.yield()
         }

@@ -113,9 +113,16 @@ extension CassetteTests {
         #expect(try replaying.unusedEntries.count == 1)
         let stream = TestCall(destination: .stream(buffer: 1))
         for _ in 0..<2 {
-            guard case .stream(let body) = try await send(stream, replaying).body else { return }
-            #expect(try replaying.unusedEntries.isEmpty)
-            _ = body
+            do {
+                guard case .stream(let body) = try await send(stream, replaying).body else { return }
+                #expect(try replaying.unusedEntries.isEmpty)
+                _ = body
+            }
+            // The last reference to the stream can be that of a task that is ending.
+            while try replaying.unusedEntries.isEmpty {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
         #expect(try replaying.unusedEntries.count == 1)
         let missing = folder.url.appendingPathComponent("none/file")
