@@ -59,6 +59,13 @@ extension RefreshFailure {
     ///
     /// - Parameter response: The response that rejected the call; `nil` if it wasn't sent.
     func error(request: URLRequest?, rejected response: Response? = nil) -> TargetKitError {
+        var failure = failure(request: request, rejected: response)
+        // The texts of the other errors name the refresh.
+        failure.isOfRefresh = !(failure.underlying is AuthenticationError)
+        return failure
+    }
+
+    private func failure(request: URLRequest?, rejected response: Response?) -> TargetKitError {
         switch self {
         case .signedOut:
             return TargetKitError(stage: .cancelled, request: request, underlying: AuthenticationError.signedOut)

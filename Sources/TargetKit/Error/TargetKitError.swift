@@ -52,6 +52,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var isOfPlugin = false
         var isBehindRedirect = false
         var hasEndedSession = false
+        var isOfRefresh = false
         var isStatusRejected = false
         var previousAttempts: [FailedAttempt] = []
     }
@@ -124,6 +125,11 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     package var hasEndedSession: Bool {
         get { fields.value.hasEndedSession }
         set { fields.value.hasEndedSession = newValue }
+    }
+    /// Whether the refresh of a credential failed, and the call with it. The request is the call's.
+    package var isOfRefresh: Bool {
+        get { fields.value.isOfRefresh }
+        set { fields.value.isOfRefresh = newValue }
     }
     /// Whether the target didn't accept the status of a response whose body also reports a failure.
     var isStatusRejected: Bool {
@@ -200,11 +206,12 @@ extension TargetKitError: ReflectsDescription {
         // The text of an earlier launch is complete.
         if let failure = underlying as? StoredFailure { return failure.text.inOneLine }
         var text = target.map { "\($0.name): " } ?? ""
-        text += stage.sentence
+        text += sentence
         if let response { text += " (HTTP \(response.statusCode))" }
         if let url = request?.url ?? response?.request?.url {
             text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
         }
+        if isOfRefresh, hasEndedSession { text += ": \(Self.failedRefresh)" }
         if let unreadable {
             text += ": \(unreadable)"
         } else if let underlying {
@@ -218,6 +225,15 @@ extension TargetKitError: ReflectsDescription {
         }
         if let appError { text += "; for the app: \(ErrorDescription(appError))" }
         return text.inOneLine
+    }
+
+    private static let failedRefresh = "the credential couldn't be refreshed"
+
+    /// What failed. After a refresh that ended the session, stage and status are those of the rejected call; after any
+    /// other, those of the refresh.
+    private var sentence: String {
+        guard isOfRefresh, !hasEndedSession else { return stage.sentence }
+        return stage == .request ? Self.failedRefresh : "\(Self.failedRefresh): \(stage.sentence)"
     }
 }
 

@@ -30,13 +30,15 @@ struct AuthenticationLogTests {
         }
     }
 
+    private static let failed = "the credential couldn't be refreshed: "
+
     @Test("The developer's line of a refused refresh contains the refresh's own line", arguments: Refusal.allCases)
     func line(_ refusal: Refusal) async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw refusal.error }))
         let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
         let error = try #require(await provider.result(PluginTarget()).failure)
         let start = "PluginTarget: the status code isn't accepted (HTTP 401) [GET https://shop.example/api/things]: "
-        #expect(error.description == start + refusal.text)
+        #expect(error.description == start + Self.failed + refusal.text)
     }
 
     @Test(
@@ -63,7 +65,7 @@ struct AuthenticationLogTests {
         if succeeds {
             #expect(lines == attempt.map { "[.0] " + $0 } + attempt.map { "[.1] " + $0 })
         } else {
-            let reason = (validation == .none ? failure : "✗ PluginTarget") + ": " + Refusal.oauth.text
+            let reason = (validation == .none ? failure : "✗ PluginTarget") + ": " + Self.failed + Refusal.oauth.text
             #expect(lines == (attempt + [reason]).map { "[.0] " + $0 })
         }
     }

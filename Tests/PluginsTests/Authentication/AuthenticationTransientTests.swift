@@ -100,6 +100,53 @@ struct AuthenticationTransientTests {
         #expect(await provider.result(PluginTarget()).failure?.kind == meaning.kind)
     }
 
+    @Test(
+        "The text of a call's error names the refresh that failed, whether the session ended with it or not",
+        arguments: [
+            (
+                URLError(.timedOut) as any Error,
+                "\(failed): the exchange failed \(request): the request timed out (URLError -1001)"
+            ),
+            (
+                TargetKitError(stage: .status, response: Response(statusCode: 503)),
+                "\(failed): the status code isn't accepted (HTTP 503) \(request)"
+            ),
+            (
+                OAuthError.unexpectedStatus(429),
+                "\(failed) \(request): the token endpoint returned status 429 without an error code"
+            ),
+            (
+                OAuthError.refused(code: "invalid_grant", message: nil, statusCode: 400),
+                "\(rejected): \(failed): the token endpoint rejected the request: invalid_grant"
+            ),
+            (
+                TargetKitError(stage: .status, response: Response(statusCode: 400)),
+                "\(rejected): \(failed): the status code isn't accepted (HTTP 400)"
+            ),
+        ]
+    )
+    func text(_ failure: any Error, _ text: String) async throws {
+        let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw failure }))
+        let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.description == "PluginTarget: \(text)")
+    }
+
+    private static let failed = "the credential couldn't be refreshed"
+    private static let request = "[GET https://shop.example/api/things]"
+    private static let rejected = "the status code isn't accepted (HTTP 401) \(request)"
+
+    @Test("An error of another step doesn't name the refresh")
+    func otherText() async throws {
+        let provider = Provider<PluginTarget>(
+            transport: ScriptedTransport(.status(503)).transport,
+            plugins: [signOuts.plugin(TokenAuthenticator())]
+        )
+        let target = PluginTarget(validation: .successCodes)
+        let error = try #require(await provider.result(target).failure)
+        #expect(!error.description.contains("refreshed"), "\(error)")
+    }
+
     @Test("Exceeding the limit of refreshes is an authorization error")
     func kindOfTheLimit() async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(), limit: RefreshLimit(0))
