@@ -64,7 +64,7 @@ package struct Place: Sendable {
         return text
     }
 
-    static func unescaped(_ token: String) -> String {
+    package static func unescaped(_ token: String) -> String {
         guard token.utf8.contains(UInt8(ascii: "~")) else { return token }
         return token.replacing("~1", with: "/").replacing("~0", with: "~")
     }

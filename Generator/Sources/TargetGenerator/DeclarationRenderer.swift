@@ -29,7 +29,7 @@ struct DeclarationRenderer {
     // MARK: - Structs
 
     private func render(_ model: ObjectModel, of declaration: Declaration, to writer: inout SourceWriter) {
-        writer.documentation(declaration.documentation ?? "The schema `\(declaration.place.lastName)`.")
+        writer.documentation(declaration.documentation ?? declaration.place.schemaSentence)
         let conformances = conformances(declaration, "Hashable, Codable, ResponseModel, RequestModel")
         writer.block("\(access.prefix)struct \(declaration.name): \(conformances)") { writer in
             for property in model.properties {
@@ -111,7 +111,7 @@ struct DeclarationRenderer {
 
     private func render(_ model: EnumerationModel, of declaration: Declaration, to writer: inout SourceWriter) {
         let raw = model.rawType.source
-        let documentation = declaration.documentation ?? "The values of `\(declaration.place.lastName)`."
+        let documentation = declaration.documentation ?? "The values of \(declaration.place.schemaPhrase)."
         writer.documentation(documentation + "\n\nThe server may send values that aren't listed here.")
         let conformances = conformances(declaration, "RawRepresentable, Hashable, Codable, ResponseModel, RequestModel")
         writer.block("\(access.prefix)struct \(declaration.name): \(conformances)") { writer in
@@ -135,7 +135,7 @@ struct DeclarationRenderer {
     // MARK: - Unions
 
     private func render(_ model: UnionModel, of declaration: Declaration, to writer: inout SourceWriter) {
-        writer.documentation(declaration.documentation ?? "The alternatives of `\(declaration.place.lastName)`.")
+        writer.documentation(declaration.documentation ?? "The alternatives of \(declaration.place.schemaPhrase).")
         let conformances = conformances(declaration, "Hashable, Codable, ResponseModel, RequestModel")
         let keyword = model.isIndirect ? "indirect enum" : "enum"
         writer.block("\(access.prefix)\(keyword) \(declaration.name): \(conformances)") { writer in

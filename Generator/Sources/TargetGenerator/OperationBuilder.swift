@@ -27,6 +27,7 @@ final class OperationBuilder {
         let all = try find()
         try checkSelection(all)
         let wanted = all.filter(isWanted)
+        noteRepeatedIdentifiers(wanted)
         let segments = Segments(wanted.filter(\.tags.isEmpty).map(\.path))
         for found in wanted {
             let group = found.tags.isEmpty ? segments.group(of: found.path) : tag(of: found)
@@ -100,6 +101,19 @@ final class OperationBuilder {
         }
         if let id = options.operations.subtracting(all.map(\.id)).min() {
             throw DocumentError(document.root, "no operation has the identifier “\(id)”.")
+        }
+    }
+
+    /// Notes identifiers that several operations have, which tools and the option `operations` can't distinguish.
+    private func noteRepeatedIdentifiers(_ operations: [Found]) {
+        var known: Set<String> = []
+        for found in operations {
+            guard let place = found.place["operationId"], !known.insert(found.id).inserted else { continue }
+            notes.add(
+                place,
+                "operationId",
+                "another operation has the identifier “\(found.id)”, which must be unique; wrote both."
+            )
         }
     }
 

@@ -12,7 +12,8 @@ struct Report {
     func write() {
         // Equal messages are one line, with the first place.
         for notes in result.notes.foldedByMessage {
-            let count = notes.count > 1 && !isVerbose ? " (and at \(notes.count - 1) more places)" : ""
+            let others = notes.count - 1
+            let count = others > 0 && !isVerbose ? " (and at \(others) more \(others == 1 ? "place" : "places"))" : ""
             for note in isVerbose ? notes : Array(notes.prefix(1)) { Self.write(note.line + count) }
         }
         Self.write(summary)

@@ -296,4 +296,29 @@ struct GenerationTests {
         #expect(output.files.contains { $0.text.contains("struct JSONText") })
         #expect(output.files.contains { $0.text.contains("encoder.outputFormatting = .sortedKeys") })
     }
+
+    @Test("The documentation of a schema without a name and a description says what it describes")
+    func describesUnnamedSchemas() throws {
+        let output = try generate(
+            """
+            paths: {/a: {post: {
+              operationId: add,
+              requestBody: {content: {application/json: {schema: {type: object, properties: {a: {type: string}}}}}},
+              responses: {
+                "200": {description: ok, content: {application/json: {schema: {type: object, properties: {
+                  items: {type: array, items: {type: object, properties: {b: {type: string}}}},
+                  schema: {type: object, properties: {c: {type: string}}}}}}}},
+                "201": {description: ok, content: {application/json: {schema: {oneOf: [
+                  {type: object, properties: {d: {type: string}}}, {type: integer}]}}}}}}}}
+            """
+        )
+        let text = output.files.map(\.text).joined()
+        for sentence in [
+            "The body of the request.", "The body of the response `200`.", "An element of `items`.",
+            "The schema `schema`.", "The alternatives of the body of the response `201`.",
+            "An alternative of the body of the response `201`.",
+        ] {
+            #expect(text.components(separatedBy: "/// \(sentence)\n").count == 2, "\(sentence)")
+        }
+    }
 }

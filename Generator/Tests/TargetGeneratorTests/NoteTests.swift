@@ -24,6 +24,23 @@ struct NoteTests {
         }
     }
 
+    @Test("An identifier of two operations is one line with the pointer of the second, and both are written")
+    func repeatedIdentifiers() throws {
+        let output = try generate(
+            """
+            paths: {/a: {
+              get: {operationId: add, responses: {"204": {description: none}}},
+              post: {operationId: add, responses: {"204": {description: none}}},
+              put: {responses: {"204": {description: none}}}}}
+            """
+        ) { $0.baseURL = "https://shop.example" }
+        let note = try #require(output.notes.first)
+        #expect(output.notes.count == 1)
+        #expect(note.line.contains("#/paths/~1a/post/operationId: another operation has the identifier “add”"))
+        let text = output.files.map(\.text).joined()
+        #expect(text.contains("case add\n") && text.contains("case add2\n"))
+    }
+
     @Test("Equal messages are one line")
     func folds() throws {
         let output = try generate(
