@@ -30,9 +30,20 @@ let package = Package(
     targets: [
         // TargetKit's own declarations, so that a build does not need libcurl's development package.
         .systemLibrary(name: "CTargetKitCurl"),
+        // What the core uses of locks, texts, digests, dates and files, for each target: nothing there is public.
+        .target(
+            name: "_TargetKitSupport",
+            path: "Sources/Support",
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources
+        ),
+        // Files of records, for the targets that keep them.
+        .target(name: "_TargetKitStorage", dependencies: ["_TargetKitSupport"], path: "Sources/Storage"),
         .target(
             name: "TargetKit",
-            dependencies: [.target(name: "CTargetKitCurl", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "_TargetKitSupport", .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
+            ],
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
@@ -46,12 +57,16 @@ let package = Package(
         .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
-            dependencies: ["TargetKit", "TargetKitPlugins"],
+            dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitStorage"],
             path: "Sources/Transfers",
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
-        .target(name: "TargetKitOffline", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Offline"),
+        .target(
+            name: "TargetKitOffline",
+            dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitStorage"],
+            path: "Sources/Offline"
+        ),
         .target(
             name: "TargetKitDiagnostics",
             dependencies: ["TargetKit", "TargetKitPlugins"],
@@ -60,7 +75,7 @@ let package = Package(
         .target(
             name: "TargetKitWebSocket",
             dependencies: [
-                "TargetKit", "TargetKitPlugins",
+                "TargetKit", "TargetKitPlugins", "_TargetKitStorage",
                 .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
             ],
             path: "Sources/WebSocket"
@@ -95,6 +110,8 @@ let package = Package(
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport"],
             path: "Tests/PluginsTestSupport"
         ),
+        .testTarget(name: "SupportTests", dependencies: ["_TargetKitSupport", "TargetKitTesting", "TestSupport"]),
+        .testTarget(name: "StorageTests", dependencies: ["_TargetKitStorage", "TestSupport"]),
         .testTarget(
             name: "TargetKitTests",
             dependencies: [
@@ -117,8 +134,8 @@ let package = Package(
         .testTarget(
             name: "OfflineTests",
             dependencies: [
-                "TargetKitOffline", "TargetKitTransfers", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
-                "Fixtures",
+                "TargetKitOffline", "TargetKitTransfers", "TargetKitTesting", "_TargetKitStorage", "PluginsTestSupport",
+                "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(

@@ -8,3 +8,6 @@
 #if canImport(FoundationNetworking)
 @_exported import FoundationNetworking
 #endif
+
+// Its declarations have `package` access, so that each target of the package can use them, and no other.
+@_exported import _TargetKitSupport

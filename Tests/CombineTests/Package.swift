@@ -14,7 +14,7 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
     ],
     targets: [
-        // Links to the files in Sources/TargetKit. `Locked` is among them because it is not public.
+        // Links to the files in Sources/TargetKit, and to `Locked` in Sources/Support, because it is not public.
         .target(
             name: "TargetKitCombine",
             dependencies: [.product(name: "TargetKit", package: "TargetKit"), "OpenCombine"],

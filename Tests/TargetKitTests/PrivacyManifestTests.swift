@@ -29,7 +29,7 @@ struct PrivacyManifestTests {
         "UserDefaults": ["CA92.1", "1C8F.1"],
     ]
 
-    private static let folders = ["TargetKit", "Plugins", "Transfers"]
+    private static let folders = ["Support", "TargetKit", "Plugins", "Transfers"]
 
     @Test("Declare exactly what the sources call", arguments: folders)
     func declared(folder: String) throws {
@@ -48,7 +48,7 @@ struct PrivacyManifestTests {
 
     @Test(
         "A product without a manifest calls nothing that it would have to declare",
-        arguments: ["JSON", "Offline", "Diagnostics", "MoyaCompatibility"]
+        arguments: ["Storage", "JSON", "Offline", "Diagnostics", "MoyaCompatibility"]
     )
     func undeclared(folder: String) throws {
         #expect(try categories(in: folder).isEmpty)

@@ -31,7 +31,10 @@ struct SourceTests {
         }
     }
 
-    @Test("All tests are throttled", arguments: ["TargetKit", "Plugins", "Moya", "Testing", "Integration"])
+    @Test(
+        "All tests are throttled",
+        arguments: ["Support", "Storage", "TargetKit", "Plugins", "Moya", "Testing", "Integration"]
+    )
     func throttled(name: String) throws {
         var throttled = Self.suitesOfPages
         var types: [String: String] = [:]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import _TargetKitStorage
 
 extension OfflineOutbox {
     /// Makes a call, or keeps it and sends it later if there is no network connection.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import _TargetKitStorage
 
 /// A snapshot of a call in an ``OfflineOutbox``.
 public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import _TargetKitStorage
 
 /// The record of a change of one entry in the file of an outbox.
 struct OutboxRecord: Codable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import _TargetKitStorage
 
 /// The entries of an outbox, and the file that stores them. Several processes can use one file.
 ///

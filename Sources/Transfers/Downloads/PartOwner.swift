@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// The fields of a download's request that identify the owner of its file.
 struct DownloadRequester: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import _TargetKitStorage
 
 /// A snapshot of a download or upload in a ``TransferQueue``.
 public struct Transfer<Target: TargetType>: Identifiable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitPlugins
+import _TargetKitStorage
 
 extension TransferQueue {
     /// Adds a transfer and, if the queue has a file, writes it to permanent storage before returning.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// The file of a queue. Writes changes on a serial queue, and combines pending ones.
 final class TransferStore: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// A record with its version and checksum, stored in a separate file.
 struct ChecksummedRecord<Record: Codable>: Codable {

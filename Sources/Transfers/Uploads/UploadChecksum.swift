@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// The algorithm of the tus checksums, with which a server verifies each request.
 enum UploadChecksum: String, Sendable, Codable {

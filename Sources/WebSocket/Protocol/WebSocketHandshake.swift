@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// The opening handshake of a client (RFC 6455 §4.1).
 package struct WebSocketHandshake: Sendable {

@@ -6,6 +6,7 @@ import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
+import _TargetKitStorage
 
 @testable import TargetKitOffline
 

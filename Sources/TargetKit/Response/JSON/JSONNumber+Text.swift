@@ -46,16 +46,6 @@ extension JSONNumber {
     }
 }
 
-extension UInt8 {
-    /// Whether this is white space between the parts of a JSON text (RFC 8259 §2).
-    @inline(__always)
-    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
-
-    /// Whether this is an ASCII digit.
-    @inline(__always)
-    package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
-}
-
 /// The significant digits and the power of ten of a decimal number, equal for `1.50`, `1.5` and `15e-1`.
 struct DecimalDigits: Hashable {
     let isNegative: Bool

@@ -1,1 +1,1 @@
-../../../../Sources/TargetKit/Exports.swift
+../../../../Sources/Support/Exports.swift

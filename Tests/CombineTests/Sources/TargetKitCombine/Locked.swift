@@ -1,1 +1,1 @@
-../../../../Sources/TargetKit/Concurrency/Locked.swift
+../../../../Sources/Support/Concurrency/Locked.swift
