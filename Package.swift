@@ -47,9 +47,11 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        // Without a product: those that take a `Redaction` export it.
+        .target(name: "_TargetKitRedaction", dependencies: ["TargetKit"], path: "Sources/Redaction"),
         .target(
             name: "TargetKitPlugins",
-            dependencies: ["TargetKit"],
+            dependencies: ["TargetKit", "_TargetKitRedaction"],
             path: "Sources/Plugins",
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
@@ -69,7 +71,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitDiagnostics",
-            dependencies: ["TargetKit", "TargetKitPlugins"],
+            dependencies: ["TargetKit", "_TargetKitRedaction", "TargetKitPlugins"],
             path: "Sources/Diagnostics"
         ),
         .target(
@@ -80,7 +82,7 @@ let package = Package(
             ],
             path: "Sources/WebSocket"
         ),
-        .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
+        .target(name: "TargetKitTesting", dependencies: ["TargetKit", "_TargetKitRedaction"], path: "Sources/Testing"),
         .target(
             name: "TargetKitWebSocketTesting",
             dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
@@ -93,7 +95,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitMoya",
-            dependencies: ["TargetKit", "TargetKitPlugins"],
+            dependencies: ["TargetKit", "_TargetKitRedaction", "TargetKitPlugins"],
             path: "Sources/MoyaCompatibility"
         ),
         .target(
@@ -120,6 +122,12 @@ let package = Package(
             ]
         ),
         .testTarget(name: "JSONTests", dependencies: ["TargetKitJSON", "TargetKitTesting", "TestSupport", "Fixtures"]),
+        .testTarget(
+            name: "RedactionTests",
+            dependencies: [
+                "_TargetKitRedaction", "TargetKitPlugins", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
+            ]
+        ),
         .testTarget(
             name: "PluginsTests",
             dependencies: [

@@ -160,7 +160,8 @@ extension URLRequest {
         var parts = ["$ curl -v", "-X \(httpMethod)"]
         let fields = sessionHeaders.merging(allHTTPHeaderFields ?? [:]) { $1 }
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) where name.lowercased() != "cookie" {
-            parts.append("-H \(Self.quoted("\(name): \(redaction.value(value, for: HTTPHeaderName(rawValue: name)))"))")
+            let shown = redaction.loggedValue(value, for: HTTPHeaderName(rawValue: name))
+            parts.append("-H \(Self.quoted("\(name): \(shown)"))")
         }
         if let httpBody {
             parts.append(

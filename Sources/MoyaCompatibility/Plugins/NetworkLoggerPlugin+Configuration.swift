@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitRedaction
 
 extension NetworkLoggerPlugin {
     /// The settings of a ``NetworkLoggerPlugin``.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitRedaction
 
 /// Logs requests and responses, without the values of fields with secrets.
 public final class NetworkLoggerPlugin: PluginType, Sendable {
@@ -113,8 +114,14 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
 
 extension HeaderRedaction {
     fileprivate func loggedText(of fields: [String: String]) -> String {
-        let fields = fields.map { ($0.key, value($0.value, for: HTTPHeaderName(rawValue: $0.key))) }
+        let fields = fields.map { ($0.key, loggedValue($0.value, for: HTTPHeaderName(rawValue: $0.key))) }
         return Dictionary(fields) { $1 }.description
+    }
+
+    /// The value without secrets, with the names in the metadata of an upload.
+    func loggedValue(_ value: String, for name: HTTPHeaderName) -> String {
+        let isMetadata = name == "Upload-Metadata" && !isSecret(name)
+        return isMetadata ? Redaction().metadata(value) : self.value(value, for: name)
     }
 }
 

@@ -11,7 +11,8 @@ extension Call {
     /// - Parameter byteCount: The size of the body; `nil` if it isn't known yet.
     private func mayReportFailure(_ head: ResponseHead, byteCount: Int64?) -> Bool {
         guard context.options.envelope != nil || plugins.rejectsCredentials,
-            byteCount ?? 0 <= Int64(Self.reportSize), let type = head.headers[.contentType].map(BodyFormat.mediaType)
+            byteCount ?? 0 <= Int64(Self.reportSize),
+            let type = head.headers[.contentType].map(HeaderParameters.mediaType)
         else { return false }
         return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
     }

@@ -190,13 +190,16 @@ extension HTTPHeaders: Sequence {
 }
 
 extension HTTPHeaders: ReflectsDescription {
-    /// One line for each field, as `Name: value`, with the values of secret fields and the queries of URLs redacted.
+    /// One line for each field, as `Name: value`, with the values of secret fields, the queries of URLs, and pairs of a
+    /// name and a value, such as parameters, redacted.
     public var description: String {
         fields.map(\.description).joined(separator: "\n")
     }
 }
 
 extension HTTPHeaders.Field: RedactedDescription {
-    /// `Name: value`, with the value of a secret field, and the queries of URLs, redacted.
-    package var redactedDescription: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))".inOneLine }
+    /// `Name: value`, with the value of a secret field, the queries of URLs, and pairs of a name and a value redacted.
+    package var redactedDescription: String {
+        "\(name): \(HeaderRedaction.standard.description(of: value, for: name))".inOneLine
+    }
 }

@@ -25,12 +25,25 @@ public struct HeaderRedaction: Sendable, Hashable {
         secretNames.contains(name) || SecretFields.isSecret(name.rawValue)
     }
 
-    /// The value for logs and descriptions: the placeholder if the field is secret; otherwise the value without the
-    /// queries of URLs.
+    /// The value for logs: the placeholder if the field is secret or the metadata of an upload; otherwise the value
+    /// without the queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
-        if isSecret(name) { return Self.placeholder }
-        if name == "Upload-Metadata" { return Redaction().metadata(value) }
+        if isSecret(name) || name == "Upload-Metadata" { return Self.placeholder }
         return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
+    }
+
+    /// The value for descriptions, up to the first pair of a name and a value, such as a parameter or a member of JSON,
+    /// because any name can be that of a secret, and up to the name of an authentication scheme.
+    func description(of value: String, for name: HTTPHeaderName) -> String {
+        let text = self.value(value, for: name)
+        let words = text.split { ";, \t".contains($0) }
+        guard let pair = words.first(where: Self.startsPair) else { return text }
+        return text[..<pair.startIndex] + Self.placeholder
+    }
+
+    private static func startsPair(_ word: Substring) -> Bool {
+        word.utf8.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "{") }
+            || ["basic", "bearer", "negotiate"].contains { word.equalsIgnoringASCIICase($0) }
     }
 
     /// Whether the field's value contains URL references, which can be relative (RFC 9110 §10, RFC 8288).

@@ -28,13 +28,13 @@ package enum SecretFields {
     }
 
     /// Whether a query item or form field with this name, in UTF-8, usually contains a secret.
-    static func isSecretParameter(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+    package static func isSecretParameter(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         let isCode = name.count == 4 && name.lazy.map(\.asciiLowercased).elementsEqual("code".utf8)
         return isCode || isSecret(utf8: name)
     }
 
     /// Whether the name is `code`.
-    static func isCode(_ name: some StringProtocol) -> Bool {
+    package static func isCode(_ name: some StringProtocol) -> Bool {
         name.equalsIgnoringASCIICase("code")
     }
 
@@ -60,7 +60,7 @@ package enum SecretFields {
     }
 
     /// Whether the text is a JSON Web Token (RFC 7519), which starts with the Base64 of `{"`.
-    static func isJWT(_ text: some Collection<UInt8>) -> Bool {
+    package static func isJWT(_ text: some Collection<UInt8>) -> Bool {
         text.count >= 20 && text.starts(with: "eyJ".utf8) && text.contains(UInt8(ascii: "."))
     }
 

@@ -92,8 +92,8 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 }
 
 extension RequestPath: RedactedDescription {
-    /// The path and query as they are sent, with the values of secret query items, such as `token`, redacted.
-    package var redactedDescription: String { Redaction().url(escaped) }
+    /// The path as it is sent, without its query, which may contain secrets.
+    package var redactedDescription: String { RedactedURL(escaped).description }
 }
 
 extension RequestPath {

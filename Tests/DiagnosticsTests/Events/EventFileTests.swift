@@ -127,7 +127,7 @@ struct EventFileTests {
     func secrets(_ place: SecretPlace) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let events = EventFile(file)
-        let provider = Provider<PluginTarget>.stubbed(EventLogPlugin(output: events.append))
+        let provider = Provider<TestTarget>.stubbed(EventLogPlugin(output: events.append))
         for name in ["access_token", "X-Session-Key", "clientSecret"] {
             _ = await provider.result(place.make(name, "s3cret").with { $0.validation = .codes([299]) })
         }

@@ -335,7 +335,7 @@ struct HARPluginTests {
     @Test("No entry has a secret, wherever it is", arguments: SecretPlace.all)
     func secrets(_ place: SecretPlace) async throws {
         let secret = "s3cret-0815"
-        _ = await Provider<PluginTarget>.stubbed(traffic()).result(place.make("password", secret))
+        _ = await Provider<TestTarget>.stubbed(traffic()).result(place.make("password", secret))
         #expect(entries.count == 1)
         let text = String(decoding: try JSONEncoder().encode(entries.elements), as: UTF8.self)
         #expect(!text.contains(secret))
@@ -372,7 +372,7 @@ struct HARPluginTests {
     @Test("A body over the limit has no secret either", arguments: SecretPlace.all)
     func secretsOverLimit(_ place: SecretPlace) async throws {
         let secret = "s3cret-0815"
-        _ = await Provider<PluginTarget>.stubbed(traffic(bodyLimit: 20)).result(place.make("password", secret))
+        _ = await Provider<TestTarget>.stubbed(traffic(bodyLimit: 20)).result(place.make("password", secret))
         let text = String(decoding: try JSONEncoder().encode(entries.elements), as: UTF8.self)
         #expect(!text.contains(secret))
     }

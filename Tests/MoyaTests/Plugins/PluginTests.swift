@@ -180,6 +180,17 @@ struct PluginTests {
         #expect(log(.default, Self.call, .networkError(error)).contains { $0.hasPrefix("Error: Error calling ") })
     }
 
+    @Test("The names in the metadata of an upload are logged, and values that aren't secret")
+    func metadata() {
+        var call = Self.call
+        call.headers = ["Upload-Metadata": "filename YS50eHQ=,token czNjcmV0"]
+        for options in [.default, .formatRequestAscURL] as [NetworkLoggerPlugin.Configuration.LogOptions] {
+            let lines = log(options, call)
+            #expect(lines.contains { $0.contains("filename YS50eHQ=,token <redacted>") })
+            #expect(!lines.joined().contains("czNjcmV0"))
+        }
+    }
+
     @Test("A request can be logged as a cURL command")
     func curl() {
         let lines = log(.formatRequestAscURL, Self.call)

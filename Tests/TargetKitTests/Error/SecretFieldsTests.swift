@@ -100,25 +100,30 @@ struct SecretFieldsTests {
     }
 
     @Test(
-        "Descriptions of header fields omit secret values and the queries of URLs",
+        "Descriptions of header fields omit secret values, the queries of URLs, and pairs of a name and a value",
         arguments: [
             ("X-Session-Key", "s3cret", "X-Session-Key: <redacted>"),
             ("Location", "/cb?code=s3cret#s3cret", "Location: /cb"),
             ("Location", "//anna:s3cret@h.example/a?b", "Location: //h.example/a"),
-            ("Link", "</a?token=s3cret>; rel=next", "Link: </a rel=next"),
-            ("Refresh", "5; url=https://h.example/?token=s3cret", "Refresh: 5; url=https://h.example/"),
+            ("Link", "</a?token=s3cret>; rel=next", "Link: </a <redacted>"),
+            ("Refresh", "5; url=https://h.example/?token=s3cret", "Refresh: 5; <redacted>"),
             (
                 "X-Next", "https://anna:s3cret@h.example/a;jsessionid=s3cret/b",
-                "X-Next: https://h.example/a;jsessionid=<redacted>/b"
+                "X-Next: https://h.example/a;<redacted>"
             ),
             (
                 "X-Next", "https://h.example/verify/eyJhbGciOiJub25lIn0.s3cret.s/b",
                 "X-Next: https://h.example/verify/<redacted>/b"
             ),
             (
-                "Upload-Metadata", "filename YS50eHQ=,token czNjcmV0,is_public,note dG9rZW49czNjcmV0",
-                "Upload-Metadata: filename YS50eHQ=,token <redacted>,is_public,note <redacted>"
+                "Upload-Metadata", "filename YS50eHQ,token czNjcmV0,is_public,note dG9rZW49czNjcmV0",
+                "Upload-Metadata: <redacted>"
             ),
+            ("Content-Type", "text/plain; charset=utf-8", "Content-Type: text/plain; <redacted>"),
+            ("X-Debug", #"a, {"b":{"token":"s3cret"}}"#, "X-Debug: a, <redacted>"),
+            ("X-Debug", "refused BEARER s3cret", "X-Debug: refused <redacted>"),
+            ("Cache-Control", "no-store", "Cache-Control: no-store"),
+            ("Date", "Tue, 15 Nov 1994 08:12:31 GMT", "Date: Tue, 15 Nov 1994 08:12:31 GMT"),
             ("X-Page", "monkey", "X-Page: monkey"), ("Server", "a\u{1B}\u{202E}b", #"Server: a\u{1B}\u{202E}b"#),
         ]
     )

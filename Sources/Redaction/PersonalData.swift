@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Recognizes personal data by the names of fields and by the form of numbers.
 enum PersonalData {

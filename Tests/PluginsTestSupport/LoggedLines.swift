@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
@@ -10,14 +9,26 @@ import FoundationNetworking
 #endif
 
 /// The lines that a logger writes about one call, with the call's number left out: `[.0] → GET …`.
-struct LoggedLines {
+package struct LoggedLines {
     /// How long each exchange takes, by the logger's clock.
-    var duration = Duration.milliseconds(12)
-    var plugins: [any Plugin] = []
-    var redaction = Redaction()
-    var bodyLimit = 4096
+    let duration: Duration
+    let plugins: [any Plugin]
+    let redaction: Redaction
+    let bodyLimit: Int
 
-    func callAsFunction(
+    package init(
+        duration: Duration = .milliseconds(12),
+        plugins: [any Plugin] = [],
+        redaction: Redaction = Redaction(),
+        bodyLimit: Int = 4096
+    ) {
+        self.duration = duration
+        self.plugins = plugins
+        self.redaction = redaction
+        self.bodyLimit = bodyLimit
+    }
+
+    package func callAsFunction(
         _ level: NetworkLoggerPlugin.Level,
         _ target: any TargetType,
         answer: SampleResponse? = nil
@@ -44,7 +55,7 @@ struct LoggedLines {
     }
 
     /// The lines that a response's body makes, without what stands before them.
-    func responseBody(_ body: Data, type: String?) async -> [String] {
+    package func responseBody(_ body: Data, type: String?) async -> [String] {
         let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
         let answer = SampleResponse.response(status: 200, headers: headers, data: body)
         return await self([.responseBody], PluginTarget(), answer: answer).map { String($0.dropFirst("[.0]   ".count)) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Copies text, redacting the values of secret fields.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension TextRedactor {
     /// Copies a string. If it is the name of a secret member, redacts its value.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 // Values of more than one line.
 extension TextRedactor {

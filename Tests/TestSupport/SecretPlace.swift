@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TestSupport
 import TargetKit
 import Testing
 
@@ -12,9 +11,9 @@ import FoundationNetworking
 package struct SecretPlace: Sendable, CustomTestStringConvertible {
     package let testDescription: String
     /// A call with a field of that name and value.
-    package let make: @Sendable (_ name: String, _ secret: String) -> PluginTarget
+    package let make: @Sendable (_ name: String, _ secret: String) -> TestTarget
 
-    private init(_ name: String, _ make: @escaping @Sendable (String, String) -> PluginTarget) {
+    private init(_ name: String, _ make: @escaping @Sendable (String, String) -> TestTarget) {
         testDescription = name
         self.make = make
     }
@@ -22,7 +21,7 @@ package struct SecretPlace: Sendable, CustomTestStringConvertible {
     /// A place in a URL.
     private static func url(_ name: String, _ text: @escaping @Sendable (String, String) -> String) -> SecretPlace {
         SecretPlace(name) { name, secret in
-            PluginTarget(baseURL: URL(string: text(name, secret)) ?? .shop, path: "")
+            TestTarget(URL(string: text(name, secret)) ?? .example).with { $0.path = "" }
         }
     }
 
@@ -33,9 +32,10 @@ package struct SecretPlace: Sendable, CustomTestStringConvertible {
     ) -> SecretPlace {
         SecretPlace(name) { name, secret in
             let (name, value) = field(name, secret)
-            var target = PluginTarget(headers: HTTPHeaders([name: value]))
-            target.sampleResponse = .response(status: 200, headers: HTTPHeaders([name: value]), data: Data())
-            return target
+            return TestTarget(.example).with {
+                $0.headers = HTTPHeaders([name: value])
+                $0.sampleResponse = .response(status: 200, headers: HTTPHeaders([name: value]), data: Data())
+            }
         }
     }
 
@@ -48,9 +48,11 @@ package struct SecretPlace: Sendable, CustomTestStringConvertible {
         SecretPlace(name) { name, secret in
             let data = Data(text(name, secret).utf8)
             let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
-            var target = PluginTarget(method: .post, task: .data(data, contentType: type))
-            target.sampleResponse = .response(status: 200, headers: headers, data: data)
-            return target
+            return TestTarget(.example).with {
+                $0.method = .post
+                $0.task = .data(data, contentType: type)
+                $0.sampleResponse = .response(status: 200, headers: headers, data: data)
+            }
         }
     }
 
@@ -164,7 +166,10 @@ package struct SecretPlace: Sendable, CustomTestStringConvertible {
         },
         SecretPlace("parts of a multipart form") { name, secret in
             let form: MultipartForm = [.text(secret, name: name), .json([name: secret], name: "json")]
-            return PluginTarget(method: .post, task: .multipart(form))
+            return TestTarget(.example).with {
+                $0.method = .post
+                $0.task = .multipart(form)
+            }
         },
     ]
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Redacts the columns of a CSV body (RFC 4180) with secret names in the first record.
 struct TableRedactor {

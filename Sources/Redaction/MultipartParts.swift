@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The parts of a multipart body (RFC 2046 §5.1.1), as ranges of its bytes.
 ///
@@ -195,62 +196,5 @@ extension MultipartParts {
         guard data.starts(with: "--".utf8), let end = data.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         return String(data: data[data.startIndex..<end].dropFirst(2), encoding: .utf8)?
             .trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-}
-
-/// The parameters of a header field (RFC 9110 §5.6.6).
-struct HeaderParameters {
-    struct Parameter {
-        /// The name in lowercase.
-        let name: String
-        /// The value without quotation marks and escapes.
-        let value: String
-        /// The range of the value in the field, without quotation marks.
-        let range: Range<String.Index>
-    }
-
-    private(set) var parameters: [Parameter] = []
-
-    init(_ field: String) {
-        var rest = field.drop { $0 != ";" }
-        while !rest.isEmpty {
-            rest = rest.dropFirst()
-            let name = rest.prefix { $0 != "=" && $0 != ";" }
-            rest = rest[name.endIndex...]
-            guard rest.first == "=" else { continue }
-            rest = rest.dropFirst().drop(while: \.isWhitespace)
-            let isQuoted = rest.first == "\""
-            if isQuoted { rest = rest.dropFirst() }
-            let start = rest.startIndex
-            var value = ""
-            while let character = rest.first, character != (isQuoted ? "\"" : ";") {
-                rest = rest.dropFirst()
-                value.append(isQuoted && character == "\\" ? rest.popFirst() ?? character : character)
-            }
-            let range = start..<rest.startIndex
-            rest = rest.drop { $0 != ";" }
-            let key = name.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
-            let text = isQuoted ? value : value.trimmingCharacters(in: .whitespacesAndNewlines)
-            parameters.append(Parameter(name: key, value: text, range: range))
-        }
-    }
-
-    /// The values of a parameter: unchanged, without percent escapes, in the extended form `name*` (RFC 8187), and in
-    /// several parts, `name*0` and `name*1` (RFC 2231).
-    func values(of name: String) -> [String] {
-        let plain = parameters.filter { $0.name == name }.map(\.value)
-        let extended = parameters.filter { $0.name == name + "*" }.map { Self.decoded($0.value) }
-        let continued = parameters.filter { $0.name.hasPrefix(name + "*") && $0.name.count > name.count + 1 }
-            .map { $0.name.hasSuffix("*") ? Self.decoded($0.value) : $0.value }.joined()
-        let values = plain + plain.compactMap(\.removingPercentEncoding) + extended + [continued]
-        var seen: Set<String> = [""]
-        return values.filter { seen.insert($0).inserted }
-    }
-
-    /// The text of an extended value, for example `UTF-8'en'a%20b`.
-    private static func decoded(_ value: String) -> String {
-        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
-        let text = parts.count == 3 ? String(parts[2]) : value
-        return text.removingPercentEncoding ?? text
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension TextRedactor {
     /// A start tag of XML or HTML.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The secrets to redact in a log or a recording: the values of header fields, query items, and fields of bodies.
 ///
@@ -149,7 +150,7 @@ extension Redaction {
     }
 
     /// Redacts tus's `Upload-Metadata` field, which has comma-separated pairs of a key and a Base64 value.
-    func metadata(_ field: String) -> String {
+    package func metadata(_ field: String) -> String {
         field.split(separator: ",", omittingEmptySubsequences: false).map { pair in
             let value = pair.lastIndex(of: " ").map { pair[pair.index(after: $0)...] } ?? ""
             let key = pair.dropLast(value.count)

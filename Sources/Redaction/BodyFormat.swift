@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The format of a body, which determines how secrets in it are found.
 package enum BodyFormat: Sendable, Hashable {
@@ -11,17 +12,12 @@ package enum BodyFormat: Sendable, Hashable {
 
     /// The format of a body. Its type is only a hint, because servers and clients often send a wrong type.
     package init(of data: Data, contentType: String?) {
-        let type = contentType.map(Self.mediaType)
+        let type = contentType.map(HeaderParameters.mediaType)
         if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) {
             self = .multipart
         } else {
             self = Self.isForm(data, type: type) ? .form : .other
         }
-    }
-
-    /// The type of a `Content-Type` field without its parameters, in lowercase.
-    package static func mediaType(_ contentType: String) -> String {
-        contentType.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces)
     }
 
     /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), regardless of its type.
@@ -82,7 +78,7 @@ extension Redaction {
             guard let form = String(data: data, encoding: .utf8) else { return text(data) }
             return Data(self.form(form, limit: .max).bytes)
         case .other:
-            let type = contentType.map(BodyFormat.mediaType) ?? ""
+            let type = contentType.map(HeaderParameters.mediaType) ?? ""
             if type == "text/csv", let table = TableRedactor.redacted(data, by: self) { return text(table) }
             guard Self.isTextType(type) || !Self.isMedia(type) && BodyFormat.isText(data) else { return data }
             return text(data)

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TestSupport
 import Testing
+import _TargetKitRedaction
 
 @Suite("The redaction of whole bodies", .throttled)
 struct BodyRedactionTests {

@@ -149,6 +149,14 @@ struct RedactionTests {
         #expect(!all.joined().contains("<redacted>"))
     }
 
+    @Test("The names in the metadata of an upload are shown, and values that aren't secret")
+    func metadata() async {
+        let metadata = "filename YS50eHQ=,token czNjcmV0,is_public,note dG9rZW49czNjcmV0"
+        let target = PluginTarget(headers: ["Upload-Metadata": metadata])
+        let lines = await LoggedLines()([.requestHeaders], target)
+        #expect(lines == ["[.0]   Upload-Metadata: filename YS50eHQ=,token <redacted>,is_public,note <redacted>"])
+    }
+
     @Test("Secret header names can be set")
     func ownHeaders() async {
         var redaction = Redaction.none
