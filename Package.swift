@@ -17,6 +17,8 @@ let package = Package(
     products: [
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+        .library(name: "TargetKitResilience", targets: ["TargetKitResilience"]),
+        .library(name: "TargetKitCombine", targets: ["TargetKitCombine"]),
         .library(name: "TargetKitJSON", targets: ["TargetKitJSON"]),
         .library(name: "TargetKitTransfers", targets: ["TargetKitTransfers"]),
         .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
@@ -24,6 +26,7 @@ let package = Package(
         .library(name: "TargetKitWebSocket", targets: ["TargetKitWebSocket"]),
         .library(name: "TargetKitWebSocketTesting", targets: ["TargetKitWebSocketTesting"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
+        .library(name: "TargetKitContracts", targets: ["TargetKitContracts"]),
         .library(name: "TargetKitTransportConformance", targets: ["TargetKitTransportConformance"]),
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
     ],
@@ -43,6 +46,12 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        .target(
+            name: "TargetKitResilience",
+            dependencies: ["TargetKit", "TargetKitPlugins"],
+            path: "Sources/Resilience"
+        ),
+        .target(name: "TargetKitCombine", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Combine"),
         .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
@@ -71,6 +80,7 @@ let package = Package(
             dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
             path: "Sources/WebSocketTesting"
         ),
+        .target(name: "TargetKitContracts", dependencies: ["TargetKitTesting"], path: "Sources/Contracts"),
         .target(
             name: "TargetKitTransportConformance",
             dependencies: ["TargetKit", "TargetKitTesting"],
@@ -98,16 +108,23 @@ let package = Package(
         .testTarget(
             name: "TargetKitTests",
             dependencies: [
-                "TargetKit", "TargetKitJSON", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance",
-                "TestSupport", "Fixtures",
+                "TargetKit", "TargetKitJSON", "TargetKitCombine", "TargetKitTransfers", "TargetKitTesting",
+                "TargetKitTransportConformance", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(name: "JSONTests", dependencies: ["TargetKitJSON", "TargetKitTesting", "TestSupport", "Fixtures"]),
         .testTarget(
             name: "PluginsTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
-                "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",
+                "TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
+            ]
+        ),
+        .testTarget(
+            name: "ResilienceTests",
+            dependencies: [
+                "TargetKitResilience", "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "PluginsTestSupport",
+                "TestSupport",
             ]
         ),
         .testTarget(
@@ -117,15 +134,15 @@ let package = Package(
         .testTarget(
             name: "OfflineTests",
             dependencies: [
-                "TargetKitOffline", "TargetKitTransfers", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
-                "Fixtures",
+                "TargetKitOffline", "TargetKitTransfers", "TargetKitResilience", "TargetKitTesting",
+                "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
             name: "DiagnosticsTests",
             dependencies: [
-                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
-                "Fixtures",
+                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitResilience", "TargetKitTesting",
+                "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
@@ -148,10 +165,16 @@ let package = Package(
             exclude: ["Pages/Fixtures"]
         ),
         .testTarget(
+            name: "ContractsTests",
+            dependencies: ["TargetKitContracts", "TargetKitTesting", "TestSupport"],
+            // Found beside the source file.
+            exclude: ["Pages/Fixtures"]
+        ),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting", "TestSupport",
-                "Fixtures",
+                "TargetKitPlugins", "TargetKitResilience", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting",
+                "TestSupport", "Fixtures",
             ]
         ),
     ],
