@@ -17,6 +17,8 @@ let package = Package(
     products: [
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+        .library(name: "TargetKitResilience", targets: ["TargetKitResilience"]),
+        .library(name: "TargetKitCombine", targets: ["TargetKitCombine"]),
         .library(name: "TargetKitJSON", targets: ["TargetKitJSON"]),
         .library(name: "TargetKitTransfers", targets: ["TargetKitTransfers"]),
         .library(name: "TargetKitOffline", targets: ["TargetKitOffline"]),
@@ -24,6 +26,7 @@ let package = Package(
         .library(name: "TargetKitWebSocket", targets: ["TargetKitWebSocket"]),
         .library(name: "TargetKitWebSocketTesting", targets: ["TargetKitWebSocketTesting"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
+        .library(name: "TargetKitContracts", targets: ["TargetKitContracts"]),
         .library(name: "TargetKitTransportConformance", targets: ["TargetKitTransportConformance"]),
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
     ],
@@ -56,6 +59,12 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        .target(
+            name: "TargetKitResilience",
+            dependencies: ["TargetKit", "TargetKitPlugins"],
+            path: "Sources/Resilience"
+        ),
+        .target(name: "TargetKitCombine", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Combine"),
         .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
@@ -88,6 +97,7 @@ let package = Package(
             dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
             path: "Sources/WebSocketTesting"
         ),
+        .target(name: "TargetKitContracts", dependencies: ["TargetKitTesting"], path: "Sources/Contracts"),
         .target(
             name: "TargetKitTransportConformance",
             dependencies: ["TargetKit", "TargetKitTesting"],
@@ -117,8 +127,8 @@ let package = Package(
         .testTarget(
             name: "TargetKitTests",
             dependencies: [
-                "TargetKit", "TargetKitJSON", "TargetKitTransfers", "TargetKitTesting", "TargetKitTransportConformance",
-                "TestSupport", "Fixtures",
+                "TargetKit", "TargetKitJSON", "TargetKitCombine", "TargetKitTransfers", "TargetKitTesting",
+                "TargetKitTransportConformance", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(name: "JSONTests", dependencies: ["TargetKitJSON", "TargetKitTesting", "TestSupport", "Fixtures"]),
@@ -131,8 +141,15 @@ let package = Package(
         .testTarget(
             name: "PluginsTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline", "TargetKitDiagnostics",
-                "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",
+                "TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
+            ]
+        ),
+        .testTarget(
+            name: "ResilienceTests",
+            dependencies: [
+                "TargetKitResilience", "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "PluginsTestSupport",
+                "TestSupport",
             ]
         ),
         .testTarget(
@@ -142,15 +159,15 @@ let package = Package(
         .testTarget(
             name: "OfflineTests",
             dependencies: [
-                "TargetKitOffline", "TargetKitTransfers", "TargetKitTesting", "_TargetKitStorage", "PluginsTestSupport",
-                "TestSupport", "Fixtures",
+                "TargetKitOffline", "TargetKitTransfers", "TargetKitResilience", "TargetKitTesting", "_TargetKitStorage",
+                "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
             name: "DiagnosticsTests",
             dependencies: [
-                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
-                "Fixtures",
+                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitResilience", "TargetKitTesting",
+                "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
@@ -173,10 +190,16 @@ let package = Package(
             exclude: ["Pages/Fixtures"]
         ),
         .testTarget(
+            name: "ContractsTests",
+            dependencies: ["TargetKitContracts", "TargetKitTesting", "TestSupport"],
+            // Found beside the source file.
+            exclude: ["Pages/Fixtures"]
+        ),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting", "TestSupport",
-                "Fixtures",
+                "TargetKitPlugins", "TargetKitResilience", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting",
+                "TestSupport", "Fixtures",
             ]
         ),
     ],

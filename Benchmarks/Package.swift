@@ -19,6 +19,7 @@ let package = Package(
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitResilience", package: "TargetKit"),
                 .product(name: "TargetKitDiagnostics", package: "TargetKit"),
             ]
         ),

@@ -59,6 +59,8 @@ let package = Package(
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
+                .product(name: "TargetKitContracts", package: "TargetKit"),
+                .product(name: "TargetKitWebSocketTesting", package: "TargetKit"),
             ],
             // Read from the source folder.
             exclude: ["Fixtures"]

@@ -14,9 +14,10 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
     ],
     targets: [
-        // Links to the files in Sources/TargetKit, and to `Locked` in Sources/Support, because it is not public.
+        // Links to the files in Sources/Combine, in a target whose name is another one than theirs, and to `Locked` in
+        // Sources/Support, because it is not public.
         .target(
-            name: "TargetKitCombine",
+            name: "ProviderPublishers",
             dependencies: [.product(name: "TargetKit", package: "TargetKit"), "OpenCombine"],
             // Not `canImport`, by which TargetKit would take OpenCombine for its own when both are built side by side.
             swiftSettings: [.define("TARGETKIT_OPENCOMBINE")]
@@ -26,7 +27,7 @@ let package = Package(
         .testTarget(
             name: "PublisherTests",
             dependencies: [
-                "TargetKitCombine", "PublisherSupport", .product(name: "TargetKit", package: "TargetKit"),
+                "ProviderPublishers", "PublisherSupport", .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitJSON", package: "TargetKit"), "OpenCombine",
             ]
         ),

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitResilience
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -48,7 +48,7 @@ struct PrivacyManifestTests {
 
     @Test(
         "A product without a manifest calls nothing that it would have to declare",
-        arguments: ["Storage", "JSON", "Offline", "Diagnostics", "MoyaCompatibility"]
+        arguments: ["Storage", "Resilience", "Combine", "JSON", "Offline", "Diagnostics", "MoyaCompatibility"]
     )
     func undeclared(folder: String) throws {
         #expect(try categories(in: folder).isEmpty)

@@ -176,31 +176,6 @@ struct ResponsesPageTests {
         #expect(count == 2)
     }
 
-    // MARK: Combine
-
-    #if canImport(Combine)
-    @Test("Combine")
-    func combine() async {
-        let provider = provider(#"[{"id":7}]"#)
-        let shown = Expectation()
-        func show(_ count: Int) { shown.fulfill() }
-        let cancellable = provider.valuePublisher(for: .products, as: [Product].self)
-            .map(\.count).replaceError(with: 0)
-            .sink { count in show(count) }
-        await shown.wait()
-        cancellable.cancel()
-    }
-    #else
-    /// As it is on Apple's systems; Tests/CombineTests runs the publishers against OpenCombine.
-    private static let combine = #"""
-        import Combine
-
-        let cancellable = provider.valuePublisher(for: .products, as: [Product].self)
-            .map(\.count).replaceError(with: 0)
-            .sink { count in show(count) }
-        """#
-    #endif
-
     @Test("Every line of Swift on the page is a line of this file")
     func everySnippetIsHere() throws {
         let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/ResponsesPageTests.swift")

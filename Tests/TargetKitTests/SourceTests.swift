@@ -33,7 +33,10 @@ struct SourceTests {
 
     @Test(
         "All tests are throttled",
-        arguments: ["Support", "Storage", "TargetKit", "Plugins", "Moya", "Testing", "Integration"]
+        arguments: [
+            "Support", "Storage", "TargetKit", "Redaction", "Plugins", "Resilience", "Moya", "Testing", "Contracts",
+            "Integration",
+        ]
     )
     func throttled(name: String) throws {
         var throttled = Self.suitesOfPages
@@ -64,7 +67,7 @@ struct SourceTests {
     @Test("A plugin of the package names the hooks that it implements, and no others")
     func hooks() throws {
         let names = ["prepare", "willSend", "exchange", "didReceive", "retry", "process", "didFinish"]
-        let folders = ["Plugins", "Transfers", "Offline", "Diagnostics"]
+        let folders = ["Plugins", "Resilience", "Transfers", "Offline", "Diagnostics"]
         var count = 0
         for (file, lines) in try folders.flatMap({ try files(in: "Sources/" + $0) }) {
             guard let line = lines.first(where: { $0.hasPrefix("    public var hooks: PluginHooks {") }) else {

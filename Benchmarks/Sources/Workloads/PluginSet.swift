@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitDiagnostics
+import TargetKitResilience
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

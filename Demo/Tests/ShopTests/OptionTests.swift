@@ -8,6 +8,7 @@ import TargetKitPlugins
 import TargetKitTesting
 import TargetKitTransfers
 import TargetKitWebSocket
+import TargetKitWebSocketTesting
 import Testing
 
 @testable import shop

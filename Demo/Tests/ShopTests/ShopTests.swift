@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKitContracts
 import TargetKitPlugins
 import TargetKitTesting
 import Testing

@@ -64,7 +64,8 @@ let package = Package(
         .testTarget(
             name: "CallsTests",
             dependencies: [
-                "Shop", "Library", "Admin", .product(name: "TargetKitTesting", package: "TargetKit"),
+                "Shop", "Library", "Admin", .product(name: "TargetKitContracts", package: "TargetKit"),
+                .product(name: "TargetKitTesting", package: "TargetKit"),
             ]
         ),
     ],

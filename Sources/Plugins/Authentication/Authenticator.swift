@@ -66,7 +66,7 @@ public protocol Authenticator<Credential>: Sendable {
     /// Whether the error of a refresh is permanent, so that the user is signed out.
     ///
     /// Default: all errors are permanent except transient ones, after which a later refresh may succeed. An error is
-    /// transient if nothing was sent (for example, a ``CircuitBreakerPlugin`` rejected the call), if there was no
+    /// transient if nothing was sent (for example, a `CircuitBreakerPlugin` rejected the call), if there was no
     /// response (offline, timed out, cancelled), or if the response can't be read, is an HTML page, or has the status
     /// 407, 408, 413, 421, 425, 429, 431, 451 or one outside 400–499. For ``OAuthError``, only an error response of the
     /// token endpoint (RFC 6749 §5.2) is permanent. Errors of the app's own types are permanent, because the code that

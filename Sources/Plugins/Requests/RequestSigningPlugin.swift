@@ -106,8 +106,8 @@ public struct RequestSigningPlugin: Plugin {
 }
 
 /// Whether the current code runs for a signature. Its calls don't wait for the slot of the call that is being signed.
-enum SigningTask {
-    @TaskLocal static var isRunning = false
+package enum SigningTask {
+    @TaskLocal package static var isRunning = false
 }
 
 /// The reason why a request couldn't be signed.

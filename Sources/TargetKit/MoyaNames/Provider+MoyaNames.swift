@@ -13,11 +13,11 @@ extension Provider {
     @available(*, unavailable, message: "pass { _ in .delayed(.seconds(1)) }")
     public static func delayedStub(_ seconds: Double) -> @Sendable (Target) -> StubBehavior { { _ in .immediate } }
 
-    /// CombineMoya's name; use `responsePublisher(for:)`.
-    @available(*, unavailable, message: "use responsePublisher(for:), or await request(_:)")
+    /// CombineMoya's name; use `responsePublisher(for:)` of TargetKitCombine.
+    @available(*, unavailable, message: "use responsePublisher(for:) of TargetKitCombine, or await request(_:)")
     public func requestPublisher(_ target: Target) -> Never? { nil }
 
-    /// CombineMoya's name; use `eventPublisher(for:)`.
-    @available(*, unavailable, message: "use eventPublisher(for:), or events(for:)")
+    /// CombineMoya's name; use `eventPublisher(for:)` of TargetKitCombine.
+    @available(*, unavailable, message: "use eventPublisher(for:) of TargetKitCombine, or events(for:)")
     public func requestWithProgressPublisher(_ target: Target) -> Never? { nil }
 }

@@ -2,7 +2,7 @@
 import TargetKit
 
 /// The entries of a cassette's folder, and their use. The folder is read on first use.
-final class Cassette: Sendable {
+package final class Cassette: Sendable {
     /// An entry that a call claimed. No other call can claim it. Unless the call uses the entry, it is returned with
     /// the last reference to the claim.
     final class Claim: Sendable {
@@ -40,6 +40,22 @@ final class Cassette: Sendable {
         }
     }
 
+    /// A recorded call.
+    package struct Recording: Sendable {
+        fileprivate let item: CassetteFolder.Item
+        fileprivate let folder: CassetteFolder
+
+        /// The name of the entry.
+        package var name: String { item.name }
+        /// The status of the response; `nil` if there was none.
+        package var status: Int? { item.document.response?.status }
+
+        /// Reads the fields and the body of the response; `nil` if there was none.
+        package func response() throws -> (headers: HTTPHeaders, body: Data)? {
+            try folder.outcome(of: item).response.map { ($0.headers, $0.body) }
+        }
+    }
+
     fileprivate struct State: Sendable {
         var isLoaded = false
         var items: [CassetteFolder.Item] = []
@@ -56,12 +72,12 @@ final class Cassette: Sendable {
     let turns = RecordingTurns()
     private let state = Locked(State())
 
-    init(_ folder: URL, matching parts: [RequestPart], ignoring names: Set<String> = []) {
+    package init(_ folder: URL, matching parts: [RequestPart], ignoring names: Set<String> = []) {
         self.folder = CassetteFolder(url: folder)
         comparison = RequestComparison(parts, ignoring: names)
     }
 
-    var entries: [CassetteEntry] {
+    package var entries: [CassetteEntry] {
         get throws { try withState { $0.items.sorted { $0.number < $1.number }.map(\.entry) } }
     }
 
@@ -127,11 +143,11 @@ final class Cassette: Sendable {
         claim?.use()
     }
 
-    /// The entries that match, used or not, in order.
-    func items(matching request: RedactedRequest) throws -> [CassetteFolder.Item] {
+    /// The recorded calls that match, used or not, in order.
+    package func recordings(matching request: RedactedRequest) throws -> [Recording] {
         let key = comparison.key(request)
         let items = try withState { state in (state.index[key]?.ids ?? []).map { state.items[$0] } }
-        return try items.filter { try matches(request, item: $0) }
+        return try items.filter { try matches(request, item: $0) }.map { Recording(item: $0, folder: folder) }
     }
 
     private func matches(_ request: RedactedRequest, item: CassetteFolder.Item) throws -> Bool {
@@ -199,7 +215,7 @@ extension Cassette {
     private static let comparedCount = 50
 
     /// The error for a request without an entry, which is counted as missing.
-    func missing(_ request: RedactedRequest) throws -> CassetteError {
+    package func missing(_ request: RedactedRequest) throws -> CassetteError {
         let items = try withState { state in
             state.missing.append(request.line)
             return state.items

@@ -92,7 +92,7 @@ extension String {
 
 extension RedactedRequest {
     /// Creates the redacted copy of a request for a cassette. Its URL has no user, like the URL of a recorded redirect.
-    init(recording request: RecordedRequest, by redaction: Redaction) {
+    package init(recording request: RecordedRequest, by redaction: Redaction) {
         self.init(request, by: redaction)
         url = url.withoutRedactedUser
     }

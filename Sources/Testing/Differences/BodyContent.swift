@@ -56,7 +56,7 @@ package enum BodyContent: Sendable, Hashable {
     }
 
     /// Whether a body is declared as JSON or starts like JSON.
-    static func seemsJSON(_ data: Data, contentType: String?) -> Bool {
+    package static func seemsJSON(_ data: Data, contentType: String?) -> Bool {
         guard let first = data.first(where: { $0 > 0x20 }) else { return false }
         let isDeclared = contentType.map(HeaderParameters.mediaType)?.hasSuffix("json") == true
         return isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -90,7 +90,7 @@ package enum BodyContent: Sendable, Hashable {
     fileprivate static let boundary = "boundary"
 
     /// The name of the format in messages.
-    var formatName: String {
+    package var formatName: String {
         switch self {
         case .empty: "no body"
         case .json: "JSON"

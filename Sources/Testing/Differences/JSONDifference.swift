@@ -141,14 +141,14 @@ private struct JSONComparison {
 
 extension JSONDifference {
     /// The escaped key for a key path.
-    static func escaped(_ key: String) -> String {
+    package static func escaped(_ key: String) -> String {
         key.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: ".", with: "\\.")
     }
 }
 
 extension JSONValue {
     /// The name of the type in messages.
-    var typeName: String {
+    package var typeName: String {
         switch self {
         case .null: "null"
         case .bool: "the Boolean"
@@ -160,7 +160,7 @@ extension JSONValue {
     }
 
     /// The type and the value.
-    var typedExcerpt: String { self == .null ? "null" : "\(typeName) \(excerpt)" }
+    package var typedExcerpt: String { self == .null ? "null" : "\(typeName) \(excerpt)" }
 
     /// The start of the JSON text on one line.
     package var excerpt: String {

@@ -2,7 +2,7 @@
 
 /// The similarity of two strings or lists, measured as the cost of the insertions, deletions and replacements between
 /// them (Levenshtein distance).
-enum EditDistance {
+package enum EditDistance {
     /// The distance between two lists, where inserting or deleting an element costs 1.
     ///
     /// - Parameter cost: Returns the cost of replacing an element with another; 0 if they match.
@@ -35,7 +35,7 @@ enum EditDistance {
     }
 
     /// The difference between two strings, from 0 for equal strings to 1. Only the first 64 characters are compared.
-    static func dissimilarity(_ first: String, _ second: String) -> Double {
+    package static func dissimilarity(_ first: String, _ second: String) -> Double {
         if first == second { return 0 }
         let (first, second) = (Array(first.prefix(64)), Array(second.prefix(64)))
         let longest = max(first.count, second.count, 1)

@@ -2,7 +2,7 @@
 import TargetKit
 
 /// Formats values for the messages of failed tests, on one short line without secrets.
-enum MessageText {
+package enum MessageText {
     /// The maximum length of a value in characters.
     private static let limit = 200
     private static let redaction = Redaction()
@@ -61,7 +61,7 @@ enum MessageText {
     }
 
     /// The value without the values of secret members.
-    static func redacted(_ value: JSONValue) -> JSONValue {
+    package static func redacted(_ value: JSONValue) -> JSONValue {
         (try? JSONValue(parsing: redaction.body(value.jsonData(), contentType: "application/json"))) ?? value
     }
 }
@@ -101,8 +101,8 @@ extension JSONValue {
 }
 
 /// A number with its noun.
-enum Plural {
-    static func of(_ count: Int, noun: String) -> String {
+package enum Plural {
+    package static func of(_ count: Int, noun: String) -> String {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 }

@@ -2,7 +2,7 @@
 import TargetKit
 
 /// The parts of a recorded request that patterns compare. Each part is computed once, when a pattern needs it.
-final class RequestParts {
+package final class RequestParts {
     let request: RecordedRequest
 
     init(_ request: RecordedRequest) {
@@ -34,14 +34,14 @@ final class RequestParts {
 
 extension RequestParts {
     /// The decoded segments of an escaped path. The paths `""` and `"/"` have none.
-    static func segments(ofPath path: String) -> [String] {
+    package static func segments(ofPath path: String) -> [String] {
         let path = path.utf8.first == UInt8(ascii: "/") ? path.dropFirst() : path[...]
         guard !path.isEmpty else { return [] }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
     }
 
     /// The text without percent escapes, or the unchanged text if they aren't UTF-8.
-    static func decoded(_ text: String) -> String {
+    package static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return text.removingPercentEncoding ?? text
     }

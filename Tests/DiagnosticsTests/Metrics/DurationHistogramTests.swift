@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKitPlugins
+import TargetKitDiagnostics
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import TargetKit
 import TargetKitDiagnostics
 import TargetKitOffline
 import TargetKitPlugins
+import TargetKitResilience
 import TargetKitTesting
 import TestSupport
 import Testing

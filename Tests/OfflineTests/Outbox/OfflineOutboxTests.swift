@@ -3,6 +3,7 @@ import Foundation
 import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
+import TargetKitResilience
 import TargetKitOffline
 import TargetKitTesting
 import TestSupport

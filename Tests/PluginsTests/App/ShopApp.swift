@@ -4,6 +4,7 @@ import PluginsTestSupport
 import TargetKit
 import TargetKitJSON
 import TargetKitPlugins
+import TargetKitResilience
 import TargetKitTransfers
 import TargetKitOffline
 import TargetKitTesting

@@ -125,11 +125,12 @@ struct PageCompilationTests {
         [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
         + [
             "Sources/TargetKit/TargetKit.docc", "Sources/JSON/TargetKitJSON.docc",
-            "Sources/Plugins/TargetKitPlugins.docc",
+            "Sources/Plugins/TargetKitPlugins.docc", "Sources/Resilience/TargetKitResilience.docc",
+            "Sources/Combine/TargetKitCombine.docc",
             "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc", "Sources/WebSocket/TargetKitWebSocket.docc",
             "Sources/WebSocketTesting/TargetKitWebSocketTesting.docc",
-            "Sources/Testing/TargetKitTesting.docc",
+            "Sources/Testing/TargetKitTesting.docc", "Sources/Contracts/TargetKitContracts.docc",
             "Sources/TransportConformance/TargetKitTransportConformance.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
 

@@ -7,13 +7,13 @@ struct PagesTests {
     @Test(
         "Every line of Swift on a page is a line of a test in a folder of pages",
         arguments: [
-            "Sources/Plugins/TargetKitPlugins.docc", "Sources/Offline/TargetKitOffline.docc",
-            "Sources/Diagnostics/TargetKitDiagnostics.docc",
+            "Sources/Plugins/TargetKitPlugins.docc", "Sources/Resilience/TargetKitResilience.docc",
+            "Sources/Offline/TargetKitOffline.docc", "Sources/Diagnostics/TargetKitDiagnostics.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
             + [DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/TransferQueue.md")]
     )
     func everySnippetIsHere(page: DocumentationPage) throws {
-        let known = try ["Plugins", "Transfers", "Offline", "Diagnostics"].reduce(into: Set<String>()) {
+        let known = try ["Plugins", "Resilience", "Transfers", "Offline", "Diagnostics"].reduce(into: Set<String>()) {
             known,
             product in
             known.formUnion(try DocumentationPage.lines(at: "Tests/\(product)Tests/Pages"))

@@ -225,24 +225,6 @@ struct TestingPageTests {
         )
     }
 
-    @Test("The samples fit the types that the app decodes")
-    func contracts() async throws {
-        let provider = Provider<Catalog>()
-        try await provider.checkContracts(of: [.products, .product(id: 7)]) { target in
-            target == .products ? [Product].self : Product.self
-        }
-    }
-
-    @Test("Samples and responses fit the document of the API")
-    func openAPI() async throws {
-        let contract = try OpenAPIContract(document: Fixture("openapi.json").data())
-        let provider = Provider<Catalog>(stubClosure: { _ in .immediate })
-        try await provider.checkContracts(of: [.products, .product(id: 7)], against: contract)
-        let response = try await provider.request(.product(id: 7))
-        try contract.check(response)
-        try contract.check(response, for: "GET /products/{id}")
-    }
-
     @Test("A recorded call is replayed without its server")
     func cassette() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID())")

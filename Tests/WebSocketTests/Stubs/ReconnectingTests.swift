@@ -2,6 +2,7 @@
 import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
+import TargetKitWebSocketTesting
 @testable import TargetKitWebSocket
 import TestSupport
 import Testing

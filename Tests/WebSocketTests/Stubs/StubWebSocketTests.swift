@@ -2,6 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
+import TargetKitWebSocketTesting
 import TargetKitWebSocket
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@
 import Foundation
 import OpenCombine
 import TargetKit
-import TargetKitCombine
+import ProviderPublishers
 import PublisherSupport
 import Testing
 

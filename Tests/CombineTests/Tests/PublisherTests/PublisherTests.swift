@@ -3,7 +3,7 @@ import Foundation
 import OpenCombine
 import TargetKit
 import TargetKitJSON
-import TargetKitCombine
+import ProviderPublishers
 import PublisherSupport
 import Testing
 

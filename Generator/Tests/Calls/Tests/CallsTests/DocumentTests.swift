@@ -4,6 +4,7 @@ import Foundation
 import Library
 import Shop
 import TargetKit
+import TargetKitContracts
 import TargetKitTesting
 import Testing
 

@@ -1,0 +1,1 @@
+../../../../Sources/Combine/RequestPublisher.swift

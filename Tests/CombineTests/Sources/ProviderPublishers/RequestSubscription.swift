@@ -1,0 +1,1 @@
+../../../../Sources/Combine/RequestSubscription.swift

@@ -1,1 +1,0 @@
-../../../../Sources/TargetKit/Provider/RequestSubscription.swift
