@@ -65,7 +65,7 @@ let package = Package(
             ],
             path: "Sources/WebSocket"
         ),
-        .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
+        .target(name: "TargetKitTesting", dependencies: ["TargetKit", "TargetKitJSON"], path: "Sources/Testing"),
         .target(
             name: "TargetKitWebSocketTesting",
             dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
@@ -89,7 +89,11 @@ let package = Package(
             sources: ["Fixture.swift"],
             resources: [.copy("Files")]
         ),
-        .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["TargetKit", "TargetKitJSON", "TargetKitTesting"],
+            path: "Tests/TestSupport"
+        ),
         .target(
             name: "PluginsTestSupport",
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport"],
@@ -124,8 +128,8 @@ let package = Package(
         .testTarget(
             name: "DiagnosticsTests",
             dependencies: [
-                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
-                "Fixtures",
+                "TargetKitDiagnostics", "TargetKitJSON", "TargetKitOffline", "TargetKitTesting", "PluginsTestSupport",
+                "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(
@@ -142,7 +146,8 @@ let package = Package(
         .testTarget(
             name: "TestingTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "TargetKitTransportConformance",
+                "TestSupport", "Fixtures",
             ],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]

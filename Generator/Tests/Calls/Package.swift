@@ -4,6 +4,7 @@ import PackageDescription
 
 let service: [Target.Dependency] = [
     .product(name: "TargetKit", package: "TargetKit"),
+    .product(name: "TargetKitJSON", package: "TargetKit"),
     .product(name: "TargetKitPlugins", package: "TargetKit"),
 ]
 let generator = Target.PluginUsage.plugin(name: "TargetGeneratorPlugin", package: "Generator")
@@ -64,7 +65,8 @@ let package = Package(
         .testTarget(
             name: "CallsTests",
             dependencies: [
-                "Shop", "Library", "Admin", .product(name: "TargetKitTesting", package: "TargetKit"),
+                "Shop", "Library", "Admin", .product(name: "TargetKitJSON", package: "TargetKit"),
+                .product(name: "TargetKitTesting", package: "TargetKit"),
             ]
         ),
     ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// Checks one target.
 struct ContractCheck<Target: TargetType> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// The keys and types of a JSON document, without its values. All elements of an array share one shape.
 struct JSONShape: Sendable, Hashable {

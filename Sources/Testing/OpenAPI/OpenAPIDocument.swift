@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// An OpenAPI document of version 3.0 or 3.1.
 struct OpenAPIDocument: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// An operation of an OpenAPI document.
 struct OpenAPIOperation: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// Checks the responses of one operation.
 struct OpenAPIResponseCheck {

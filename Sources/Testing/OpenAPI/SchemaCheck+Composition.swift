@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 extension SchemaCheck {
     /// The maximum number of reported differences from the closest alternative.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// Checks a JSON value against a schema of an OpenAPI document, which is JSON Schema 2020-12 in version 3.1, or the
 /// schema object of version 3.0.

@@ -7,7 +7,7 @@ extension JSONNumber {
     }
 
     /// Creates the canonical form of a number from JSON text.
-    init(canonical text: UnsafeBufferPointer<UInt8>) {
+    package init(canonical text: UnsafeBufferPointer<UInt8>) {
         let digits = DecimalDigits(text)
         if let whole = Self.whole(digits) {
             form = whole
@@ -48,11 +48,11 @@ extension JSONNumber {
 
 extension UInt8 {
     /// Whether this is white space between the parts of a JSON text (RFC 8259 §2).
-    @inline(__always)
-    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+    @inlinable @inline(__always)
+    package var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 
     /// Whether this is an ASCII digit.
-    @inline(__always)
+    @inlinable @inline(__always)
     package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 }
 

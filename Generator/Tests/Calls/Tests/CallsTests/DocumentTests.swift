@@ -4,6 +4,7 @@ import Foundation
 import Library
 import Shop
 import TargetKit
+import TargetKitJSON
 import TargetKitTesting
 import Testing
 
