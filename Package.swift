@@ -91,13 +91,21 @@ let package = Package(
             ],
             path: "Sources/WebSocket"
         ),
-        .target(name: "TargetKitTesting", dependencies: ["TargetKit", "_TargetKitRedaction"], path: "Sources/Testing"),
+        .target(
+            name: "TargetKitTesting",
+            dependencies: ["TargetKit", "TargetKitJSON", "_TargetKitRedaction"],
+            path: "Sources/Testing"
+        ),
         .target(
             name: "TargetKitWebSocketTesting",
             dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
             path: "Sources/WebSocketTesting"
         ),
-        .target(name: "TargetKitContracts", dependencies: ["TargetKitTesting"], path: "Sources/Contracts"),
+        .target(
+            name: "TargetKitContracts",
+            dependencies: ["TargetKitJSON", "TargetKitTesting"],
+            path: "Sources/Contracts"
+        ),
         .target(
             name: "TargetKitTransportConformance",
             dependencies: ["TargetKit", "TargetKitTesting"],
@@ -116,7 +124,11 @@ let package = Package(
             sources: ["Fixture.swift"],
             resources: [.copy("Files")]
         ),
-        .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["TargetKit", "TargetKitJSON", "TargetKitTesting"],
+            path: "Tests/TestSupport"
+        ),
         .target(
             name: "PluginsTestSupport",
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport"],
@@ -166,7 +178,7 @@ let package = Package(
         .testTarget(
             name: "DiagnosticsTests",
             dependencies: [
-                "TargetKitDiagnostics", "TargetKitOffline", "TargetKitResilience", "TargetKitTesting",
+                "TargetKitDiagnostics", "TargetKitJSON", "TargetKitOffline", "TargetKitResilience", "TargetKitTesting",
                 "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
@@ -184,14 +196,15 @@ let package = Package(
         .testTarget(
             name: "TestingTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "TargetKitTransportConformance",
+                "TestSupport", "Fixtures",
             ],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]
         ),
         .testTarget(
             name: "ContractsTests",
-            dependencies: ["TargetKitContracts", "TargetKitTesting", "TestSupport"],
+            dependencies: ["TargetKitContracts", "TargetKitJSON", "TargetKitTesting", "TestSupport"],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]
         ),

@@ -22,6 +22,7 @@ let package = Package(
             dependencies: [
                 "ShopAPI", "ShopServer",
                 .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitJSON", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "TargetKitOffline", package: "TargetKit"),
@@ -56,6 +57,7 @@ let package = Package(
             name: "ShopTests",
             dependencies: [
                 "shop", "ShopAPI", "ShopServer",
+                .product(name: "TargetKitJSON", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitTransfers", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),

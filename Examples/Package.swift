@@ -46,6 +46,7 @@ let package = Package(
             name: "GeneratedAPI",
             dependencies: [
                 .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitJSON", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
             ],
             exclude: ["openapi.yaml", "targetkit-openapi.json"]

@@ -2,6 +2,7 @@
 import Foundation
 import Measuring
 import TargetKit
+import TargetKitJSON
 
 extension ResponsesBenchmark {
     /// The cost of a JSON body as a dynamic value against the number of its objects.

@@ -2,6 +2,7 @@
 import Foundation
 import Measuring
 import TargetKit
+import TargetKitJSON
 
 /// One megabyte of JSON as a dynamic value, against `JSONSerialization`: by how much it is quicker.
 struct DynamicFigures {

@@ -2,6 +2,7 @@
 import Foundation
 import ShopAPI
 import TargetKit
+import TargetKitJSON
 import Testing
 
 @testable import shop

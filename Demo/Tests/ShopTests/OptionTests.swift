@@ -4,6 +4,7 @@ import Foundation
 import ShopAPI
 import ShopServer
 import TargetKit
+import TargetKitJSON
 import TargetKitPlugins
 import TargetKitTesting
 import TargetKitTransfers

@@ -47,6 +47,6 @@ struct NameTable {
         "TypedTarget", "URLEncodedFormEncoder", "URLEncoding", "URLTarget", "CalendarDate", "FileUpload", "Indirect",
         "AnyCodingKey", "EncodingCheck", "NullableProperty", "RequestModel", "ResponseModel", "JSONText", "ObjectText",
         "QueryFields", "RFC3339",
-        "Foundation", "TargetKitPlugins", "Swift",
+        "Foundation", "TargetKitJSON", "TargetKitPlugins", "Swift",
     ]
 }

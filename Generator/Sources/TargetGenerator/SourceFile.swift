@@ -42,7 +42,8 @@ struct Access {
 }
 
 extension SourceWriter {
-    /// A file with its head and imports.
+    /// A file with its head and imports. One that names `JSONValue` also imports TargetKitJSON, which decodes it, and
+    /// imports it publicly if a target's value is one.
     ///
     /// - Parameter access: The access of the declarations, which have types of the imported modules.
     static func file(
@@ -52,13 +53,18 @@ extension SourceWriter {
         imports: [String],
         _ body: (inout SourceWriter) -> Void
     ) -> SourceFile {
+        var content = SourceWriter()
+        body(&content)
         var writer = SourceWriter()
         writer.line("\(SourceFile.mark) from \(document). Changes are lost when it runs again.")
         // The document doesn't describe everything that is public.
         if access.isPublic { writer.line("// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation") }
-        for name in imports { writer.line("\(access.prefix)import \(name)") }
+        let json = content.text.split(separator: "\n").filter { $0.contains("JSONValue") }
+        let isOutput = json.contains { $0.contains("typealias Output") }
+        let own = json.isEmpty ? [] : [(name: "TargetKitJSON", prefix: isOutput ? access.prefix : "")]
+        let all = imports.map { (name: $0, prefix: access.prefix) } + own
+        for (name, prefix) in all.sorted(by: { $0.name < $1.name }) { writer.line("\(prefix)import \(name)") }
         writer.line()
-        body(&writer)
-        return SourceFile(path: path, text: writer.text)
+        return SourceFile(path: path, text: writer.text + content.text)
     }
 }

@@ -4,6 +4,7 @@ import PackageDescription
 
 let service: [Target.Dependency] = [
     .product(name: "TargetKit", package: "TargetKit"),
+    .product(name: "TargetKitJSON", package: "TargetKit"),
     .product(name: "TargetKitPlugins", package: "TargetKit"),
 ]
 let generator = Target.PluginUsage.plugin(name: "TargetGeneratorPlugin", package: "Generator")
@@ -65,6 +66,7 @@ let package = Package(
             name: "CallsTests",
             dependencies: [
                 "Shop", "Library", "Admin", .product(name: "TargetKitContracts", package: "TargetKit"),
+                .product(name: "TargetKitJSON", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
             ]
         ),

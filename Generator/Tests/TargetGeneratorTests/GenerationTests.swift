@@ -109,6 +109,28 @@ struct GenerationTests {
         #expect(text.contains(part), "\(text)")
     }
 
+    @Test("A file that names JSONValue imports what decodes it, publicly where the value of a target is one")
+    func jsonImports() throws {
+        let files = try generate(
+            """
+            paths:
+              /a:
+                get: {tags: [t], responses: {'200': {description: d, content: {application/json: {schema: {}}}}}}
+            components: {schemas: {A: {properties: {b: {}}}, B: {properties: {c: {type: string}}}}}
+            """
+        ) { $0.style = .typed }.files
+        func imports(_ path: String) throws -> [Substring] {
+            try #require(files.first { $0.path == path }).text.split(separator: "\n").filter { $0.contains("import ") }
+        }
+        #expect(
+            try imports("TAPI.swift") == [
+                "public import TargetKit", "public import TargetKitJSON", "public import TargetKitPlugins",
+            ]
+        )
+        #expect(try imports("Models/A.swift") == ["public import TargetKit", "import TargetKitJSON"])
+        #expect(try imports("Models/B.swift") == ["public import TargetKit"])
+    }
+
     @Test("A discriminator chooses the alternative")
     func writesDiscriminator() throws {
         let text = try models(

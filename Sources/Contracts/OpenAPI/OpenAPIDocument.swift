@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKitJSON
 import TargetKitTesting
 
 /// An OpenAPI document of version 3.0 or 3.1.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKitJSON
 import TargetKitTesting
 
 // MARK: - Arrays

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKitJSON
 import TargetKitTesting
 
 /// Checks a JSON value against a schema of an OpenAPI document, which is JSON Schema 2020-12 in version 3.1, or the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKitJSON
 import TargetKitTesting
 
 /// The keys and types of a JSON document, without its values. All elements of an array share one shape.

@@ -28,13 +28,15 @@ public struct TimelinePage: Sendable {
     public init(har: Data, title: String = "Traffic") throws {
         let mark = Data([0xEF, 0xBB, 0xBF])
         let har = har.starts(with: mark) ? har.dropFirst(mark.count) : har
-        let archive: JSONValue
+        let entries: Data?
         do {
-            archive = try JSONValue(parsing: Data(har))
-        } catch {
-            throw Self.invalid("the archive isn't JSON", error)
+            entries = try JSONPath("log.entries").value(in: har)
+        } catch DecodingError.keyNotFound {
+            entries = nil
+        } catch DecodingError.dataCorrupted(let context) {
+            throw Self.invalid("the archive isn't JSON", context.underlyingError)
         }
-        guard archive["log"]["entries"].array != nil else {
+        guard entries?.first == UInt8(ascii: "[") else {
             throw Self.invalid("the JSON isn't an HTTP Archive: it has no array `log.entries`")
         }
         // Prevents `</script>` in a string from ending the element.

@@ -61,7 +61,7 @@ extension OAuthError {
     ///
     /// - Parameter secrets: The secrets of the request, which the description may quote.
     init(_ response: Response, leavingOut secrets: [String] = []) {
-        guard let json = try? response.json(), let code = json["error"].string, !code.isEmpty, !code.contains(" "),
+        guard let fields = OAuthFields(response), let code = fields["error"], !code.isEmpty, !code.contains(" "),
             !Self.reasonPhrases.contains(code.lowercased())
         else {
             self = .unexpectedStatus(response.statusCode)
@@ -70,7 +70,7 @@ extension OAuthError {
         let text = OAuthText(leavingOut: secrets)
         self = .refused(
             code: text.redacted(code, limit: 60),
-            message: json["error_description"].string.map { text.redacted($0, limit: 300) },
+            message: fields["error_description"].map { text.redacted($0, limit: 300) },
             statusCode: response.statusCode
         )
     }

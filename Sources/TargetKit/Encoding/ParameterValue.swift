@@ -142,6 +142,26 @@ extension ParameterValue {
     }
 }
 
+extension JSONValue {
+    /// Creates the value of a string, a number, a Boolean value or `NSNull`; `nil` for a value of another type.
+    ///
+    /// - Throws: ``ParameterEncodingError`` for NaN and infinity.
+    package init?(scalar value: Any) throws {
+        switch try? ParameterValue.of(value) {
+        case .text(let text): self = .string(text)
+        case .bool(let flag): self = .bool(flag)
+        case .missing, .null: self = .null
+        case .signed(let number): self = .number(JSONNumber(number))
+        case .unsigned(let number): self = .number(JSONNumber(number))
+        case .double(let number): self = .number(JSONNumber(canonical: "\(try NumberText.text(number))"))
+        case .float(let number): self = .number(JSONNumber(canonical: "\(try NumberText.text(number))"))
+        case .decimal(let number): self = .number(JSONNumber(canonical: try NumberText.text(number)))
+        case .digits(let digits): self = .number(JSONNumber(canonical: digits))
+        case .date, .data, .list, .pairs, nil: return nil
+        }
+    }
+}
+
 extension NumberText {
     /// The shortest text that reads back to the same number.
     ///

@@ -7,7 +7,7 @@
 ///     func appError(for response: Response) -> (any Error)? {
 ///         switch response.statusCode {
 ///         case 402: OrderError.paymentNeeded
-///         case 200: try? response.json()["soldOut"].bool == true ? OrderError.soldOut : nil
+///         case 409: OrderError.soldOut
 ///         default: nil
 ///         }
 ///     }

@@ -70,14 +70,8 @@ extension UnreadableBody {
         // A body without a container is parsed quickly, and another word can start like `true`.
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
-        do {
-            _ = try JSONValue(parsing: response.data)
-            return nil
-        } catch let error as JSONParsingError {
-            self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
-        } catch {
-            return nil
-        }
+        guard let error = JSONScanner.error(in: response.data, isLimited: true) else { return nil }
+        self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
     }
 
     /// Whether a decoder failed to parse the text.

@@ -12,9 +12,9 @@ extension Response {
         try decode(type, atKeyPath: keyPath, using: decoder, failsOnEmptyData: failsOnEmptyData)
     }
 
-    /// Moya's name; use `json()`.
-    @available(*, unavailable, message: "use json(), which returns a JSONValue")
-    public func mapJSON(failsOnEmptyData: Bool = true) throws -> Any { try json() }
+    /// Moya's name; use `json()` of TargetKitJSON.
+    @available(*, unavailable, message: "import TargetKitJSON and use json(), which returns a JSONValue")
+    public func mapJSON(failsOnEmptyData: Bool = true) throws -> Any { data }
 
     /// Moya's name; use ``string(atKeyPath:)``.
     @available(*, unavailable, renamed: "string(atKeyPath:)")

@@ -39,7 +39,9 @@ extension Response {
         guard let keyPath, !keyPath.isEmpty else {
             // `JSONDecoder` accepts trailing commas, and anything like a number or a string in values that aren't read
             // (Swift 6.3.1). The check takes about a sixth of its own scan.
-            if !(type is any DynamicJSON.Type), decoder.readsJSON(data) { try JSONScanner.check(data) }
+            if !(type is any ReadFromBody.Type), decoder.readsJSON(data), let error = JSONScanner.error(in: data) {
+                throw DecodingError(error)
+            }
             return try value(type, from: data, using: decoder)
         }
         let path = JSONPath(keyPath)
@@ -51,17 +53,13 @@ extension Response {
         }
     }
 
-    /// Decodes a value. Dynamic values use their own parser, which is much faster than a decoder.
+    /// Decodes a value. Untyped values use their own parser, which is much faster than a decoder.
     static func value<Value: Decodable>(
         _ type: Value.Type,
         from data: Data,
         using decoder: JSONDecoder
     ) throws -> Value {
-        if let dynamic = type as? any DynamicJSON.Type,
-            let value = dynamic.init(json: try JSONValue(parsing: data)) as? Value
-        {
-            return value
-        }
+        if let parsed = type as? any ReadFromBody.Type, let value = try parsed.read(data) as? Value { return value }
         return try decoder.decode(type, from: data)
     }
 
@@ -75,6 +73,12 @@ extension Response {
     }
 }
 
+/// A type that is read from JSON without a decoder, for the untyped values of TargetKitJSON.
+package protocol ReadFromBody {
+    /// Parses the JSON; returns `nil` if it is a value of another type.
+    static func read(_ body: Data) throws -> Self?
+}
+
 extension JSONDecoder {
     /// Whether the decoder reads the bytes as JSON in UTF-8, and not as JSON5, as members without braces, or in UTF-16 or
     /// UTF-32, which starts with a byte order mark or contains a zero.
@@ -84,30 +88,8 @@ extension JSONDecoder {
 }
 
 extension Response {
-    /// Parses the JSON of the body.
-    ///
-    /// - Parameters:
-    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`, which means the
-    ///     whole body.
-    ///   - failsOnEmptyData: Whether an empty body is an error; default `true`. If `false`, an empty body is
-    ///     ``JSONValue/null``.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`. Its underlying error is a `DecodingError` if there is no
-    ///   value at the key path.
-    public func json(
-        atKeyPath keyPath: String? = nil,
-        failsOnEmptyData: Bool = true
-    ) throws(TargetKitError) -> JSONValue {
-        do {
-            if data.isEmpty, !failsOnEmptyData { return .null }
-            guard let keyPath, !keyPath.isEmpty else { return try JSONValue(parsing: data) }
-            return try JSONValue(parsing: JSONPath(keyPath).value(in: data))
-        } catch {
-            throw jsonError(error)
-        }
-    }
-
     /// The error for a body that isn't JSON or doesn't have the requested shape.
-    func jsonError(_ underlying: any Error) -> TargetKitError {
+    package func jsonError(_ underlying: any Error) -> TargetKitError {
         var error = decodingError(underlying)
         error.unreadable = UnreadableBody(self, error: underlying)
         return error

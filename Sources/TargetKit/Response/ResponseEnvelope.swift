@@ -6,6 +6,9 @@
 /// type:
 ///
 /// ```swift
+/// import TargetKit
+/// import TargetKitJSON
+///
 /// struct ShopEnvelope: ResponseEnvelope {
 ///     func payload(of response: Response) throws -> Data? {
 ///         let json = try response.json()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// The JSON document of an entry. Bodies are in separate files in the same folder.
 ///

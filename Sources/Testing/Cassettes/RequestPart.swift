@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// A part of a request that must match the recorded request.
 public struct RequestPart: Sendable, Hashable {

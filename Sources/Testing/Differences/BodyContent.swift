@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// A body parsed by its format, for text and comparisons.
 package enum BodyContent: Sendable, Hashable {

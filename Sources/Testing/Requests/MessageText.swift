@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// Formats values for the messages of failed tests, on one short line without secrets.
 package enum MessageText {

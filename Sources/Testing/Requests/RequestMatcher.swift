@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// A condition on the query, header fields or body of a request, for ``RequestPattern/with(_:)``.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitJSON
 
 /// The parts of a recorded request that patterns compare. Each part is computed once, when a pattern needs it.
 package final class RequestParts {

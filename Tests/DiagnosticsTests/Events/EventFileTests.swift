@@ -4,6 +4,7 @@ import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
 import TargetKitDiagnostics
+import TargetKitJSON
 import TestSupport
 import Testing
 

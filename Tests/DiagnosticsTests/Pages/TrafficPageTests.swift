@@ -3,6 +3,7 @@ import Foundation
 import PluginsTestSupport
 import TargetKit
 import TargetKitDiagnostics
+import TargetKitJSON
 import TargetKitTesting
 import TestSupport
 import Testing

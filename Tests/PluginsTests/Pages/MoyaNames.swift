@@ -19,7 +19,8 @@ extension DocumentationPage {
             ("ProgressResponse", "renamed to 'TransferProgress'"),
         ]
         let responses = [
-            ("map(Int.self)", "decode(_:atKeyPath:using:failsOnEmptyData:)"), ("mapJSON()", "json()"),
+            ("map(Int.self)", "decode(_:atKeyPath:using:failsOnEmptyData:)"),
+            ("mapJSON()", "import TargetKitJSON and use json()"),
             ("mapString()", "string(atKeyPath:)"), ("mapImage()", "image()"),
             ("filterSuccessfulStatusCodes()", ".successCodes"),
             ("filterSuccessfulStatusAndRedirectCodes()", "validation"),

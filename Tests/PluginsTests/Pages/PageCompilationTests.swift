@@ -91,6 +91,35 @@ struct PageCompilationTests {
         }
     }
 
+    @Test("Untyped JSON is written with TargetKit alone, and reading it is an error that states the import")
+    func untypedJSON() async throws {
+        let folder = try TemporaryFolder()
+        let writing = """
+            func task() -> HTTPTask { .json(["a": [1, "x"], "b": ["c": true]]) }
+            func body(_ name: String) -> JSONValue { ["name": .string(name), "sizes": [1, 2.5, nil]] }
+            func text(_ json: JSONValue) -> String { "\\(json)" }
+            """
+        let reading = """
+            func number(_ json: JSONValue) -> Int? { json.total.lenient.int }
+            func orZero(_ json: JSONValue) -> Int { json.total.int ?? 0 }
+            func text(_ json: JSONValue) -> String? { json.string }
+            func change(_ json: inout JSONValue) { json.user.name = "Ann" }
+            """
+        let flags = ([BuiltModules.folder] + DocumentationPage.moduleMapFolders).flatMap { ["-I", $0.path] }
+        let style = ["-parse-as-library", "-diagnostic-style", "llvm"]
+        func result(_ imports: String, _ code: String) async throws -> String {
+            let file = try folder.file("JSON.swift", Data((imports + "\n" + code).utf8))
+            return try await errors(Settings.package.flags + flags + style + [file.path])
+        }
+        #expect(try await result("import TargetKit", writing) == "")
+        #expect(try await result("import TargetKit\nimport TargetKitJSON", reading) == "")
+        let found = try await result("import TargetKit", reading).split(separator: "\n").filter {
+            $0.contains("error:")
+        }
+        for line in 2...5 { #expect(found.contains { $0.contains("JSON.swift:\(line):") }, "\(found)") }
+        for error in found { #expect(error.contains("import TargetKitJSON to read untyped JSON")) }
+    }
+
     @Test("The manifest for a new package compiles")
     func manifest() async throws {
         let manifests = try DocumentationPage("Sources/TargetKit/TargetKit.docc/GettingStarted.md").manifests()

@@ -2,6 +2,7 @@
 import Foundation
 import PluginsTestSupport
 import TargetKit
+import TargetKitJSON
 import TargetKitPlugins
 import TargetKitTesting
 import TestSupport

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitJSON
 import TestSupport
 import Testing
 
 /// What a server can send, at random: `TARGETKIT_FUZZ` is the number of inputs for each reader.
 @Suite("Random bytes", .throttled, .timeLimit(.minutes(30)))
 struct RandomBytesTests {
-    private static let count = JSONRandomTests.count
+    private static let count = RandomValues.count
 
     @Test("A key path of any characters, in any JSON, leads to a value or to an error")
     func keyPaths() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitJSON
 
 /// What one side says of a call: what was declared, or what the server received and the client got back.
 struct Account: Equatable {

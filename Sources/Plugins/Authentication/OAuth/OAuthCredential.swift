@@ -53,10 +53,8 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         leavingOut secrets: [String]
     ) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: secrets) }
-        guard let json = try? response.json(), case .object = json else {
-            throw .unreadable("the body isn't a JSON object")
-        }
-        guard let accessToken = json["access_token"].string, !accessToken.isEmpty else {
+        guard let fields = OAuthFields(response) else { throw .unreadable("the body isn't a JSON object") }
+        guard let accessToken = fields["access_token"], !accessToken.isEmpty else {
             // Some servers, such as GitHub's, report errors with status 200.
             if case .refused(let code, let message, let status) = OAuthError(response, leavingOut: secrets) {
                 throw .refused(code: code, message: message, statusCode: status)
@@ -66,16 +64,16 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         // Otherwise, every call would fail, even after a launch.
         if accessToken.endsHeaderField { throw .unreadable("access_token contains a line break") }
         // §5.1 requires the type, but some servers omit it. Tokens of other types are used differently (§7.1).
-        if let type = json["token_type"].string, type.lowercased() != "bearer" { throw .unsupportedTokenType }
-        // Some servers send the number as a string, or 0 for a token without an expiry.
-        let lifetime = json["expires_in"].lenient.double.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
-        let refreshToken = json["refresh_token"].string.flatMap { $0.isEmpty ? nil : $0 }
+        if let type = fields["token_type"], type.lowercased() != "bearer" { throw .unsupportedTokenType }
+        // Some servers send 0 for a token without an expiry.
+        let lifetime = fields.number("expires_in").flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
+        let refreshToken = fields["refresh_token"].flatMap { $0.isEmpty ? nil : $0 }
         self.init(
             accessToken: accessToken,
             refreshToken: refreshToken ?? old?.refreshToken,
             expiresAt: lifetime.map { now.addingTimeInterval($0) },
             issuedAt: now,
-            scope: json["scope"].string ?? old?.scope
+            scope: fields["scope"] ?? old?.scope
         )
     }
 

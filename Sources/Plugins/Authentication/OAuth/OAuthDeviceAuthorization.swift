@@ -22,22 +22,20 @@ public struct OAuthDeviceAuthorization: Sendable, Hashable {
 
     init(_ response: Response, now: Date, leavingOut secrets: [String]) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: secrets) }
-        guard let json = try? response.json(), case .object = json else {
-            throw .unreadable("the body isn't a JSON object")
-        }
+        guard let fields = OAuthFields(response) else { throw .unreadable("the body isn't a JSON object") }
         // Google's servers use `verification_url`.
-        let page = json["verification_uri"].string ?? json["verification_url"].string
-        guard let deviceCode = json["device_code"].string, let userCode = json["user_code"].string,
-            let url = page.flatMap({ URL(string: $0) }), let lifetime = json["expires_in"].lenient.double,
+        let page = fields["verification_uri"] ?? fields["verification_url"]
+        guard let deviceCode = fields["device_code"], let userCode = fields["user_code"],
+            let url = page.flatMap({ URL(string: $0) }), let lifetime = fields.number("expires_in"),
             lifetime > 0, lifetime < 1e9
         else { throw .unreadable("device_code, user_code, verification_uri or expires_in is missing") }
         self.deviceCode = deviceCode
         self.userCode = userCode
         verificationURL = url
-        completeVerificationURL = json["verification_uri_complete"].string.flatMap { URL(string: $0) }
+        completeVerificationURL = fields["verification_uri_complete"].flatMap { URL(string: $0) }
         expiresAt = now.addingTimeInterval(lifetime)
         // The default is 5 seconds (RFC 8628 §3.2).
-        interval = .seconds(json["interval"].lenient.double.flatMap { (1...3600).contains($0) ? $0 : nil } ?? 5)
+        interval = .seconds(fields.number("interval").flatMap { (1...3600).contains($0) ? $0 : nil } ?? 5)
     }
 }
 

@@ -7,7 +7,7 @@ extension JSONNumber {
     }
 
     /// Creates the canonical form of a number from JSON text.
-    init(canonical text: UnsafeBufferPointer<UInt8>) {
+    package init(canonical text: UnsafeBufferPointer<UInt8>) {
         let digits = DecimalDigits(text)
         if let whole = Self.whole(digits) {
             form = whole

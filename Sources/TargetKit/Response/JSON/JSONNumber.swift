@@ -4,9 +4,10 @@
 ///
 /// Two numbers are equal if they are the same decimal, for example `1`, `1.0` and `10e-1`. A `Double` is the shortest
 /// decimal that reads back to it, so `JSONNumber(0.1)` equals the JSON text `0.1`.
-public struct JSONNumber: Sendable, Codable {
+public struct JSONNumber: Sendable, Encodable {
     /// The representation of a number, the first case that represents it exactly.
-    enum Form: Sendable {
+    @usableFromInline
+    package enum Form: Sendable {
         case signed(Int64)
         /// Above `Int64.max`.
         case unsigned(UInt64)
@@ -16,9 +17,10 @@ public struct JSONNumber: Sendable, Codable {
         case text(String)
     }
 
-    let form: Form
+    @usableFromInline package let form: Form
 
-    init(_ form: Form) {
+    @inlinable
+    package init(_ form: Form) {
         self.form = form
     }
 
@@ -51,33 +53,6 @@ public struct JSONNumber: Sendable, Codable {
         self.init(canonical: value.description)
     }
 
-    /// Creates a number from JSON text. Returns `nil` if the text isn't a JSON number, for example `+1`, `.5`, `01` or
-    /// `0x1`, or contains white space.
-    public init?(text: String) {
-        guard let first = text.utf8.first, let last = text.utf8.last, first == UInt8(ascii: "-") || first.isDigit,
-            last.isDigit, case .number(let number)? = try? JSONValue(parsing: text)
-        else { return nil }
-        self = number
-    }
-
-    /// The number as an `Int64`; `nil` if it can't be represented exactly.
-    public var int64: Int64? {
-        guard case .signed(let value) = form else { return nil }
-        return value
-    }
-
-    /// The number as a `UInt64`; `nil` if it can't be represented exactly.
-    public var uint64: UInt64? {
-        switch form {
-        case .signed(let value): UInt64(exactly: value)
-        case .unsigned(let value): value
-        case .double, .text: nil
-        }
-    }
-
-    /// The number as an `Int`; `nil` if it can't be represented exactly.
-    public var int: Int? { int64.flatMap { Int(exactly: $0) } }
-
     /// The nearest `Double`; `nil` if the number exceeds its range, for example `1e400`.
     public var double: Double? {
         switch form {
@@ -98,15 +73,6 @@ public struct JSONNumber: Sendable, Codable {
         case .double(let value): Decimal(string: value.description, locale: Self.posix)
         case .text(let text): Decimal(string: text, locale: Self.posix)
         }
-    }
-
-    /// The digits before the decimal point of a number that isn't a `Double`; `nil` for any other number, and for one
-    /// with an exponent.
-    var wholePart: JSONNumber? {
-        guard case .text(let text) = form, !text.utf8.contains(where: "eE".utf8.contains),
-            let point = text.firstIndex(of: ".")
-        else { return nil }
-        return JSONNumber(text: String(text[..<point]))
     }
 
     private static let posix = Locale(identifier: "en_US_POSIX")

@@ -3,17 +3,11 @@
 /// The members of a JSON object in their original order, with unique keys.
 ///
 /// Two objects with the same members are equal, regardless of their order. Looking up a key takes constant time.
-public struct JSONObject: Sendable, Codable {
-    /// A key and its value.
-    struct Member: Sendable {
-        let key: String
-        var value: JSONValue
-    }
-
+public struct JSONObject: Sendable, Encodable {
     /// Up to this number of members, a linear search is faster than hashing.
-    static let longestList = 12
+    @inlinable package static var longestList: Int { 12 }
 
-    private(set) var members: [Member]
+    private(set) var members: [(key: String, value: JSONValue)]
     /// The position of each key; `nil` for a small object.
     private var positions: [String: Int]?
 
@@ -29,7 +23,7 @@ public struct JSONObject: Sendable, Codable {
     }
 
     /// Creates an object from members with unique keys.
-    init(unique members: [Member], positions: [String: Int]?) {
+    package init(unique members: [(key: String, value: JSONValue)], positions: [String: Int]?) {
         self.members = members
         self.positions = positions
         if positions == nil { indexIfMany() }
@@ -47,7 +41,7 @@ public struct JSONObject: Sendable, Codable {
                 indexIfMany()
             case (nil, let value?):
                 positions?[key] = members.count
-                members.append(Member(key: key, value: value))
+                members.append((key, value))
                 if positions == nil { indexIfMany() }
             case (nil, nil): break
             }
@@ -93,7 +87,7 @@ extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
 
     /// The member at a position, which must be one of ``indices``.
     public subscript(position: Int) -> (key: String, value: JSONValue) {
-        (members[position].key, members[position].value)
+        members[position]
     }
 }
 

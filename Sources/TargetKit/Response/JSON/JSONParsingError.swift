@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// A JSON syntax error (RFC 8259) with the byte offset and the expected syntax. It never quotes the text.
-struct JSONParsingError: Error, Sendable, Hashable {
+package struct JSONParsingError: Error, Sendable, Hashable {
     /// The syntax that was expected.
-    enum Reason: Sendable, Hashable, CaseIterable {
+    package enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
         case value
         /// A comma, or the `]` of the array.
@@ -30,7 +30,7 @@ struct JSONParsingError: Error, Sendable, Hashable {
         case validUTF8
         /// Nothing but white space after the value.
         case endOfText
-        /// Less nesting (``JSONParser/maximumDepth``).
+        /// Less nesting (``JSONReader/maximumDepth``).
         case lessNesting
     }
 
@@ -49,10 +49,10 @@ struct JSONParsingError: Error, Sendable, Hashable {
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// The offset and the expected syntax, in one line.
-    var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
-    var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }
 
 extension JSONParsingError.Reason {

@@ -2,9 +2,11 @@
 
 /// Validates JSON text (RFC 8259), and finds values in it without creating them.
 ///
-/// Nesting is limited only by memory, and half a surrogate pair is allowed, as in the grammar (RFC 8259 §8.2, §9).
+/// Nesting is limited only by memory, and half a surrogate pair is allowed, as in the grammar (RFC 8259 §8.2, §9), unless
+/// it is limited.
 struct JSONScanner: ~Copyable {
     private var reader: JSONReader
+    private let maximumDepth: Int
     /// The number of arrays and objects around the cursor.
     private var depth = 0
     /// Whether each of the innermost 64 is an object, one bit each; the lowest is the innermost.
@@ -13,21 +15,24 @@ struct JSONScanner: ~Copyable {
     private var outerKinds: [UInt64] = []
 
     /// Creates a scanner. The bytes must outlive it.
-    init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
-        reader = try JSONReader(bytes)
+    ///
+    /// - Parameter isLimited: Whether nesting deeper than `JSONReader.maximumDepth` and half a surrogate pair are errors,
+    ///   as they are for `JSONDecoder` and for the parser of TargetKitJSON; default `false`.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, isLimited: Bool = false) throws(JSONParsingError) {
+        reader = try JSONReader(bytes, allowsHalfPairs: !isLimited)
+        maximumDepth = isLimited ? JSONReader.maximumDepth : .max
     }
 
-    /// Validates a whole text.
-    ///
-    /// - Throws: `DecodingError.dataCorrupted`, whose underlying error is a `JSONParsingError`.
-    static func check(_ data: Data) throws {
-        try data.withUnsafeBytes { bytes in
+    /// The syntax error of a text; `nil` if it is valid to its end.
+    static func error(in data: Data, isLimited: Bool = false) -> JSONParsingError? {
+        data.withUnsafeBytes { bytes in
             do throws(JSONParsingError) {
-                var scanner = try JSONScanner(bytes.bindMemory(to: UInt8.self))
+                var scanner = try JSONScanner(bytes.bindMemory(to: UInt8.self), isLimited: isLimited)
                 try scanner.skipValue()
                 try scanner.finish()
+                return nil
             } catch {
-                throw DecodingError(error)
+                return error
             }
         }
     }
@@ -60,7 +65,7 @@ struct JSONScanner: ~Copyable {
     }
 
     private mutating func enterMember(_ key: String) throws(JSONParsingError) -> Bool {
-        enter(isObject: true)
+        try enter(isObject: true)
         if reader.take(UInt8(ascii: "}")) {
             leave()
             return false
@@ -76,7 +81,7 @@ struct JSONScanner: ~Copyable {
     }
 
     private mutating func enterElement(_ position: Int) throws(JSONParsingError) -> Bool {
-        enter(isObject: false)
+        try enter(isObject: false)
         if reader.take(UInt8(ascii: "]")) {
             leave()
             return false
@@ -115,14 +120,16 @@ struct JSONScanner: ~Copyable {
             reader.skipSpace()
             guard reader.cursor < reader.end else { throw reader.error(.value) }
             switch reader.cursor.pointee {
-            case UInt8(ascii: "\""): return try reader.skipString()
+            case UInt8(ascii: "\""):
+                try reader.skipString()
+                return
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try reader.skipNumber()
             case UInt8(ascii: "{"):
-                enter(isObject: true)
+                try enter(isObject: true)
                 if reader.take(UInt8(ascii: "}")) { return leave() }
                 try skipKey()
             case UInt8(ascii: "["):
-                enter(isObject: false)
+                try enter(isObject: false)
                 if reader.take(UInt8(ascii: "]")) { return leave() }
             case UInt8(ascii: "t"): return try reader.skipLiteral("true")
             case UInt8(ascii: "f"): return try reader.skipLiteral("false")
@@ -147,10 +154,11 @@ struct JSONScanner: ~Copyable {
         guard let last = quoted.lastIndex(of: UInt8(ascii: "\"")) else { return false }
         let content = quoted[1..<last]
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) == key }
-        return (try? JSONValue(parsing: String(decoding: quoted[...last], as: UTF8.self))) == .string(key)
+        return (try? JSONDecoder().decode(String.self, from: Data(quoted[...last]))) == key
     }
 
-    private mutating func enter(isObject: Bool) {
+    private mutating func enter(isObject: Bool) throws(JSONParsingError) {
+        guard depth < maximumDepth else { throw reader.error(.lessNesting) }
         if depth > 0, depth % 64 == 0 { outerKinds.append(kinds) }
         kinds = kinds << 1 | (isObject ? 1 : 0)
         depth += 1

@@ -1,33 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONValue {
-    /// Parses JSON text in UTF-8.
-    ///
-    /// The parser accepts only RFC 8259. Comments, trailing commas, unescaped control characters, invalid UTF-8 and
-    /// unpaired surrogates are errors. A leading byte order mark is ignored (§8.1). For duplicate keys, the first value
-    /// is used, as by `JSONDecoder`. Numbers are exact.
-    ///
-    /// - Throws: An error with the byte offset and the expected syntax.
-    public init(parsing data: Data) throws {
-        self = try data.withUnsafeBytes { Self.parse($0.bindMemory(to: UInt8.self)) }.get()
-    }
-
-    /// Parses JSON text in a string, like `Data`.
-    ///
-    /// - Throws: An error with the offset in the string's UTF-8 and the expected syntax.
-    public init(parsing text: String) throws {
-        self = try ContiguousText.read(text) { Self.parse($0) }.get()
-    }
-
-    private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONParsingError> {
-        do throws(JSONParsingError) {
-            var parser = try JSONParser(bytes)
-            return .success(try parser.text())
-        } catch {
-            return .failure(error)
-        }
-    }
-
     /// Returns the value as JSON text in UTF-8.
     ///
     /// - Parameters:

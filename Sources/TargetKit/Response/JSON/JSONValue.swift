@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-/// A JSON value, for reading JSON without a model.
+/// A JSON value, for writing and reading JSON without a model.
 ///
 /// ```swift
-/// let json = try JSONValue(parsing: response.data)
-/// let name = json.data.users[0].name.string
-/// let total = json[path: "meta.total"].lenient.int ?? 0
+/// let task = HTTPTask.json(["name": "tea", "sizes": [1, 2.5], "organic": true])
 /// ```
 ///
-/// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties
-/// (`string`, `number`, `description`, …) take precedence over keys. Use `json["string"]` for such a key.
+/// TargetKitJSON parses text to such values and reads them: `json.data.users[0].name.string`.
 @dynamicMemberLookup
-public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
+public enum JSONValue: Sendable, Hashable, Encodable, CustomStringConvertible {
     /// `null`.
     case null
     /// `true` or `false`.
@@ -30,11 +27,6 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
         self = .string(text)
     }
 
-    /// Creates a Boolean value.
-    init(_ flag: Bool) {
-        self = .bool(flag)
-    }
-
     /// Creates an integer.
     public init(_ number: Int) {
         self = .number(JSONNumber(Int64(number)))
@@ -49,16 +41,20 @@ public enum JSONValue: Sendable, Hashable, Codable, CustomStringConvertible {
     public init(_ number: Decimal) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
+}
 
-    /// Creates an object with these members.
-    init(_ members: [String: JSONValue]) {
-        self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
+extension JSONValue {
+    /// The value of a key, which TargetKitJSON reads. Without it, `json.name` is an error that says the import.
+    @available(*, unavailable, message: "import TargetKitJSON to read untyped JSON")
+    public subscript(dynamicMember key: String) -> JSONValue {
+        get { self }
+        set { self = newValue }
     }
 
-    /// Creates an array of these values.
-    init(_ elements: [JSONValue]) {
-        self = .array(elements)
-    }
+    /// The end of a chain where a number or a text is needed, for example `let total: Int? = json.total.lenient.int`. Without
+    /// it, the error would be about the type instead of the import.
+    @available(*, unavailable, message: "import TargetKitJSON to read untyped JSON, and state the type: json.total.int")
+    public subscript<Value: ExpressibleByNilLiteral>(dynamicMember key: String) -> Value { nil }
 }
 
 extension JSONValue {

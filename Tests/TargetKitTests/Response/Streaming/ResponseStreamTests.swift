@@ -129,4 +129,16 @@ struct ResponseStreamTests {
         #expect(freed.value == 1)
         #expect(try await iterator.next() == nil)
     }
+
+    @Test("JSON of 100,000 levels is an error as a line, and as the text of an event a text like any other")
+    func deepNesting() async {
+        struct Tree: Decodable { var a: [Tree]? }
+        let body = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        let (rows, error) = await ResponseStream(body + "\n1\n").jsonLines(of: Tree.self).collected()
+        #expect(rows.isEmpty)
+        #expect((error as? TargetKitError)?.stage == .decoding)
+        let (events, failure) = await ResponseStream("data:\(body)\n\n").serverSentEvents().collected()
+        #expect(events.first?.data.count == 200_000)
+        #expect(failure == nil)
+    }
 }

@@ -2,6 +2,7 @@
 import Admin
 import Foundation
 import TargetKit
+import TargetKitJSON
 import TargetKitPlugins
 import Testing
 

@@ -5,6 +5,7 @@ import Library
 import Shop
 import TargetKit
 import TargetKitContracts
+import TargetKitJSON
 import TargetKitTesting
 import Testing
 

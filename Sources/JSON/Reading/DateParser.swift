@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Parses common date formats. A `DateFormatter` takes tens of microseconds for each date.
 ///
 /// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, and with `T` or a space between date and time;
 /// the date alone, with `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); and a number, as in ``date(of:zone:)``.
-package struct DateParser {
+struct DateParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
@@ -15,7 +16,7 @@ package struct DateParser {
     /// Parses a date; returns `nil` for an unknown format or a component out of range.
     ///
     /// - Parameter zone: The time zone of a time without one; `nil` for UTC.
-    package static func date(_ text: String, zone: TimeZone?) -> Date? {
+    static func date(_ text: String, zone: TimeZone?) -> Date? {
         ContiguousText.read(text) { bytes in
             var reader = DateParser(bytes)
             if let date = reader.internetDate() ?? reader.calendarDate(zone: zone) { return date }
@@ -35,7 +36,7 @@ package struct DateParser {
     /// be after the year 2540.
     ///
     /// - Parameter zone: The time zone of a day and time; `nil` for UTC.
-    package static func date(of number: Double, zone: TimeZone?) -> Date? {
+    static func date(of number: Double, zone: TimeZone?) -> Date? {
         guard number.isFinite, number.magnitude < 1e15 else { return nil }
         switch Int64(exactly: number) {
         case let day? where (18_000_101...22_991_231).contains(day) && day % 100 != 0:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension JSONValue {
     /// Creates a value from an untyped one, for example the result of `JSONSerialization`.
@@ -18,63 +19,34 @@ extension JSONValue {
 
     private static func converted(_ value: Any, depth: Int) throws(UntypedValueError) -> JSONValue {
         if let json = value as? JSONValue { return json }
-        guard depth <= JSONParser.maximumDepth else { throw UntypedValueError(.tooDeep) }
+        guard depth <= JSONReader.maximumDepth else { throw UntypedValueError(.tooDeep) }
         if let members = value as? [String: Any] {
-            var converted: [String: JSONValue] = [:]
-            for (key, member) in members {
-                converted[key] = try Self.converted(member, at: JSONPath.PathKey(key), depth: depth + 1)
-            }
-            return JSONValue(converted)
+            var object = JSONObject()
+            for (key, member) in members { object[key] = try converted(member, at: key, depth: depth + 1) }
+            return .object(object)
         }
         if let elements = value as? [Any] {
             var converted: [JSONValue] = []
             for (index, element) in elements.enumerated() {
-                converted.append(try Self.converted(element, at: IndexKey(index), depth: depth + 1))
+                converted.append(try Self.converted(element, at: "[\(index)]", depth: depth + 1))
             }
             return .array(converted)
         }
-        guard let scalar = try? ParameterValue.of(value), let json = try scalar.json() else {
-            throw UntypedValueError(.unsupported("\(type(of: value))"))
-        }
-        return json
+        let scalar: JSONValue?
+        do { scalar = try JSONValue(scalar: value) } catch { throw UntypedValueError(.notFinite) }
+        guard let scalar else { throw UntypedValueError(.unsupported("\(type(of: value))")) }
+        return scalar
     }
 
     private static func converted(
         _ value: Any,
-        at key: @autoclosure () -> any CodingKey,
+        at key: @autoclosure () -> String,
         depth: Int
     ) throws(UntypedValueError) -> JSONValue {
         do throws(UntypedValueError) {
             return try converted(value, depth: depth)
         } catch {
             throw error.under(key())
-        }
-    }
-}
-
-extension ParameterValue {
-    /// The JSON of a scalar; `nil` for a value that JSON doesn't have.
-    fileprivate func json() throws(UntypedValueError) -> JSONValue? {
-        switch self {
-        case .text(let text): return JSONValue(text)
-        case .bool(let flag): return .bool(flag)
-        case .missing, .null: return .null
-        case .signed(let number): return .number(JSONNumber(number))
-        case .unsigned(let number): return .number(JSONNumber(number))
-        case .double, .float, .decimal, .digits:
-            guard let number else { throw UntypedValueError(.notFinite) }
-            return .number(number)
-        case .date, .data, .list, .pairs: return nil
-        }
-    }
-
-    private var number: JSONNumber? {
-        switch self {
-        case .double(let number): JSONNumber(number)
-        case .float(let number): JSONNumber(text: number.description)
-        case .decimal(let number): JSONNumber(number)
-        case .digits(let digits): JSONNumber(text: digits)
-        default: nil
         }
     }
 }
@@ -88,27 +60,28 @@ private struct UntypedValueError: Error, ReflectsDescription {
     }
 
     private let reason: Reason
-    private var path: [any CodingKey] = []
+    /// The path as one writes it in Swift, for example `items[2].price`.
+    private var path = ""
 
     init(_ reason: Reason) {
         self.reason = reason
     }
 
     /// This error, of a value within a container.
-    func under(_ key: any CodingKey) -> Self {
+    func under(_ key: String) -> Self {
         var error = self
-        error.path.insert(key, at: 0)
+        error.path = key + (path.isEmpty || path.hasPrefix("[") ? "" : ".") + path
         return error
     }
 
     var description: String {
-        let place = path.isEmpty ? "the value" : "the value at \(CodingKeyPath(path))"
+        let place = path.isEmpty ? "the value" : "the value at \(path)"
         return switch reason {
         case .unsupported(let type):
             "\(place) can't be JSON: it is a \(type); pass a String, a number, a Bool, NSNull, an array, or a "
                 + "dictionary with String keys"
         case .notFinite: "\(place) can't be JSON: it is NaN or infinite"
-        case .tooDeep: "the value can't be JSON: it is nested deeper than \(JSONParser.maximumDepth) levels"
+        case .tooDeep: "the value can't be JSON: it is nested deeper than \(JSONReader.maximumDepth) levels"
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitJSON
 import TestSupport
 import Testing
 
@@ -94,7 +95,7 @@ struct ResponseValueTests {
         var random = RandomValues(seed: 6_007)
         let alphabet = Array("[]{}\":,\\u0a1. \n".utf8) + [0xFF]
         var errors = 0
-        for _ in 0..<JSONRandomTests.count {
+        for _ in 0..<RandomValues.count {
             let bytes = (0..<Int.random(in: 1...30, using: &random)).map { _ in
                 alphabet[Int(random.next() % UInt64(alphabet.count))]
             }
@@ -102,7 +103,7 @@ struct ResponseValueTests {
             let response = Response(statusCode: 200, data: Data(bytes))
             if (try? response.json(atKeyPath: keyPath)) == nil { errors += 1 }
         }
-        #expect(errors > JSONRandomTests.count / 2)
+        #expect(errors > RandomValues.count / 2)
     }
 
     @Test("An error about the JSON says where it is broken, and nothing of the body")

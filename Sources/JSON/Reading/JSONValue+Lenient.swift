@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension JSONValue {
     /// Conversions of this value to related types. For example, `json.count.lenient.int` is 12 for `12`, `"12"` and
@@ -58,7 +59,7 @@ extension JSONValue {
         }
 
         /// The number, also in a string, or 1 or 0 for a Boolean value.
-        package var number: JSONNumber? {
+        var number: JSONNumber? {
             switch value {
             case .number(let number): number
             case .bool(let flag): flag ? 1 : 0
@@ -67,7 +68,7 @@ extension JSONValue {
             }
         }
 
-        package func integer<Integer: FixedWidthInteger>() -> Integer? {
+        func integer<Integer: FixedWidthInteger>() -> Integer? {
             // A fraction may have more digits than a `Double`.
             guard let number = number.map({ $0.wholePart ?? $0 }) else { return nil }
             if let value = number.int64 { return Integer(exactly: value) }

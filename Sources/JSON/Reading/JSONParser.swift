@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// A single-pass parser of JSON text (RFC 8259).
 struct JSONParser: ~Copyable {
-    /// The maximum nesting depth: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value are
-    /// recursive, and a thread's stack may be only 512 KB.
-    static let maximumDepth = 512
-
     private var reader: JSONReader
     private var elements = MoveStack<JSONValue>()
-    private var members = MoveStack<JSONObject.Member>()
+    private var members = MoveStack<JSONObject.Element>()
     /// The current nesting depth.
     private var depth = 0
     /// The innermost array or object.
@@ -32,7 +29,7 @@ struct JSONParser: ~Copyable {
 
     /// Creates a parser. The bytes must outlive it.
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONParsingError) {
-        reader = try JSONReader(bytes)
+        reader = try JSONReader(bytes, allowsHalfPairs: false)
     }
 
     /// Parses the text.
@@ -76,7 +73,7 @@ struct JSONParser: ~Copyable {
 
     /// Enters the array or object at the cursor.
     private mutating func enter(isObject: Bool) throws(JSONParsingError) {
-        guard depth < Self.maximumDepth else { throw reader.error(.lessNesting) }
+        guard depth < JSONReader.maximumDepth else { throw reader.error(.lessNesting) }
         if depth > 0 { outer.push(container) }
         container = Container(isObject: isObject, first: isObject ? members.count : elements.count)
         depth += 1
@@ -121,7 +118,7 @@ struct JSONParser: ~Copyable {
         // A non-ASCII key may equal a key with different bytes (`\u{212A}` is `K`), so every further key is compared.
         container.marks |= container.key.isPlain ? bit : ~0
         if isNew, members.count - container.first < JSONObject.longestList {
-            members.push(JSONObject.Member(key: container.key.text, value: value))
+            members.push((container.key.text, value))
         } else {
             addComparing(value)
         }
@@ -142,7 +139,7 @@ struct JSONParser: ~Copyable {
             ?? members.read(from: first) { members in members.contains { $0.key == key } }
         guard !exists else { return }
         container.positions?[key] = count
-        members.push(JSONObject.Member(key: key, value: value))
+        members.push((key, value))
     }
 
     private mutating func literal(_ text: StaticString, as value: JSONValue) throws(JSONParsingError) -> JSONValue {

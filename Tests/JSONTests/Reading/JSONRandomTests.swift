@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
+import TargetKitJSON
 import TestSupport
 import Testing
 
 @Suite("JSON of all kinds", .throttled)
 struct JSONRandomTests {
-    /// How many values each test makes: 5,000, or what the environment's `TARGETKIT_FUZZ` says.
-    static let count = ProcessInfo.processInfo.environment["TARGETKIT_FUZZ"].flatMap(Int.init) ?? 5_000
-
     @Test("Any value comes back from its text, compact, sorted or in lines")
     func roundTrip() throws {
         var random = RandomValues(seed: 6_001)
-        for round in 0..<Self.count {
+        for round in 0..<RandomValues.count {
             let value = random.json(depth: 0)
             let data = value.jsonData(sortedKeys: round % 2 == 0, pretty: round % 3 == 0)
             guard try JSONValue(parsing: data) == value else {
@@ -25,7 +23,7 @@ struct JSONRandomTests {
     @Test("Equal values hash equally, in whatever order the members are")
     func hashing() {
         var random = RandomValues(seed: 6_002)
-        for _ in 0..<(Self.count / 10) {
+        for _ in 0..<(RandomValues.count / 10) {
             let value = random.json(depth: 0)
             guard case .object(let object) = value else { continue }
             let turned = JSONValue.object(JSONObject(object.reversed()))
@@ -39,7 +37,7 @@ struct JSONRandomTests {
         var random = RandomValues(seed: 6_003)
         let alphabet = Array("[]{}\":,\\ue+-.0123456789tfnalsr \u{1}é😀\u{FEFF}".utf8) + [0xFF, 0x80, 0xED, 0xF4]
         var errors = 0
-        for round in 0..<Self.count {
+        for round in 0..<RandomValues.count {
             let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                 round % 4 == 0
                     ? UInt8(truncatingIfNeeded: random.next()) : alphabet[Int(random.next() % UInt64(alphabet.count))]
@@ -53,13 +51,13 @@ struct JSONRandomTests {
             }
             _ = JSONPath(String(decoding: bytes, as: UTF8.self))
         }
-        #expect(errors > Self.count / 2)
+        #expect(errors > RandomValues.count / 2)
     }
 
     @Test("A text with one byte changed is a value that comes back, or an error")
     func changedTexts() throws {
         var random = RandomValues(seed: 6_004)
-        for _ in 0..<(Self.count / 2) {
+        for _ in 0..<(RandomValues.count / 2) {
             var data = random.json(depth: 0).jsonData()
             data[Int(random.next() % UInt64(data.count))] = UInt8(truncatingIfNeeded: random.next())
             guard let value = try? JSONValue(parsing: data) else { continue }
@@ -70,7 +68,7 @@ struct JSONRandomTests {
     @Test("A number is the Double that Swift reads in the same text")
     func doubles() throws {
         var random = RandomValues(seed: 6_005)
-        for round in 0..<Self.count {
+        for round in 0..<RandomValues.count {
             var text = random.double().description
             if round % 4 == 0 { text = "\(Int.random(in: -99...99, using: &random)).\(random.next() % 1_000_000)" }
             if round % 4 == 1 { text = "\(random.next() % 100_000)e\(Int.random(in: -30...30, using: &random))" }
@@ -81,23 +79,31 @@ struct JSONRandomTests {
             }
         }
     }
-}
 
-extension RandomValues {
-    /// Any JSON value, up to four levels deep.
-    mutating func json(depth: Int) -> JSONValue {
-        switch Int.random(in: 0..<(depth > 3 ? 8 : 12), using: &self) {
-        case 0: return nil
-        case 1: return .bool(Bool.random(using: &self))
-        case 2: return .number(JSONNumber(Int64(bitPattern: next()) >> Int64.random(in: 0..<64, using: &self)))
-        case 3: return .number(JSONNumber(next()))
-        case 4: return JSONValue(double())
-        case 5: return .number(JSONNumber(text: "\(next()).\(next())e\(Int.random(in: -400...400, using: &self))") ?? 0)
-        case 6...8: return .string(text())
-        case 9: return .array((0..<Int.random(in: 0..<6, using: &self)).map { _ in json(depth: depth + 1) })
-        default:
-            let count = Int.random(in: 0..<(depth == 0 ? 20 : 5), using: &self)
-            return .object(JSONObject((0..<count).map { _ in (key: text(), value: json(depth: depth + 1)) }))
+    @Test("What the parser refuses, the core refuses in the same words when it describes a body")
+    func sameErrors() {
+        var random = RandomValues(seed: 6_006)
+        let alphabet = [
+            "[", "]", "{", "}", ":", ",", "\"", "\\", "u", "d83d", "\\ud83d", "\\ude00", "a", "1", "0", "-", ".", "e",
+            "é", " ",
+        ]
+        var errors = 0
+        for _ in 0..<RandomValues.count {
+            let text =
+                "[\""
+                + (0..<Int.random(in: 0...12, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "" }
+                .joined()
+            let found = JSONScanner.error(in: Data(text.utf8), isLimited: true)
+            do {
+                _ = try JSONValue(parsing: text)
+                if found != nil { Issue.record("\(text): \(String(describing: found))") }
+            } catch {
+                errors += 1
+                if error as? JSONParsingError != found {
+                    Issue.record("\(text): \(error), \(String(describing: found))")
+                }
+            }
         }
+        #expect(errors > RandomValues.count / 2)
     }
 }

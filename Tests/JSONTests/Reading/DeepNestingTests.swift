@@ -101,14 +101,4 @@ struct DeepNestingTests {
             }
         }
     }
-
-    @Test("As a line, or as the text of an event, it is an error, or a text like any other")
-    func streams() async {
-        let (rows, error) = await ResponseStream(Self.bodies[0] + "\n1\n").jsonLines(of: Tree.self).collected()
-        #expect(rows.isEmpty)
-        #expect((error as? TargetKitError)?.stage == .decoding)
-        let (events, failure) = await ResponseStream("data:\(Self.bodies[0])\n\n").serverSentEvents().collected()
-        #expect(events.first?.data.count == 2 * Self.levels)
-        #expect(failure == nil)
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
+import TargetKitJSON
 import TestSupport
 import Testing
 
@@ -76,7 +77,7 @@ struct JSONParsingTests {
 
     @Test("Nesting is allowed to the limit, and is an error one level deeper")
     func depth() throws {
-        let limit = JSONParser.maximumDepth
+        let limit = JSONReader.maximumDepth
         #expect(limit == 512)
         for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
             let inside = open == "[" ? "" : "1"

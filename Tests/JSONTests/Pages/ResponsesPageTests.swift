@@ -178,7 +178,7 @@ struct ResponsesPageTests {
 
     @Test("Every line of Swift on the page is a line of this file")
     func everySnippetIsHere() throws {
-        let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/ResponsesPageTests.swift")
+        let known = try DocumentationPage.lines(at: "Tests/JSONTests/Pages/ResponsesPageTests.swift")
         let lines = try DocumentationPage("Sources/TargetKit/TargetKit.docc/Responses.md").lines()
         #expect(!lines.isEmpty)
         for line in lines {

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
+/// Reading JSON without a model.
+///
+/// ```swift
+/// let json = try JSONValue(parsing: response.data)
+/// let name = json.data.users[0].name.string
+/// let total = json[path: "meta.total"].lenient.int ?? 0
+/// ```
+///
+/// A missing value is `null`, at any depth, so a chain needs no `?`.
 extension JSONValue {
-    /// The value of a key; ``null`` if the key is missing or this isn't an object.
+    /// The value of a key; `null` if the key is missing or this isn't an object.
     ///
-    /// Setting a key of ``null`` creates an object. Setting a key of any other value except an object has no effect. To
-    /// remove a member, set it to `nil` on ``object``.
+    /// Setting a key of `null` creates an object. Setting a key of any other value except an object has no effect. To
+    /// remove a member, set it to `nil` on `object`.
     public subscript(key: String) -> JSONValue {
         get {
             guard case .object(let object) = self else { return .null }
@@ -22,7 +32,7 @@ extension JSONValue {
         }
     }
 
-    /// The element at an index; ``null`` if the index is out of range or this isn't an array.
+    /// The element at an index; `null` if the index is out of range or this isn't an array.
     ///
     /// Setting the index after the last one appends. Setting another index out of range, or an index of any other
     /// value, has no effect.
@@ -40,12 +50,15 @@ extension JSONValue {
     }
 
     /// The value of a key. For example, `json.user.name` is `json["user"]["name"]`.
+    ///
+    /// The names of this type's own properties (`string`, `number`, `description`, …) take precedence over keys. Use
+    /// `json["string"]` for such a key.
     public subscript(dynamicMember key: String) -> JSONValue {
         get { self[key] }
         set { self[key] = newValue }
     }
 
-    /// The value at a key path, for example `json[path: "data.items.0.name"]`; ``null`` if there is none.
+    /// The value at a key path, for example `json[path: "data.items.0.name"]`; `null` if there is none.
     ///
     /// Keys and array indices are separated by dots. In a key, a dot is escaped as `\.` and a backslash as `\\`.
     public subscript(path path: String) -> JSONValue {
@@ -88,7 +101,7 @@ extension JSONValue {
         return elements
     }
 
-    /// The members in order; `nil` for any other value. Setting `nil` changes the value to ``null``.
+    /// The members in order; `nil` for any other value. Setting `nil` changes the value to `null`.
     public var object: JSONObject? {
         get {
             guard case .object(let object) = self else { return nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
+import TargetKitJSON
 import TestSupport
 import Testing
 
