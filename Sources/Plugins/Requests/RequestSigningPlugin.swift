@@ -62,7 +62,7 @@ public struct RequestSigningPlugin: Plugin {
 
     /// Names the owner of the signature, which is set later.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        nameOwner(in: context)
+        name(owner(context), in: context)
         return request
     }
 
@@ -87,19 +87,29 @@ public struct RequestSigningPlugin: Plugin {
 
     private func sign(_ request: inout TransportRequest, context: RequestContext) async throws {
         guard let signable = SignableRequest(request) else { return }
-        let fields = try await SigningTask.$isRunning.withValue(true) { try await signature(signable, context) }
-        for field in fields {
+        for field in try await fields(of: signable, context: context) {
             let name = field.name.rawValue
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
             try request.urlRequest.setField(field.name, to: field.value)
         }
-        nameOwner(in: context)
     }
 
-    private func nameOwner(in context: RequestContext) {
+    /// The fields of the signature, whose owner is the context's. Signs again if another user signed in meanwhile.
+    private func fields(of request: SignableRequest, context: RequestContext) async throws -> HTTPHeaders {
+        for _ in 0..<2 {
+            let signer = owner(context)
+            let fields = try await SigningTask.$isRunning.withValue(true) { try await signature(request, context) }
+            guard owner(context) == signer else { continue }
+            name(signer, in: context)
+            return fields
+        }
+        throw RequestSigningError.changingOwner
+    }
+
+    private func name(_ owner: String?, in context: RequestContext) {
         // The owner of another credential takes precedence.
         guard context.credentialOwner == nil || context.credentialOwner == context[namedOwner] else { return }
-        let named = owner(context).map { CredentialOwner(identifier: "signature " + $0, fields: secretHeaders) }
+        let named = owner.map { CredentialOwner(identifier: "signature " + $0, fields: secretHeaders) }
         context.credentialOwner = named
         context[namedOwner] = named
     }
@@ -114,6 +124,8 @@ package enum SigningTask {
 package enum RequestSigningError: Error, Sendable, Hashable {
     /// The signature sets a field that isn't in the plugin's list, so that a redirect would send it to another origin.
     case undeclaredField(name: String)
+    /// The user changed each time while the request was signed, so that its signature may be another user's.
+    case changingOwner
 }
 
 extension RequestSigningError: DescribedError {
@@ -121,6 +133,7 @@ extension RequestSigningError: DescribedError {
     package var redactedDescription: String {
         switch self {
         case .undeclaredField(let name): "the signature sets \(name), which isn't one of the plugin's fields"
+        case .changingOwner: "the user whose key signs the request changed while it was signed; make the call again"
         }
     }
 }

@@ -205,6 +205,47 @@ struct RequestSigningPluginTests {
         #expect(seen.count == held.requests.count)
     }
 
+    @Test("A request is sent with the signature of the user whom its context names", arguments: [1, 2])
+    func changingOwner(changes: Int) async throws {
+        let users = Locked(["ann", "bob", "cem"])
+        let sent = Recorder<URLRequest>()
+        let owners = Recorder<String?>()
+        let plugin = RequestSigningPlugin(fields: ["Authorization"], owner: { _ in users.withLock { $0.first } }) {
+            _,
+            _ in
+            // The user changes as soon as the key was read.
+            users.withLock { users in
+                ["Authorization": "Key \(users.count > 3 - changes ? users.removeFirst() : users[0])"]
+            }
+        }
+        let provider = Self.provider(plugin, OwnerRecorder(owners: owners), sent: sent)
+        let result = await provider.result(PluginTarget())
+        if changes == 1 {
+            #expect(result.failure == nil)
+            #expect(sent.elements.map { $0.value(forHTTPHeaderField: "Authorization") } == ["Key bob"])
+            #expect(owners.elements == ["signature bob"])
+        } else {
+            #expect(result.failure?.underlying as? RequestSigningError == .changingOwner)
+            #expect(sent.count == 0)
+        }
+    }
+
+    /// Records the owner of the credential that is sent.
+    private struct OwnerRecorder: Plugin {
+        let owners: Recorder<String?>
+
+        var place: PluginPlace { .bandwidth }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            owners.append(context.credentialOwner?.identifier)
+            return try await next(request)
+        }
+    }
+
     @Test("Several sign in the array's order, each seeing the ones before")
     func several() async throws {
         let first = RequestSigningPlugin(fields: ["X-A"]) { _, _ in ["X-A": "1"] }
