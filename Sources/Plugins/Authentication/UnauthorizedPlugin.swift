@@ -145,7 +145,7 @@ public struct UnauthorizedPlugin: Plugin {
         else { return }
         state.withLock { state in
             state.sockets = state.sockets.filter { id, _ in
-                state.scopes.values.contains { $0.scope?.hasConnection(of: id) == true }
+                state.scopes.values.contains { $0.scope?.hasEntry(of: id) == true }
             }
             state.sockets[context.id] = session
         }

@@ -143,7 +143,9 @@ extension Provider {
             () async throws(TargetKitError) in
             try await self.webSocket(target, options: options)
         }
-        loop.scoped.withLock { $0 = keepConnection(to: target) { loop.end($0) } }
+        loop.entry.withLock {
+            $0 = keep(for: target, options: options, onShutdown: { loop.shutDown() }, onCancel: { loop.cancel() })
+        }
         return ReconnectingWebSocket(loop)
     }
 }

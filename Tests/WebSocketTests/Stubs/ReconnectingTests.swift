@@ -128,7 +128,7 @@ struct ReconnectingTests {
             () async throws(TargetKitError) in
             throw TargetKitError(stage: .transport, underlying: URLError(.cannotConnectToHost))
         }
-        loop.end(.cancelled)
+        loop.cancel()
         let socket = ReconnectingWebSocket(loop)
         for await state in socket.states { if case .closed = state { break } }
         #expect(clock.sleeperCount == 0)
