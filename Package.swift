@@ -171,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "OfflineTests",
             dependencies: [
-                "TargetKitOffline", "TargetKitTransfers", "TargetKitResilience", "TargetKitTesting", "_TargetKitStorage",
-                "PluginsTestSupport", "TestSupport", "Fixtures",
+                "TargetKitOffline", "TargetKitTransfers", "TargetKitResilience", "TargetKitTesting",
+                "_TargetKitStorage", "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
         .testTarget(

@@ -85,9 +85,11 @@ class Target:
         module = os.path.join(BUILD, "debug", "Modules", self.name + ".swiftmodule")
         if not os.path.exists(module):
             raise SystemExit(f"error: {self.name} isn't built. Run: swift build")
-        # A change within a function leaves the module as it is, but not the object file.
-        objects = glob.glob(os.path.join(BUILD, "debug", self.name + ".build", "*.o"))
-        built = max(os.stat(path).st_mtime for path in objects + [module])
+        # A change within a function leaves the module as it is, a file that was only touched also the objects, but not the
+        # record of what the compiler looked at.
+        folder = os.path.join(BUILD, "debug", self.name + ".build")
+        records = [path for kind in ("o", "priors") for path in glob.glob(os.path.join(folder, "*." + kind))]
+        built = max(os.stat(path).st_mtime for path in records + [module])
         newest = max(self.files, key=lambda name: os.stat(os.path.join(ROOT, name)).st_mtime)
         if os.stat(os.path.join(ROOT, newest)).st_mtime > built:
             raise SystemExit(f"error: {newest} is newer than the build. Run: swift build")

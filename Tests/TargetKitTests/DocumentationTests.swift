@@ -50,11 +50,6 @@ struct DocumentationTests {
         }
         let stream = try await provider.stream(.latest)
         for try await line in stream.lines() { print(line) }
-        await #expect(throws: TargetKitError.self) {
-            for try await event in provider.serverSentEvents(for: .latest, reconnectingAfter: .seconds(3)) {
-                print(event.data)
-            }
-        }
         async let first = provider.request(.order(id: "A1"), as: Order.self)
         async let second = provider.request(.order(id: "A2"), as: Order.self)
         let both = try await [first, second]

@@ -39,12 +39,12 @@ extension Provider {
             try Task.checkCancellation()
             do {
                 let unsent = try await unsentRequest(of: target, hasPlugins: false)
-                let check = try contract.responseCheck(of: unsent.request.urlRequest)
-                problems.add(try check.sampleProblems(unsent.endpoint.sampleResponse), of: target)
+                let check = try contract.responseCheck(of: unsent.urlRequest)
+                problems.add(try check.sampleProblems(endpoint(of: target).sampleResponse), of: target)
                 guard let cassette else { continue }
                 let request = RedactedRequest(
-                    recording: try RecordedRequest(unsent.request),
-                    by: redaction.adding(unsent.request.secretHeaders)
+                    recording: try RecordedRequest(unsent),
+                    by: redaction.adding(unsent.secretHeaders)
                 )
                 problems.add(try check.recordedProblems(of: request, in: cassette), of: target)
             } catch {

@@ -15,21 +15,23 @@ struct ContractCheck<Target: TargetType> {
     ///   - cassette: The recorded calls; `nil` if there are none to compare.
     ///   - redaction: The secrets that were redacted in the recorded calls.
     func problems(in cassette: Cassette?, by redaction: Redaction) async -> [String] {
-        let unsent: UnsentRequest
+        let unsent: TransportRequest
+        let sampleResponse: SampleResponse
         do {
             unsent = try await provider.unsentRequest(of: target, hasPlugins: false)
+            sampleResponse = try provider.endpoint(of: target).sampleResponse
         } catch {
             return [text(error)]
         }
-        guard let sample = Sample(unsent.endpoint.sampleResponse) else { return [] }
+        guard let sample = Sample(sampleResponse) else { return [] }
         var problems = await decodingProblems(sample)
         problems += sample.headerSecrets
         problems += SampleSecrets.problems(in: sample.data, contentType: sample.headers[.contentType])
         guard let cassette else { return problems }
         do {
             let request = RedactedRequest(
-                recording: try RecordedRequest(unsent.request),
-                by: redaction.adding(unsent.request.secretHeaders)
+                recording: try RecordedRequest(unsent),
+                by: redaction.adding(unsent.secretHeaders)
             )
             return problems + (try shapeProblems(sample, request: request, in: cassette))
         } catch {

@@ -19,10 +19,11 @@ import TargetKit
 /// At the first such result, the plugin cancels the other calls of the session, and then waits for the handler, so that
 /// the caller receives the unchanged result after the user is signed out. The calls of the session are those that this
 /// plugin prepared since the last ``reset()`` or sign-in, in every provider and scope, except calls that were sent
-/// without one of the fields. The cancelled calls end with stage `.cancelled`. Calls that the handler makes aren't
-/// cancelled, and the handler may cancel all calls, or shut down the scope: the rejected call keeps its result. Further
-/// results have no effect until ``reset()``. A plugin that was created with `after` needs no reset, because a sign-in
-/// with the ``AuthenticationPlugin`` rearms it.
+/// without one of the fields. An event stream or a WebSocket that reconnects ends too, even if it has no connection at
+/// that moment. The cancelled calls end with stage `.cancelled`. Calls that the handler makes aren't cancelled, and the
+/// handler may cancel all calls, or shut down the scope: the rejected call keeps its result. Further results have no
+/// effect until ``reset()``. A plugin that was created with `after` needs no reset, because a sign-in with the
+/// ``AuthenticationPlugin`` rearms it.
 ///
 /// A 401 counts as a response and as an error of stage `.status`, regardless of the target's validation. A call that
 /// was prepared before ``reset()`` doesn't count afterwards, so that a late response to the previous session doesn't
@@ -41,6 +42,9 @@ public struct UnauthorizedPlugin: Plugin {
         var resetCount = 0
         /// The number of sign-ins by the authentication plugin.
         var signInCount = 0
+
+        /// Whether the session had begun when another one ended.
+        func isOver(by ended: Session) -> Bool { resetCount <= ended.resetCount && signInCount <= ended.signInCount }
     }
 
     private struct State: Sendable {
@@ -120,8 +124,14 @@ public struct UnauthorizedPlugin: Plugin {
         Session(resetCount: state.withLock(\.resetCount), signInCount: signInCount())
     }
 
-    /// Notes the session of the call at each attempt, because a retried call may have a new token.
+    /// Notes the session of the call at each attempt, because a retried call may have a new token. A stream whose
+    /// session has ended isn't opened again.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        if let begun = context.options.connectionSeries?[sessions], counts(context),
+            let ended = state.withLock(\.ended), begun.isOver(by: ended)
+        {
+            throw CredentialOfOtherOwner()
+        }
         context[sessions] = session
         let scope = context.scope.outermost
         state.withLock { state in
@@ -136,6 +146,7 @@ public struct UnauthorizedPlugin: Plugin {
     /// Notes whether the request contains the session's credential.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         if context[carriers] != true { context[carriers] = carriesSession(request, context: context) }
+        if context[carriers] == true { context.options.connectionSeries?[sessions] = context[sessions] }
     }
 
     /// Notes the session of a WebSocket, which outlives its call.
@@ -145,7 +156,7 @@ public struct UnauthorizedPlugin: Plugin {
         else { return }
         state.withLock { state in
             state.sockets = state.sockets.filter { id, _ in
-                state.scopes.values.contains { $0.scope?.hasConnection(of: id) == true }
+                state.scopes.values.contains { $0.scope?.hasEntry(of: id) == true }
             }
             state.sockets[context.id] = session
         }
@@ -169,7 +180,7 @@ public struct UnauthorizedPlugin: Plugin {
         return result
     }
 
-    /// Cancels the other calls of a session, and its WebSockets.
+    /// Cancels the other calls of a session, its WebSockets, and its streams that wait to reconnect.
     private func cancelCalls(of session: Session, after rejected: RequestContext) {
         let (scopes, sockets) = state.withLock { state in
             defer { state.sockets = state.sockets.filter { $0.value != session } }
@@ -178,7 +189,7 @@ public struct UnauthorizedPlugin: Plugin {
         for scope in scopes {
             scope.cancelAll { call in
                 guard call.id != rejected.id, counts(call) else { return false }
-                if sockets[call.id] == session { return true }
+                if sockets[call.id] == session || call.options.connectionSeries?[sessions] == session { return true }
                 return call[sessions] == session && mayCarrySession(call)
             }
         }

@@ -265,7 +265,7 @@ extension Call {
         var context = context
         context.attempt = handle.attempt
         let isInTask = hasOwnTask || plugins.waitingHooks.contains(.exchange)
-        let chain = ExchangeChain(call: self, target: target, context: context, end: .transport(inTask: isInTask))
+        let chain = ExchangeChain(call: self, target: target, context: context, isInTask: isInTask)
         do {
             return try await cancellable(in: .exchange) { try await chain.response(to: request, from: 0) }
         } catch var error as TargetKitError {

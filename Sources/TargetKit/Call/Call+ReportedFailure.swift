@@ -131,7 +131,7 @@ extension RejectedCredential: ErrorWithKind, ReflectsDescription {
 
 extension CallOptions {
     /// Whether the stream of the call is read as server-sent events.
-    var expectsEventStream: Bool {
+    package var expectsEventStream: Bool {
         get { self[ExpectsEventStreamKey.self] }
         set { self[ExpectsEventStreamKey.self] = newValue }
     }

@@ -44,7 +44,7 @@ extension RequestScope {
     public func shutdown(grace: Duration) async {
         state.withLock { $0.isShutDown = true }
         let excluded = Self.callsOfHandler
-        for connection in state.withLock({ Array($0.connections.values) }) { connection.end(.shutDown) }
+        for entry in state.withLock({ Array($0.entries.values) }) { entry.onShutdown() }
         if grace > .zero, !state.withLock({ $0.isIdle(apartFrom: excluded) }) { await waitUntilIdle(atMost: grace) }
         cancelAll { !excluded.contains($0.id) }
         await waitUntilIdle()

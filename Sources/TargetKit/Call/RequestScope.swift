@@ -27,8 +27,8 @@ public final class RequestScope: Sendable {
 
     struct State: Sendable {
         var calls: [RequestContext.ID: Call] = [:]
-        /// The connections that calls left open.
-        var connections: [RequestContext.ID: Connection] = [:]
+        /// What calls left, such as open connections.
+        var entries: [RequestContext.ID: ScopeEntry.Kept] = [:]
         /// The number of shared exchanges in flight, and of ended calls whose completion isn't submitted yet.
         var pendingCount = 0
         var isShutDown = false
@@ -39,7 +39,7 @@ public final class RequestScope: Sendable {
         /// Whether ``RequestScope/shutdown(grace:)`` waits only for these calls.
         func isIdle(apartFrom ids: Set<RequestContext.ID>) -> Bool {
             pendingCount == 0 && calls.count <= ids.count && calls.keys.allSatisfy(ids.contains)
-                && connections.keys.allSatisfy(ids.contains)
+                && entries.keys.allSatisfy(ids.contains)
         }
 
         mutating func nextNumber() -> UInt64 {
@@ -100,10 +100,10 @@ public final class RequestScope: Sendable {
     }
 
     private func cancel(where isMeant: (Call) -> Bool) {
-        let (calls, connections) = state.withLock { (Array($0.calls.values), Array($0.connections.values)) }
+        let (calls, entries) = state.withLock { (Array($0.calls.values), Array($0.entries.values)) }
         let excluded = Self.callsOfHandler
         for call in calls where !excluded.contains(call.context.id) && isMeant(call) { call.handle.cancel() }
-        for connection in connections where isMeant(connection.call) { connection.end(.cancelled) }
+        for entry in entries where isMeant(entry.call) { entry.onCancel() }
     }
 
     /// Adds a call to this scope and its ancestors. Returns `false` if one of them is shut down.

@@ -10,18 +10,6 @@ package struct SendingGate: Sendable {
         self.admit = admit
     }
 
-    /// Admits the requests with the credential of one user: the owner of the first request that has one.
-    package static func ofOneOwner() -> SendingGate {
-        let owner = Locked<String?>(nil)
-        return SendingGate(admit: { _, context in
-            let current = context.credentialOwner?.identifier
-            let isSame = owner.withLock { owner in
-                if owner == nil { owner = current }
-                return owner == current
-            }
-            guard isSame else { throw CredentialOfOtherOwner() }
-        })
-    }
 }
 
 extension CallOptions {

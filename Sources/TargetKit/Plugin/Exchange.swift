@@ -96,18 +96,11 @@ extension Exchange {
 
 /// The plugins around the exchanges of a call.
 struct ExchangeChain: Sendable {
-    /// The end of the chain.
-    enum End: Sendable {
-        /// The transport. The exchange is cancelled by the task if `inTask`, otherwise by the handle of the call.
-        case transport(inTask: Bool)
-        /// Stores the request without sending it.
-        case request(Locked<TransportRequest?>)
-    }
-
     let call: Call
     let target: ResolvedTarget
     let context: RequestContext
-    let end: End
+    /// Whether the task cancels the exchange of the transport; otherwise, the handle of the call does.
+    let isInTask: Bool
     /// The position of the plugin that began the exchange in the background. It doesn't surround the exchange.
     var skipped: Int?
 
@@ -123,17 +116,11 @@ struct ExchangeChain: Sendable {
         } catch {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }
-        switch end {
-        case .transport(let isInTask):
-            // The plugins no longer wait.
-            call.configuration.countingClock?.setWaiting(false, call: context.id)
-            var response = try await call.send(request, inTask: isInTask)
-            response.request = request.urlRequest
-            return response
-        case .request(let result):
-            result.withLock { $0 = request }
-            throw CancellationError()
-        }
+        // The plugins no longer wait.
+        call.configuration.countingClock?.setWaiting(false, call: context.id)
+        var response = try await call.send(request, inTask: isInTask)
+        response.request = request.urlRequest
+        return response
     }
 
     /// Begins an exchange that can outlive the call. Returns whether the scope accepts it.
@@ -152,13 +139,7 @@ struct ExchangeChain: Sendable {
         request.progress = nil
         // A limit of the call ends with it.
         request.limit = nil
-        let chain = ExchangeChain(
-            call: call,
-            target: target,
-            context: context,
-            end: .transport(inTask: true),
-            skipped: position
-        )
+        let chain = ExchangeChain(call: call, target: target, context: context, isInTask: true, skipped: position)
         let task = Task { [request] in
             await finish(await Result.of { try await chain.response(to: request, from: 0) }, context)
             handle.releaseAtEnd()

@@ -2,6 +2,8 @@
 
 /// The plugins of a provider, by hook, each in the order of their places.
 final class PluginChain: Sendable {
+    /// The plugins, in the order of the provider.
+    let all: [any Plugin]
     /// Whether a provider has no plugins.
     let isEmpty: Bool
     /// A type of which the provider has two plugins although only one is allowed.
@@ -34,7 +36,7 @@ final class PluginChain: Sendable {
         var finishing: [any Plugin]
     }
 
-    convenience init(_ plugins: [any Plugin]) {
+    init(_ plugins: [any Plugin]) {
         func visited(in hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
             // `sort` is stable, but its documentation doesn't guarantee it.
             plugins.enumerated().filter { $0.element.hooks.contains(hook) }
@@ -45,37 +47,25 @@ final class PluginChain: Sendable {
                 .map(\.element)
         }
         let preparing = visited(in: .prepare)
-        self.init(
-            Rounds(
-                preparing: preparing.filter { $0.place < .signing },
-                signing: preparing.filter { $0.place >= .signing },
-                sending: visited(in: .willSend),
-                receiving: visited(in: .didReceive),
-                exchanging: visited(in: .exchange, by: \.exchangePosition),
-                retrying: visited(in: .retry, by: \.retryPosition),
-                rejecting: visited(in: .rejectsCredential),
-                processing: visited(in: .process),
-                finishing: visited(in: .didFinish)
-            ),
-            isEmpty: plugins.isEmpty,
-            repeatedType: Self.repeatedType(in: plugins),
-            secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
+        let rounds = Rounds(
+            preparing: preparing.filter { $0.place < .signing },
+            signing: preparing.filter { $0.place >= .signing },
+            sending: visited(in: .willSend),
+            receiving: visited(in: .didReceive),
+            exchanging: visited(in: .exchange, by: \.exchangePosition),
+            retrying: visited(in: .retry, by: \.retryPosition),
+            rejecting: visited(in: .rejectsCredential),
+            processing: visited(in: .process),
+            finishing: visited(in: .didFinish)
         )
-    }
-
-    private init(
-        _ rounds: Rounds,
-        isEmpty: Bool,
-        repeatedType: String?,
-        secretHeaders: Set<HTTPHeaderName>
-    ) {
         self.rounds = rounds
+        all = plugins
+        isEmpty = plugins.isEmpty
+        repeatedType = Self.repeatedType(in: plugins)
+        secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
         exchanging = rounds.exchanging
         exchanges = !exchanging.isEmpty
         signsExchanges = exchanging.contains { $0.place >= .signing && !$0.secretHeaders.isEmpty }
-        self.isEmpty = isEmpty
-        self.repeatedType = repeatedType
-        self.secretHeaders = secretHeaders
         var waitingHooks: PluginHooks = []
         if rounds.preparing.canWait || rounds.signing.canWait { waitingHooks.insert(.prepare) }
         if rounds.exchanging.canWait { waitingHooks.insert(.exchange) }
@@ -95,29 +85,6 @@ final class PluginChain: Sendable {
     /// The plugins that apply the credential of a user, or sign with a user's key.
     var authenticating: PluginChain {
         PluginChain((rounds.preparing + rounds.signing).filter { $0.place == .authentication || $0.place == .signing })
-    }
-
-    /// Returns this chain for a request that isn't sent, without plugins that only count, delay, admit or observe
-    /// calls.
-    func withoutObservers() -> PluginChain {
-        func changing(_ plugins: [any Plugin]) -> [any Plugin] { plugins.filter { $0.place.changesRequests } }
-        let rounds = Rounds(
-            preparing: changing(rounds.preparing),
-            signing: changing(rounds.signing),
-            sending: [],
-            receiving: [],
-            exchanging: changing(rounds.exchanging),
-            retrying: [],
-            rejecting: [],
-            processing: [],
-            finishing: changing(rounds.finishing)
-        )
-        return PluginChain(
-            rounds,
-            isEmpty: isEmpty,
-            repeatedType: repeatedType,
-            secretHeaders: secretHeaders
-        )
     }
 
     var prepares: Bool { !rounds.preparing.isEmpty }
@@ -174,16 +141,6 @@ final class PluginChain: Sendable {
 
     func didFinish(_ call: FinishedCall, context: RequestContext) {
         for plugin in rounds.finishing { plugin.didFinish(call, context: context) }
-    }
-}
-
-extension PluginPlace {
-    /// Whether plugins at this place can change a request, instead of counting, delaying, admitting or observing calls.
-    fileprivate var changesRequests: Bool {
-        switch self {
-        case .start, .caching, .connectivity, .admission, .rateLimit, .concurrencyLimit, .hedging, .bandwidth: false
-        default: self < .errorHandling
-        }
     }
 }
 

@@ -92,6 +92,27 @@ extension Provider {
     }
 }
 
+extension Provider {
+    /// Waits before the next call of a stream that reconnects. The wait is counted like a call in flight, so that the
+    /// scope, the provider and the task can cancel it. If the scope is shut down, it returns immediately, and the next
+    /// call fails.
+    package func pause(for time: Duration, before target: Target, options: CallOptions) async throws {
+        let call = begin(target, options: options)
+        defer {
+            scope.remove(call.context.id)
+            configuration.countingClock?.end(call.context.id)
+        }
+        guard call.handle.interruption != .shutDown else { return }
+        let task = Task { try await configuration.clock.wait(for: time) }
+        call.handle.attach(task)
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            call.handle.cancel()
+        }
+    }
+}
+
 extension Call {
     /// The failure of a stream's body, mapped by the target.
     fileprivate func mapped(bodyFailure error: any Error, of response: Response) -> TargetKitError {

@@ -33,8 +33,8 @@ extension Provider {
     ) async throws -> String {
         let unsent = try await unsentRequest(of: target, options: options)
         var request = RedactedRequest(
-            try RecordedRequest(unsent.request),
-            by: Redaction().adding(unsent.request.secretHeaders)
+            try RecordedRequest(unsent),
+            by: Redaction().adding(unsent.secretHeaders)
         )
         request.headers.fields.removeAll { omitted.contains($0.name) }
         return request.text

@@ -108,11 +108,15 @@ struct WebSocketDriver: TransferDriver {
         _ exchanges: CallExchanges
     ) throws {
         let session = WebSocketSession(connection, response, exchanges.context, clock: clock)
-        guard let scoped = exchanges.keepConnection(end: { session.end($0) }) else {
+        let entry = exchanges.keep(
+            onShutdown: { Task { await session.close(.goingAway) } },
+            onCancel: { session.cancel(with: CancellationError()) }
+        )
+        guard let entry else {
             connection.cancel(.goingAway)
             throw TargetKitError(stage: .shutDown, target: exchanges.context.target)
         }
-        session.begin(in: scoped, heartbeat: exchanges.context.options.webSocketHeartbeat)
+        session.begin(as: entry, heartbeat: exchanges.context.options.webSocketHeartbeat)
         self.session.withLock { $0 = session }
     }
 }

@@ -8,7 +8,7 @@ final class WebSocketSession: Sendable {
         var failure: (any Error)?
         /// Whether this side started the closing handshake.
         var isClosing = false
-        var scoped: ScopedConnection?
+        var entry: ScopeEntry?
         var heartbeat: Task<Void, Never>?
         var isEnded = false
     }
@@ -37,14 +37,14 @@ final class WebSocketSession: Sendable {
     private var frames: FrameConnection? { connection as? FrameConnection }
 
     /// Starts the heartbeat, and stores the entry in the scope.
-    func begin(in scoped: ScopedConnection, heartbeat: WebSocketHeartbeat?) {
+    func begin(as entry: ScopeEntry, heartbeat: WebSocketHeartbeat?) {
         let task = heartbeat.map { heartbeat in Task { await self.beat(heartbeat) } }
         let isEnded = state.withLock { state in
-            if !state.isEnded { (state.scoped, state.heartbeat) = (scoped, task) }
+            if !state.isEnded { (state.entry, state.heartbeat) = (entry, task) }
             return state.isEnded
         }
         if isEnded {
-            scoped.end()
+            entry.end()
             task?.cancel()
         }
         frames?.onEnd { [weak self] in self?.noteEnd() }
@@ -52,21 +52,13 @@ final class WebSocketSession: Sendable {
 
     /// Notes that the connection is closed.
     private func noteEnd() {
-        let (scoped, heartbeat) = state.withLock { state in
+        let (entry, heartbeat) = state.withLock { state in
             state.isEnded = true
-            defer { (state.scoped, state.heartbeat) = (nil, nil) }
-            return (state.scoped, state.heartbeat)
+            defer { (state.entry, state.heartbeat) = (nil, nil) }
+            return (state.entry, state.heartbeat)
         }
         heartbeat?.cancel()
-        scoped?.end()
-    }
-
-    /// Ends the WebSocket when its scope ends.
-    func end(_ reason: ConnectionEnd) {
-        switch reason {
-        case .shutDown: Task { await close(.goingAway) }
-        case .cancelled: cancel(with: CancellationError())
-        }
+        entry?.end()
     }
 
     /// Closes the WebSocket without waiting.

@@ -123,7 +123,7 @@ extension Provider {
     ///
     /// It belongs to the user with whose credential it was first opened, as far as a plugin names the user
     /// (`RequestContext.credentialOwner`). When another user signs in, or the user signs out, it doesn't reconnect, but
-    /// is closed with an error.
+    /// is closed with an error. This also applies when an `UnauthorizedPlugin` signs the user out.
     ///
     /// - Parameters:
     ///   - target: The target of each handshake.
@@ -138,12 +138,14 @@ extension Provider {
         options: CallOptions = CallOptions(),
         onOpen: @escaping @Sendable (WebSocket) async throws -> Void = { _ in }
     ) -> ReconnectingWebSocket {
-        let options = options.setting(\.sendingGate, .ofOneOwner())
+        let options = options.ofOneUser
         let loop = ReconnectionLoop(reconnection, target: target, clock: clock, onOpen: onOpen) {
             () async throws(TargetKitError) in
             try await self.webSocket(target, options: options)
         }
-        loop.scoped.withLock { $0 = keepConnection(to: target) { loop.end($0) } }
+        loop.entry.withLock {
+            $0 = keep(for: target, options: options, onShutdown: { loop.shutDown() }, onCancel: { loop.cancel() })
+        }
         return ReconnectingWebSocket(loop)
     }
 }

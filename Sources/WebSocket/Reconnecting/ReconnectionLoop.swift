@@ -22,7 +22,7 @@ final class ReconnectionLoop: Sendable {
     /// Counts the changes of the network.
     private let networkChanges = ObservedValue(0)
     /// The entry in the provider's scope; `nil` if the scope is shut down.
-    let scoped = Locked<ScopedConnection?>(nil)
+    let entry = Locked<ScopeEntry?>(nil)
     private let ending = Locked(Ending())
     private let reconnection: WebSocketReconnection
     private let target: any TargetType
@@ -99,7 +99,7 @@ final class ReconnectionLoop: Sendable {
         }
         set(.closed(failure))
         inbox.finish(failure.map(Result.failure) ?? .success(()))
-        scoped.withLock { $0.take() }?.end()
+        entry.withLock { $0.take() }?.end()
         status.finish()
     }
 }
@@ -135,17 +135,19 @@ extension ReconnectionLoop {
 // MARK: - Use
 
 extension ReconnectionLoop {
-    /// Ends the loop when its scope ends.
-    func end(_ reason: ConnectionEnd) {
-        if reason == .shutDown {
-            let socket = status.update { status in
-                status.isClosing = true
-                return status.socket
-            }
-            // The open WebSocket itself also belongs to the scope, which waits for its closing handshake.
-            inbox.finish(.success(()))
-            if socket != nil { return }
+    /// Ends the loop when its scope is shut down.
+    func shutDown() {
+        let socket = status.update { status in
+            status.isClosing = true
+            return status.socket
         }
+        inbox.finish(.success(()))
+        // The open WebSocket itself also belongs to the scope, which waits for its closing handshake.
+        if socket == nil { cancel() }
+    }
+
+    /// Ends the loop when its scope is cancelled.
+    func cancel() {
         let action = ending.withLock { ending in
             ending.isEnded = true
             return ending.action

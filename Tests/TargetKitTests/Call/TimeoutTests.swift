@@ -265,26 +265,6 @@ struct TimeoutTests {
         await #expect(throws: TargetKitError.self) { try await call.value }
     }
 
-    @Test("A server's wait beyond a clock's range lasts until the call is cancelled")
-    func endlessReconnection() async throws {
-        let data = Data("retry: 9223372036854775807\ndata: a\n\n".utf8)
-        let sample = SampleResponse.response(status: 200, headers: ["Content-Type": "text/event-stream"], data: data)
-        let provider = Provider<TestTarget>(transport: StubTransport(sample))
-        let (seen, read) = (Expectation(), Recorder<String>())
-        let reading = Task {
-            for try await event in provider.serverSentEvents(for: TestTarget(.example), reconnectingAfter: .seconds(3))
-            {
-                read.append(event.data)
-                seen.fulfill()
-            }
-        }
-        await seen.wait()
-        for _ in 0..<200 { await Task.yield() }
-        reading.cancel()
-        _ = await reading.result
-        #expect(read.elements == ["a"])
-    }
-
     @Test("Extreme numbers as limits do not trap", arguments: [Int.max, Int.max / 2 + 1, Int.min, 0])
     func endlessNumbers(number: Int) async throws {
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, redirects: .follow(limit: number))

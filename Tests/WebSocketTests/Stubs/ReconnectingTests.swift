@@ -129,7 +129,7 @@ struct ReconnectingTests {
             () async throws(TargetKitError) in
             throw TargetKitError(stage: .transport, underlying: URLError(.cannotConnectToHost))
         }
-        loop.end(.cancelled)
+        loop.cancel()
         let socket = ReconnectingWebSocket(loop)
         for await state in socket.states { if case .closed = state { break } }
         #expect(clock.sleeperCount == 0)
@@ -219,6 +219,34 @@ struct ReconnectingTests {
         if let socket {
             for await state in socket.states { if case .closed = state { break } }
         }
+    }
+
+    @Test("A wait ends when the user is signed out, even if another one signs in", arguments: [true, false])
+    func signedOut(wasOpen: Bool) async throws {
+        let (token, fields) = (Locked("anna"), Recorder<String?>())
+        let server = StubWebSocket(clock: clock) { request in
+            fields.append(request.value(forHTTPHeaderField: "Authorization"))
+            if !wasOpen { throw URLError(.cannotConnectToHost) }
+            return nil
+        } script: { client in
+            client.fail()
+        }
+        let unauthorized = UnauthorizedPlugin { _ in token.withLock { $0 = "ben" } }
+        let plugins: [any Plugin] = [AccessTokenPlugin { _ in token.withLock(\.self) }, unauthorized]
+        let provider = Provider<Feed>(transport: server, plugins: plugins, clock: clock)
+        let socket = provider.webSocket(feed, reconnecting: backoff())
+        try await clock.waitForSleepers(1)
+        let rejecting = StubTransport(.response(status: 401, data: Data()))
+        _ = try? await Provider<Feed>(transport: rejecting, plugins: plugins).request(feed)
+        #expect(token.withLock(\.self) == "ben")
+        clock.advance(by: .seconds(1))
+        for await state in socket.states {
+            if case .closed = state { break }
+            if clock.sleeperCount > 0 { clock.advance(by: .seconds(1)) }
+            if fields.count > 1 { break }
+        }
+        #expect(fields.elements == ["Bearer anna"])
+        await socket.close()
     }
 
     @Test("Cancelling the scope ends a wait, too")

@@ -13,7 +13,7 @@ extension ResponseStream {
         }
 
         /// Creates a sequence whose elements are read by a new reader for each iterator.
-        init(reader: @escaping @Sendable () -> any ElementReader<Element>) {
+        package init(reader: @escaping @Sendable () -> any ElementReader<Element>) {
             start = { Iterator(reader: reader()) }
         }
 
@@ -57,7 +57,7 @@ extension ResponseStream {
 }
 
 /// Reads elements that span several bodies, or don't come from a body.
-protocol ElementReader<Element>: Sendable {
+package protocol ElementReader<Element>: Sendable {
     associatedtype Element
 
     /// The next element; `nil` at the end, and after a failure.
@@ -82,7 +82,7 @@ protocol BodyParser<Element>: Sendable {
 }
 
 /// Reads the elements of a body up to its end or the first failure, and then releases the body.
-struct ParsedBody<Element>: Sendable {
+package struct ParsedBody<Element>: Sendable {
     private let response: Response
     private var body: ResponseBody?
     private(set) var parser: any BodyParser<Element>
@@ -95,7 +95,7 @@ struct ParsedBody<Element>: Sendable {
     }
 
     /// The next element; `nil` at the end, and after a failure.
-    mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+    package mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
         if turn.isOver(on: actor) { await Task.yield() }
         do {
             while true {

@@ -141,4 +141,15 @@ struct ResponseStreamTests {
         #expect(events.first?.data.count == 200_000)
         #expect(failure == nil)
     }
+
+    // URLSessionTransport does not stream bodies on Linux.
+    @Test("Lines and JSON lines come while the body goes on", arguments: [Backend.system, .stub])
+    func lines(over backend: Backend) async throws {
+        let backend = try RunningBackend(backend) { _ in .response(status: 200, data: Data("1\n2\r\n3".utf8)) }
+        let provider = Provider<TestTarget>(transport: backend.transport)
+        let stream = try await provider.stream(TestTarget(backend.baseURL))
+        #expect(await stream.lines().collected().0 == ["1", "2", "3"])
+        let numbers = try await provider.stream(TestTarget(backend.baseURL)).jsonLines(of: Int.self)
+        #expect(await numbers.collected().0 == [1, 2, 3])
+    }
 }

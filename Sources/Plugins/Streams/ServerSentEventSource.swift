@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Opens a stream of events, and reopens it when it ends.
 struct ServerSentEventSource: Sendable {
@@ -42,6 +43,24 @@ struct ServerSentEventSource: Sendable {
         headers["Last-Event-ID"] = lastEventID
         return headers
     }
+
+    /// Checks that a response is an event stream.
+    ///
+    /// - Throws: `TargetKitError` if it isn't (HTML standard §9.2.3).
+    fileprivate func check(_ response: Response) throws {
+        _ = try response.filter(.codes([200]))
+        let contentType = response.headers[.contentType]
+        let mediaType = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) ?? ""
+        guard mediaType.equalsIgnoringASCIICase("text/event-stream") else {
+            throw TargetKitError(
+                stage: .decoding,
+                target: target,
+                request: response.request,
+                response: response,
+                underlying: ResponseStreamError.notAnEventStream(contentType: contentType)
+            )
+        }
+    }
 }
 
 /// Reads the events of a ``ServerSentEventSource``.
@@ -61,7 +80,7 @@ struct ServerSentEventReader: ElementReader {
 
     /// The next event of this stream or the following one; `nil` at the end and after a failure.
     ///
-    /// - Throws: ``TargetKitError`` if the stream can't be opened or read; of stage `.status` for a status code other
+    /// - Throws: `TargetKitError` if the stream can't be opened or read; of stage `.status` for a status code other
     ///   than 200 and 204; of stage `.decoding` for another `Content-Type`.
     mutating func next() async throws -> ServerSentEvent? {
         while !isOver {
@@ -80,9 +99,9 @@ struct ServerSentEventReader: ElementReader {
     private mutating func nextOfStream() async throws -> ServerSentEvent? {
         if events == nil { events = try await open() }
         defer {
-            if let parser = events?.parser as? ServerSentEventParser {
-                lastEventID = parser.lastEventID
-                delay = parser.retry ?? delay
+            if let next = events?.nextStream {
+                lastEventID = next.lastEventID
+                delay = next.retry ?? delay
             }
         }
         let event = try await events?.next(isolation: nil)
@@ -101,9 +120,8 @@ struct ServerSentEventReader: ElementReader {
         }
         if stream.response.statusCode == 204 { isOver = true }
         guard !isOver else { return nil }
-        try stream.response.checkEventStream()
-        let parser = ServerSentEventParser(limit: source.limit, lastEventID: lastEventID)
-        return ParsedBody(stream.body, of: stream.response, by: parser)
+        try source.check(stream.response)
+        return stream.serverSentEvents(limit: source.limit, after: lastEventID)
     }
 
     /// Waits before the stream is reopened, or ends the sequence.
@@ -123,7 +141,7 @@ struct ServerSentEventReader: ElementReader {
             try await source.pause(time)
         } catch {
             isOver = true
-            throw TargetKitError(error, at: .cancelled, target: source.target)
+            throw TargetKitError(stage: .cancelled, target: source.target, underlying: error)
         }
     }
 }
@@ -135,19 +153,5 @@ extension Error {
         if let status = error.rejectedStatusCode { return RetryAfter.statuses.contains(status) }
         guard error.stage == .transport else { return false }
         return [.offline, .timedOut, .cannotConnect, .connectionLost, .unknown].contains(error.kind)
-    }
-}
-
-extension Response {
-    /// Checks that the response is an event stream.
-    ///
-    /// - Throws: ``TargetKitError`` if it isn't (HTML standard §9.2.3).
-    fileprivate func checkEventStream() throws {
-        _ = try filter(.codes([200]))
-        let contentType = headers[.contentType]
-        let mediaType = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) ?? ""
-        guard mediaType.equalsIgnoringASCIICase("text/event-stream") else {
-            throw streamFailure(ResponseStreamError.notAnEventStream(contentType: contentType))
-        }
     }
 }

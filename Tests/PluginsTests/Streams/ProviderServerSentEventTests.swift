@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -142,13 +143,23 @@ struct ProviderServerSentEventTests {
         #expect(failure.description.hasSuffix("the Content-Type is application/json, not text/event-stream"))
     }
 
-    @Test("Lines and JSON lines come while the body goes on", arguments: [Backend.system, .stub])
-    func lines(over backend: Backend) async throws {
-        let backend = try RunningBackend(backend) { _ in .response(status: 200, data: Data("1\n2\r\n3".utf8)) }
-        let provider = Provider<TestTarget>(transport: backend.transport)
-        let stream = try await provider.stream(TestTarget(backend.baseURL))
-        #expect(await stream.lines().collected().0 == ["1", "2", "3"])
-        let numbers = try await provider.stream(TestTarget(backend.baseURL)).jsonLines(of: Int.self)
-        #expect(await numbers.collected().0 == [1, 2, 3])
+    @Test("A server's wait beyond a clock's range lasts until the call is cancelled")
+    func endlessReconnection() async throws {
+        let data = Data("retry: 9223372036854775807\ndata: a\n\n".utf8)
+        let sample = SampleResponse.response(status: 200, headers: ["Content-Type": "text/event-stream"], data: data)
+        let provider = Provider<TestTarget>(transport: StubTransport(sample))
+        let (seen, read) = (Expectation(), Recorder<String>())
+        let reading = Task {
+            for try await event in provider.serverSentEvents(for: TestTarget(.example), reconnectingAfter: .seconds(3))
+            {
+                read.append(event.data)
+                seen.fulfill()
+            }
+        }
+        await seen.wait()
+        for _ in 0..<200 { await Task.yield() }
+        reading.cancel()
+        _ = await reading.result
+        #expect(read.elements == ["a"])
     }
 }

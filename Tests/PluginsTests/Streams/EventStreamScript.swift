@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TestSupport
+import TargetKit
 import TargetKitTesting
+import TestSupport
 
-@testable import TargetKit
+@testable import TargetKitPlugins
 
 /// A server whose streams a test lists: each is opened once, in order.
 final class EventStreamScript: Sendable {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import TargetKit
+@testable import TargetKitPlugins
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

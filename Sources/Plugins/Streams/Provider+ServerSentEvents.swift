@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension Provider {
     /// The server-sent events of a target (HTML standard §9.2).
@@ -17,8 +18,9 @@ extension Provider {
     /// event, up to 30 seconds, plus a random amount of up to half the delay. Other failures end the sequence.
     ///
     /// A loop belongs to the user with whose credential it was begun, as far as a plugin names the user
-    /// (``RequestContext/credentialOwner``). When another user signs in, or the user signs out, it isn't reopened, but
-    /// ends with an error of the kind `.unauthorized` or `.cancelled`. The next loop belongs to the next user.
+    /// (`RequestContext.credentialOwner`). When another user signs in, or the user signs out, it isn't reopened, but
+    /// ends with an error of the kind `.unauthorized` or `.cancelled`. This also applies when an `UnauthorizedPlugin`
+    /// signs the user out. The next loop belongs to the next user.
     ///
     /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send
     /// comments. The target's timeout includes the whole stream.
@@ -44,7 +46,7 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) -> ResponseStream.Elements<ServerSentEvent> {
         ResponseStream.Elements {
-            let ofOneOwner = options.setting(\.sendingGate, .ofOneOwner())
+            let options = options.ofOneUser
             let source = ServerSentEventSource(
                 target: target.innermost,
                 delay: delay,
@@ -52,28 +54,10 @@ extension Provider {
                 maximumReconnections: maximumReconnections,
                 lastEventID: lastEventID,
                 limit: limit,
-                pause: { try await self.pause(for: $0, before: target, options) },
-                open: { try await self.stream(target, options: ofOneOwner.adding($0)) }
+                pause: { try await self.pause(for: $0, before: target, options: options) },
+                open: { try await self.stream(target, options: options.adding($0)) }
             )
             return ServerSentEventReader(source)
-        }
-    }
-
-    /// Waits like a call in flight, so that the scope, the provider and the task can cancel the wait. If the scope is
-    /// shut down, it returns immediately, and the next call fails.
-    private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
-        let call = begin(target, options: options)
-        defer {
-            scope.remove(call.context.id)
-            configuration.countingClock?.end(call.context.id)
-        }
-        guard call.handle.interruption != .shutDown else { return }
-        let task = Task { try await configuration.clock.wait(for: time) }
-        call.handle.attach(task)
-        try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            call.handle.cancel()
         }
     }
 }
@@ -113,7 +97,7 @@ extension Provider where Target == MultiTarget {
 
 extension CallOptions {
     /// These options with the header fields of an event stream.
-    fileprivate func adding(_ headers: HTTPHeaders) -> CallOptions {
-        overridden(by: .setting(\.headers, headers).setting(\.expectsEventStream, true))
+    fileprivate func adding(_ fields: HTTPHeaders) -> CallOptions {
+        setting(\.headers, headers.merging(fields)).setting(\.expectsEventStream, true)
     }
 }
