@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: MIT
-
 import Foundation
+import TargetKitTesting
 
-/// Random values that are the same for the same seed (the SplitMix64 generator, by S. Vigna, in the public domain).
+/// Random values that are the same for the same seed.
 package struct RandomValues: RandomNumberGenerator {
     /// How many values each test makes: 5,000, or what the environment's `TARGETKIT_FUZZ` says.
     package static var count: Int {
         ProcessInfo.processInfo.environment["TARGETKIT_FUZZ"].flatMap(Int.init) ?? 5_000
     }
 
-    private var state: UInt64
+    private var generator: SeededGenerator
 
     package init(seed: UInt64) {
-        state = seed
+        generator = SeededGenerator(seed: seed)
     }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
+    package mutating func next() -> UInt64 { generator.next() }
 
     /// A text of up to 24 scalars: plain letters, ASCII of any kind, or any scalar there is.
     package mutating func text() -> String {
