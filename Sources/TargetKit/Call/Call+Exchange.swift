@@ -16,8 +16,6 @@ public struct ExchangeResult: Sendable {
 struct Reception: Sendable {
     /// The accepted statuses; `nil` for the target's validation.
     var validation: StatusValidation?
-    /// Whether pausing the call ends the exchange.
-    var endsWhenPaused = false
     /// Receives the body of a stream, or replaces the response.
     var receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
 }
@@ -41,8 +39,8 @@ extension Call {
         do {
             let limited = limited(request, to: target)
             let received =
-                if reception.endsWhenPaused || reception.receive != nil {
-                    try await driverResult(of: limited, to: target, reception)
+                if let receive = reception.receive {
+                    try await driverResult(of: limited, to: target, receive)
                 } else {
                     try await exchangeResult(of: limited, to: target)
                 }
@@ -108,21 +106,14 @@ extension Call {
     private func driverResult(
         of request: TransportRequest,
         to target: ResolvedTarget,
-        _ reception: Reception
+        _ receive: @escaping @Sendable (ExchangeResult) async throws -> ExchangeResult
     ) async throws -> ExchangeResult {
+        let result = try await exchangeResult(of: request, to: target)
+        // The timeout covers the body of a stream.
         let isStreamed = if case .stream = request.destination { true } else { false }
-        let receive = reception.receive
-        // The timeout covers the body of a stream, and pausing the call ends it.
-        let exchange = { @Sendable in
-            let result = try await self.exchangeResult(of: request, to: target)
-            guard isStreamed, let receive else { return result }
-            return try await self.within(request.limit) {
-                try await self.cancellable { try await receive(result) }
-            }
+        return try await within(isStreamed ? request.limit : nil) {
+            try await self.cancellable { try await receive(result) }
         }
-        let result = reception.endsWhenPaused ? try await pausable(exchange) : try await exchange()
-        guard !isStreamed, let receive else { return result }
-        return try await cancellable { try await receive(result) }
     }
 }
 

@@ -194,6 +194,7 @@ final class Call: Sendable {
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         let exchanges = CallExchanges(self, of: original, to: target, context)
+        exchanges.onPause(nil)
         handle.noteContinuable(context.transfer?.isRepeatable == true)
         let result = unlessInterrupted(result)
         await driver.end(result, over: exchanges)

@@ -72,7 +72,7 @@ extension CallExchanges {
         return exchanges
     }
 
-    /// Returns a request prepared by the plugins, for ``send(_:validation:endsWhenPaused:receive:)``. Its body is its
+    /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``. Its body is its
     /// own bytes or the body of the task.
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
@@ -84,7 +84,7 @@ extension CallExchanges {
         return if let known { noting(known) } else { try await preparing(request, body: nil, restriction: nil) }
     }
 
-    /// Returns a request prepared by the plugins, for ``send(_:validation:endsWhenPaused:receive:)``.
+    /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -144,8 +144,6 @@ extension CallExchanges {
     /// - Parameters:
     ///   - request: The request.
     ///   - validation: The accepted statuses; default `nil`, which means the target's validation.
-    ///   - endsWhenPaused: Whether the exchange is cancelled when the call is paused; default `false`. See
-    ///     ``waitWhilePaused()``.
     ///   - receive: Receives the response before the plugins' `didReceive`, with a stream as the body if that is the
     ///     request's destination, and returns it, changed or not; default `nil`. It is cancelled with the call and when
     ///     the exchange times out. Its error is the error of the exchange.
@@ -153,10 +151,9 @@ extension CallExchanges {
     public func send(
         _ request: TransportRequest,
         validation: StatusValidation? = nil,
-        endsWhenPaused: Bool = false,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> Response {
-        let reception = Reception(validation: validation, endsWhenPaused: endsWhenPaused, receive: receive)
+        let reception = Reception(validation: validation, receive: receive)
         guard let stored else {
             var context = context
             return try await call.exchange(request, with: target, &context, reception).get()
@@ -225,26 +222,26 @@ extension CallExchanges {
     /// Whether other calls can share the exchanges.
     private var isShared: Bool { call.kind == .exchange || call.kind == .shared && task.isShareable }
 
-    /// The number of times that the call was paused.
-    public var pauseCount: Int { call.handle.pauseCount }
-
-    /// Sets whether the caller can pause the call from now on; default `false`. Has no effect on a call that can share
-    /// its exchanges.
+    /// Sets whether the caller can pause the call from now on; by default, pausing has no effect. A call that can share
+    /// its exchanges can't be paused.
     ///
-    /// If it can, the driver must call ``waitWhilePaused()`` before each request, and use `endsWhenPaused` for requests
-    /// that another request can continue.
-    public func setPausable(_ isPausable: Bool) {
-        if !isShared { call.handle.setPausing(isPossible: isPausable) }
+    /// A driver that can be paused sends each request in a task that the action cancels, and calls
+    /// ``waitWhilePaused()`` before each request. While the call is paused, the limit of ``CallTimeout/wholeCall(_:)``
+    /// doesn't expire.
+    ///
+    /// - Parameter action: Called when the caller pauses the call, on any thread; called immediately if the call is
+    ///   already paused. `nil` if the call can't be paused, for example during a request that can't be continued.
+    public func onPause(_ action: (@Sendable () -> Void)?) {
+        guard !isShared else { return }
+        call.meter?.setPausable(action != nil)
+        call.handle.changePause { $0.action = action }
     }
 
-    /// Waits while the call is paused, and returns ``pauseCount``. If an exchange fails and the count is higher than
-    /// before, the pause ended it.
+    /// Waits while the call is paused. Returns immediately if the call can't be paused.
     ///
     /// - Throws: `CancellationError` if the call was cancelled or timed out.
-    @discardableResult
-    public func waitWhilePaused() async throws -> Int {
-        let count = isShared ? 0 : await call.handle.waitWhilePaused()
+    public func waitWhilePaused() async throws {
+        await call.handle.waitWhilePaused()
         try call.checkCancellation()
-        return count
     }
 }

@@ -34,7 +34,7 @@ final class ProgressMeter: Sendable {
         case (let report?, nil): self.report = report
         case (let report, let object?):
             let direction = target.task.transferDirection
-            object.control(handle, isPausable: target.task.isPausable)
+            object.control(handle)
             self.report = { progress in
                 if progress.direction == direction { object.update(progress) }
                 report?(progress)
@@ -64,6 +64,11 @@ final class ProgressMeter: Sendable {
         }
     }
 
+    /// Sets whether pausing the progress pauses the call.
+    func setPausable(_ isPausable: Bool) {
+        object?.isPausable = isPausable
+    }
+
     /// Completes the progress after a success.
     func finish() {
         responseArrived()
@@ -82,28 +87,23 @@ final class ProgressMeter: Sendable {
 
 /// The smoothed rate of a transfer.
 struct TransferRate: Sendable {
-    /// The time constant of the smoothing, in seconds.
-    private static let smoothing = 3.0
-    /// The minimum time for measuring a rate.
-    private static let interval = Duration.milliseconds(250)
+    /// The time constant of the smoothing, and the minimum time for measuring a rate, in seconds.
+    private static let (smoothing, interval) = (3.0, 0.25)
 
-    private var lastTime: Duration?
-    private var lastCount: Int64 = 0
+    private var last: (time: Duration, count: Int64)?
     private var rate: Double?
 
     /// Returns the rate in bytes per second; `nil` at first.
     mutating func update(_ count: Int64, at time: Duration) -> Double? {
-        guard let last = lastTime, count >= lastCount else {
-            // The transfer begins or restarts.
-            (lastTime, lastCount) = (time, count)
-            return rate
+        let seconds = last.map { (time - $0.time) / .seconds(1) } ?? 0
+        // Otherwise, the transfer begins or restarts.
+        if let last, count >= last.count {
+            guard seconds >= Self.interval else { return rate }
+            let current = (Double(count) - Double(last.count)) / seconds
+            let weight = 1 - exp(-seconds / Self.smoothing)
+            rate = rate.map { $0 + weight * (current - $0) } ?? current
         }
-        guard time - last >= Self.interval else { return rate }
-        let seconds = (time - last) / .seconds(1)
-        let current = (Double(count) - Double(lastCount)) / seconds
-        let weight = 1 - exp(-seconds / Self.smoothing)
-        rate = rate.map { $0 + weight * (current - $0) } ?? current
-        (lastTime, lastCount) = (time, count)
+        last = (time, count)
         return rate
     }
 }
@@ -137,10 +137,9 @@ extension Progress {
         completedUnitCount = count
     }
 
-    fileprivate func control(_ handle: RequestHandle, isPausable: Bool) {
+    fileprivate func control(_ handle: RequestHandle) {
         kind = .file
         isCancellable = true
-        self.isPausable = isPausable
         cancellationHandler = { [weak handle] in handle?.cancel() }
         pausingHandler = { [weak handle] in handle?.pause() }
         resumingHandler = { [weak handle] in handle?.resume() }

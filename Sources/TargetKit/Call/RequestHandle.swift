@@ -152,14 +152,11 @@ public final class RequestHandle: Sendable {
                 return nil
             }
             if state.interruption == nil { state.interruption = reason }
-            let (task, waits, paused) = (state.task, state.waits.values, state.pause?.value.waiters ?? [])
-            let cancelExchange = state.cancelExchange.take()
-            if !paused.isEmpty { state.pause?.value.waiters = [] }
+            let (task, waits, cancelExchange) = (state.task, state.waits.values, state.cancelExchange.take())
             return {
                 cancelExchange?()
                 for wait in waits { wait.cancel() }
                 task?.cancel()
-                for waiter in paused { waiter.resume() }
             }
         }
     }
@@ -212,18 +209,16 @@ public final class RequestHandle: Sendable {
 
     /// Completes ``response()``.
     func finish(_ outcome: Result<Response, TargetKitError>) {
-        let (waiters, paused, _) = state.withLock { state in
+        let (waiters, _) = state.withLock { state in
             state.outcome = outcome
             defer {
                 state.task = nil
                 state.cancelExchange = nil
                 state.waiters = []
-                state.pause = nil
             }
-            return (state.waiters, state.pause?.value.waiters ?? [], (state.task, state.cancelExchange))
+            return (state.waiters, (state.task, state.cancelExchange))
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
-        for waiter in paused { waiter.resume() }
     }
 }
 

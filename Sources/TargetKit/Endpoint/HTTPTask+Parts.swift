@@ -121,7 +121,6 @@ extension HTTPTask {
             task = task.driver(FileDownload(destination: destination))
         }
         task.download = destination
-        task.isPausable = destination.isResumable
         return task
     }
 

@@ -29,8 +29,6 @@ public struct HTTPTask: Sendable {
     package var download: DownloadDestination?
     /// Performs the call; if `nil`, the call sends one request.
     package var driver: (any TransferDriver)?
-    /// Whether the driver can pause.
-    package var isPausable = false
     /// Whether a second driver was added, which is an error of the call.
     var hasTwoDrivers = false
     /// Whether a second body was added, which is an error of the call.
@@ -78,7 +76,7 @@ extension HTTPTask {
         removeDriver()
     }
 
-    mutating func removeDriver() { (driver, download, isPausable) = (nil, nil, false) }
+    mutating func removeDriver() { (driver, download) = (nil, nil) }
 
     /// Whether calls can share their exchange.
     var isShareable: Bool { driver == nil || download != nil }

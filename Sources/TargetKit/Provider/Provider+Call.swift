@@ -100,8 +100,6 @@ extension Provider {
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             call.plugins.didFinish(finished, context: context)
         }
-        // A pause that came too late would keep the task of the timeout.
-        if call.context.options.timeout.wholeCall != nil { call.handle.setPausing(isPossible: false) }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
     }
 
@@ -112,12 +110,15 @@ extension Provider {
             defer { timer.end() }
             do {
                 try await timer.run {
-                    // This task may start late. The time during a pause isn't counted.
+                    var deadline: Deadline?
                     repeat {
+                        deadline = handle.deadline
+                        // This task may start late.
+                        try await clock.wait(for: deadline?.remainingTime ?? .zero)
                         await handle.waitWhilePaused()
-                        guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
-                        try await clock.wait(for: rest)
-                    } while handle.pauseCount > 0
+                        // The time during a pause isn't counted.
+                    } while deadline !== handle.deadline
+                    try Task.checkCancellation()
                 }
                 handle.interrupt(.timedOut)
             } catch {

@@ -16,9 +16,8 @@ struct ResumableFileDownload: TransferDriver {
         let resumptions = exchanges.context.downloadResumptions
         var streams = exchanges.transport.streamsResponses
         while true {
-            exchanges.setPausable(streams)
-            // A later pause ends the exchange.
-            resumptions.note(pauses: try await exchanges.waitWhilePaused())
+            resumptions.pauses.setPossible(streams, over: exchanges)
+            try await resumptions.pauses.wait(over: exchanges)
             let prepared = try await exchanges.prepare(request)
             var download = self
             // The server may respond to every range in the same way.
@@ -29,7 +28,7 @@ struct ResumableFileDownload: TransferDriver {
                     return try await send(prepared, for: rest, over: exchanges, resumptions: resumptions)
                 }
                 rest?.abandon()
-                exchanges.setPausable(false)
+                exchanges.onPause(nil)
                 return try await exchanges.send(prepared, to: destination)
             } catch let error as TargetKitError {
                 if streams, (error.underlying as? URLError)?.userInfo[FailureMark.cannotStream] != nil {
@@ -65,16 +64,18 @@ struct ResumableFileDownload: TransferDriver {
             note()
             download.end()
         }
-        return try await exchanges.request(
-            download,
-            from: prepared,
-            validation: context.target.validation.ofDownload,
-            note: note
-        ) { segment in
-            // If it fails, the next attempt requests the rest of the segment.
-            var request = prepared
-            request.progress = nil
-            _ = try? await others.request(segment, from: request, validation: .successCodes) { _ in }
+        return try await resumptions.pauses.run {
+            try await exchanges.request(
+                download,
+                from: prepared,
+                validation: context.target.validation.ofDownload,
+                note: note
+            ) { segment in
+                // If it fails, the next attempt requests the rest of the segment.
+                var request = prepared
+                request.progress = nil
+                _ = try? await others.request(segment, from: request, validation: .successCodes) { _ in }
+            }
         }
     }
 
@@ -107,7 +108,7 @@ extension CallExchanges {
     ) async throws -> Response {
         let accepted = context.target.validation
         let request = ResumableFileDownload.request(download, from: prepared, in: context)
-        return try await send(request, validation: validation, endsWhenPaused: true) { result in
+        return try await send(request, validation: validation) { result in
             guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
             defer { note() }
             let isAccepted = accepted.acceptsFile(result.response.head.statusCode)
@@ -134,11 +135,11 @@ final class DownloadResumptions: Sendable {
     private struct Counts: Sendable {
         var restarts = 0
         var shortRanges = 0
-        var pauses = 0
         /// The number of times that the call dropped its stored bytes because its credentials had changed.
         var droppedParts = 0
     }
 
+    let pauses = Pauses()
     private let counts = Locked(Counts())
 
     /// Whether the call started over because of a response that couldn't be used.
@@ -146,16 +147,12 @@ final class DownloadResumptions: Sendable {
 
     func noteDroppedPart() { counts.withLock { $0.droppedParts += 1 } }
 
-    /// Notes the number of times that the call was paused before the request.
-    func note(pauses: Int) { counts.withLock { $0.pauses = pauses } }
-
     /// Whether the download needs another request immediately.
     func continues(after error: TargetKitError, in exchanges: CallExchanges) -> Bool {
         if exchanges.isInterrupted { return false }
-        let pauseCount = exchanges.pauseCount
+        // The exchange ended because the call was paused.
+        if pauses.hasPaused { return true }
         return counts.withLock { counts in
-            // The exchange ended because the call was paused.
-            if pauseCount > counts.pauses { return true }
             switch error.underlying as? DownloadFailure {
             case .mustRestart:
                 counts.restarts += 1

@@ -90,18 +90,21 @@ extension CallExchanges {
         if step.isCrossOrigin { request.isCrossOrigin = true }
         let session = step.session
         // An interim response can make the call pausable.
-        setPausable(session.isRepeatable)
+        session.pauses.setPossible(session.isRepeatable, over: self)
         let failure = Locked<UploadFailure?>(nil)
         session.note(&request, of: step, failure)
         do {
-            return try await send(request, endsWhenPaused: step.kind != .plain) { [context] result in
-                do {
-                    var received = try await session.receive(result, to: step)
-                    received.validation = session.isTargetResponse(step) ? context.target.validation : .successCodes
-                    return received
-                } catch let error as UploadFailure {
-                    failure.withLock { $0 = error }
-                    throw error
+            return try await session.pauses.run { [self, request] in
+                try await send(request) { result in
+                    try session.pauses.takeResponse()
+                    do {
+                        var received = try await session.receive(result, to: step)
+                        received.validation = session.isTargetResponse(step) ? context.target.validation : .successCodes
+                        return received
+                    } catch let error as UploadFailure {
+                        failure.withLock { $0 = error }
+                        throw error
+                    }
                 }
             }
         } catch let error as TargetKitError {

@@ -165,8 +165,6 @@ extension HTTPTask {
     ///
     /// The body must be a file or data. With any other body, the call fails before anything is sent.
     public func resumable(_ upload: ResumableUpload) -> HTTPTask {
-        var task = driver(upload)
-        task.isPausable = true
-        return task
+        driver(upload)
     }
 }

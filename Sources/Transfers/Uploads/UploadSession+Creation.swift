@@ -28,7 +28,7 @@ extension UploadSession {
         }
         if failure == nil, isNew {
             store.writeSoon(record)
-            exchanges.setPausable(true)
+            pauses.setPossible(true, over: exchanges)
         }
         return failure
     }

@@ -31,8 +31,6 @@ final class UploadSession: Sendable {
         var mayBeComplete = false
         /// Whether the first request has no content, because a response is needed before the content is sent.
         var isCareful: Bool
-        /// The number of times that the call was paused before the step.
-        var pauses = 0
         /// The last request that created or continued the upload.
         var lastRequest: URLRequest?
         /// Whether the server has the whole content, and the last response is the caller's.
@@ -48,6 +46,7 @@ final class UploadSession: Sendable {
     let content: UploadContent
     /// The exchanges of the first attempt.
     let exchanges: CallExchanges
+    let pauses = Pauses()
     let store: UploadStore
     /// The SHA-256 digest of the content's version.
     let version: String
@@ -128,11 +127,9 @@ final class UploadSession: Sendable {
     /// Whether the upload needs another request immediately.
     func continues(afterFailure hasFailed: Bool) -> Bool {
         if exchanges.isInterrupted { return false }
-        let (decision, pauses) = state.withLock { ($0.decision, $0.pauses) }
-        if decision == .next { return true }
+        if state.withLock(\.decision) == .next { return true }
         // The exchange ended because the call was paused.
-        guard hasFailed, exchanges.pauseCount > pauses else { return false }
-        return isRepeatable
+        return hasFailed && pauses.hasPaused && isRepeatable
     }
 
     /// Ends the session.
@@ -157,11 +154,9 @@ final class UploadSession: Sendable {
 extension UploadSession {
     /// The next request, after waiting while the call is paused.
     func nextStep() async throws -> UploadStep {
-        exchanges.setPausable(true)
-        // A later pause ends the exchange.
-        let pauses = try await exchanges.waitWhilePaused()
+        pauses.setPossible(true, over: exchanges)
+        try await pauses.wait(over: exchanges)
         let state = state.withLock { state in
-            state.pauses = pauses
             state.decision = .end
             state.isComplete = false
             state.processedRequest = nil

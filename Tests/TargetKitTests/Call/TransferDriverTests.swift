@@ -255,6 +255,28 @@ struct TransferDriverTests {
         #expect(plugin.states.elements == [TransferState(isRepeatable: isRepeatable, continuedByteCount: 7)])
     }
 
+    /// Sends a request again after each pause, which cancels it. The request is named by its number.
+    private static func sendUntilNotPaused(
+        _ request: URLRequest,
+        over exchanges: CallExchanges
+    ) async throws -> Response {
+        var number = 0
+        while true {
+            let (exchange, isPaused) = (Locked<Task<Response, any Error>?>(nil), Locked(false))
+            exchanges.onPause {
+                isPaused.withLock { $0 = true }
+                exchange.withLock(\.self)?.cancel()
+            }
+            try await exchanges.waitWhilePaused()
+            isPaused.withLock { $0 = false }
+            let sent = Self.request(request, "\(number)")
+            let task = Task { try await exchanges.send(sent) }
+            exchange.withLock { $0 = task }
+            if isPaused.withLock(\.self) { task.cancel() }
+            do { return try await task.value } catch  where isPaused.withLock(\.self) { number += 1 }
+        }
+    }
+
     @Test("The caller can pause a driver that allows it: the exchange ends, and another one follows after resuming")
     func paused() async throws {
         let gate = Gate()
@@ -263,10 +285,7 @@ struct TransferDriverTests {
             if request.urlRequest.url?.lastPathComponent == "0" { try await gate.waitUnlessCancelled() }
             return .response(status: 200, data: Data())
         }
-        let driver = Driver { request, exchanges in
-            exchanges.setPausable(true)
-            return try await Self.sendUntilNotPaused(request, over: exchanges)
-        }
+        let driver = Driver { try await Self.sendUntilNotPaused($0, over: $1) }
         let provider = Provider<TestTarget>(transport: transport)
         let handle = provider.request(target(driver), on: .global()) { _ in }
         await requests.waitForCount(1)
@@ -276,49 +295,64 @@ struct TransferDriverTests {
         #expect(requests.elements.map { $0.url?.lastPathComponent } == ["0", "1"])
     }
 
-    @Test("A pause that ends before the exchange has started to wait ends the exchange as well")
-    func pausedAtStart() async throws {
-        let (handle, isKnown, gate) = (Locked<RequestHandle?>(nil), Gate(), Gate())
-        let transport = StubTransport { [requests] request in
-            requests.append(request.urlRequest)
-            if request.urlRequest.url?.lastPathComponent == "0" {
-                let handle = handle.withLock(\.self)
-                handle?.pause()
-                handle?.resume()
-                try await gate.waitUnlessCancelled()
-            }
-            return .response(status: 200, data: Data())
-        }
+    @Test("A pause while the call can't be paused is remembered until it can")
+    func pausedBeforePossible() async throws {
+        let (isSent, isPaused, actions) = (Expectation(), Gate(), Recorder<Bool>())
         let driver = Driver { request, exchanges in
-            exchanges.setPausable(true)
-            try await isKnown.waitUnlessCancelled()
-            return try await Self.sendUntilNotPaused(request, over: exchanges)
+            exchanges.onPause(nil)
+            _ = try await exchanges.send(Self.request(request, "first"))
+            isSent.fulfill()
+            try await isPaused.waitUnlessCancelled()
+            try await exchanges.waitWhilePaused()
+            exchanges.onPause { actions.append(true) }
+            try await exchanges.waitWhilePaused()
+            return try await exchanges.send(Self.request(request, "second"))
         }
-        let call = Provider<TestTarget>(transport: transport).request(target(driver), on: .global()) { _ in }
-        handle.withLock { $0 = call }
-        isKnown.open()
-        #expect(try await call.response().statusCode == 200)
-        #expect(requests.elements.map { $0.url?.lastPathComponent } == ["0", "1"])
+        let handle = Provider<TestTarget>(transport: transport).request(target(driver), on: .global()) { _ in }
+        await isSent.wait()
+        handle.pause()
+        isPaused.open()
+        await actions.waitForCount(1)
+        #expect(requests.count == 1)
+        handle.resume()
+        #expect(try await handle.response().statusCode == 200)
+        #expect(requests.count == 2)
     }
 
-    /// Sends a request, named by the number of pauses before, again after each pause.
-    private static func sendUntilNotPaused(
-        _ request: URLRequest,
-        over exchanges: CallExchanges
-    ) async throws -> Response {
-        while true {
-            let pauses = try await exchanges.waitWhilePaused()
-            let prepared = try await exchanges.prepare(Self.request(request, "\(pauses)"))
-            do {
-                return try await exchanges.send(prepared, endsWhenPaused: true)
-            } catch  where exchanges.pauseCount > pauses && !exchanges.isInterrupted {}
+    @Test("The limit of the whole call doesn't expire while a driver is paused, and continues after it")
+    func pausedTime() async throws {
+        let clock = ManualClock()
+        let (isPausable, results) = (Expectation(), Recorder<Result<Response, TargetKitError>>())
+        let driver = Driver { request, exchanges in
+            exchanges.onPause {}
+            isPausable.fulfill()
+            try await clock.sleep(for: .seconds(20))
+            try await exchanges.waitWhilePaused()
+            try await clock.sleep(for: .seconds(100))
+            return try await exchanges.send(request)
         }
+        let provider = Provider<TestTarget>(transport: transport, clock: clock)
+        let options = CallOptions.setting(\.timeout, .wholeCall(.seconds(60)))
+        let handle = provider.request(target(driver), options: options, on: .global()) { results.append($0) }
+        await isPausable.wait()
+        try await clock.waitForSleepers(2)
+        handle.pause()
+        clock.advance(by: .seconds(1_000))
+        handle.resume()
+        // The sleep of the driver, and the limit.
+        try await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(59))
+        #expect(results.count == 0)
+        clock.advance(by: .seconds(1))
+        let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(error?.kind == .timedOut)
+        #expect(requests.count == 0)
     }
 
     @Test("A paused driver ends when its call is cancelled")
     func cancelledWhilePaused() async throws {
         let driver = Driver { request, exchanges in
-            exchanges.setPausable(true)
+            exchanges.onPause {}
             try await exchanges.waitWhilePaused()
             return try await exchanges.send(request)
         }

@@ -316,6 +316,36 @@ struct UploadCallTests {
         #expect(Array(server.methods.dropFirst(4)) == ["HEAD", "PATCH"])
     }
 
+    @Test("A pause that ends before the exchange has started to wait ends the exchange as well")
+    func pausedAtStart() async throws {
+        struct WaitingPlugin: Plugin {
+            let gate = Gate()
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                await gate.wait()
+                return request
+            }
+        }
+        let (plugin, handle, end) = (WaitingPlugin(), Locked<RequestHandle?>(nil), Gate())
+        let methods = Recorder<String?>()
+        let transport = StubTransport { request in
+            methods.append(request.urlRequest.httpMethod)
+            if methods.count == 1 {
+                let handle = handle.withLock(\.self)
+                handle?.pause()
+                handle?.resume()
+                try await end.waitUnlessCancelled()
+            }
+            return .response(status: 503, data: Data())
+        }
+        let provider = Provider<TestTarget>(transport: transport, plugins: [plugin])
+        let call = provider.request(fixture.target(.example, .tus), on: .global()) { _ in }
+        handle.withLock { $0 = call }
+        plugin.gate.open()
+        let error = await #expect(throws: TargetKitError.self) { try await call.response() }
+        #expect(error?.response?.statusCode == 503)
+        #expect(methods.elements.prefix(2) == ["OPTIONS", "OPTIONS"])
+    }
+
     @Test("A request that cannot be continued is not paused")
     func notPaused() async throws {
         let server = try TestServer { _ in .hang }
