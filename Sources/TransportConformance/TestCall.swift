@@ -103,7 +103,7 @@ extension TransportResponse {
         case .data(let data): data
         case .file(let url): (try? Data(contentsOf: url)) ?? Data()
         // These calls don't request a stream or a connection.
-        case .stream, .connection: Data()
+        case .stream, .upgraded: Data()
         }
     }
 

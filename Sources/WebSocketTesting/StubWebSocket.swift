@@ -60,7 +60,7 @@ public final class StubWebSocket: Transport {
     /// - Throws: The error of `handshake`, or `CancellationError`.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
-        guard case .connection = request.destination else {
+        guard case .upgrade = request.destination else {
             return TransportResponse(head: ResponseHead(statusCode: 404), body: .data(Data()))
         }
         state.withLock { $0.requests.append(request.urlRequest) }
@@ -87,7 +87,7 @@ public final class StubWebSocket: Transport {
         let headers: HTTPHeaders = ["Upgrade": "websocket", "Connection": "Upgrade"]
         return TransportResponse(
             head: ResponseHead(statusCode: 101, headers: headers),
-            body: .connection(.messages(connection))
+            body: .upgraded(connection)
         )
     }
 }

@@ -28,7 +28,7 @@ extension TransportResponse {
         case .stream:
             self.init(head: head, body: .stream(ResponseBody { try await reading.next() }))
         // Not requested, because the transport doesn't say that it upgrades connections.
-        case .connection: throw URLError(.unsupportedURL)
+        case .upgrade: throw URLError(.unsupportedURL)
         }
     }
 }

@@ -58,7 +58,7 @@ struct HARResponse: Sendable {
             comment = "The body is in a file."
             size = FileStatus(of: file)?.size
         case .stream: comment = "The body is a stream."
-        case .connection: comment = "The connection was upgraded."
+        case .upgraded: comment = "The connection was upgraded."
         }
     }
 

@@ -96,7 +96,7 @@ extension Call {
             checked.response.body = .data(start.data)
         case .data(let data) where isAccepted:
             if let failure = reportedFailure(in: result, byteCount: Int64(data.count), body: { data }) { throw failure }
-        case .data, .file, .connection: break
+        case .data, .file, .upgraded: break
         }
         return checked
     }

@@ -20,7 +20,7 @@ struct SharedExchangeKey: Hashable {
     private let url: URL?
     private let headers: [String: String]
     private let body: Body
-    private let destination: TransportRequest.Destination
+    private let memoryLimit: Int
     private let download: DownloadDestination.SharingKey?
     /// Calls with different timeouts don't share, because each must respect its own.
     private let timeout: Duration?
@@ -31,10 +31,11 @@ struct SharedExchangeKey: Hashable {
     /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation
 
-    /// Returns `nil` for a call that can't be shared: a stream, or a call with a body, sample or destination that can't
+    /// Returns `nil` for a call that can't be shared: a stream or an upgrade, or a call with a body, sample or destination that can't
     /// be compared.
     init?(_ request: TransportRequest, to target: ResolvedTarget, _ context: RequestContext) {
-        if case .stream = request.destination { return nil }
+        guard case .memory(let limit) = request.destination else { return nil }
+        memoryLimit = limit
         if target.stub == .never {
             responder = .transport
         } else {
@@ -59,7 +60,6 @@ struct SharedExchangeKey: Hashable {
         method = urlRequest.httpMethod
         url = urlRequest.url
         headers = urlRequest.allHTTPHeaderFields ?? [:]
-        self.destination = request.destination
         let destination = target.endpoint.task.download
         download = destination?.sharingKey
         if destination != nil, download == nil { return nil }

@@ -68,7 +68,7 @@ public struct Response: Sendable {
             guard isStream else { throw URLError(.cannotParseResponse) }
             data = Data()
             stream = body
-        case .connection:
+        case .upgraded:
             // A driver has already taken the connection.
             throw URLError(.cannotParseResponse)
         }

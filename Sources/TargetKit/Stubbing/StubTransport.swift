@@ -175,8 +175,10 @@ extension StubTransport {
 
     private func store(_ data: Data, in destination: TransportRequest.Destination) throws -> TransportResponse.Body {
         switch destination {
-        case .memory(let limit), .connection(let limit, _):
+        case .memory(let limit):
             guard data.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
+            return .data(data)
+        case .upgrade:
             return .data(data)
         case .file(let url):
             let file = try PartialFile(replacing: url)

@@ -57,8 +57,8 @@ public protocol Transport: Sendable {
     /// A transport that wraps another transport returns that transport's value.
     var streamsResponses: Bool { get }
 
-    /// Whether the transport can return the connection itself after a response with status 101,
-    /// ``TransportRequest/Destination/connection(limit:messageLimit:)``, which WebSockets need.
+    /// Whether the transport can return the connection itself after a response with status 101
+    /// (``TransportRequest/Destination/upgrade(_:)``), which WebSockets need.
     ///
     /// The default is `false`. A transport that wraps another one returns the other's value, if it passes on the
     /// response's body unchanged.

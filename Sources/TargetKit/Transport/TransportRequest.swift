@@ -15,7 +15,7 @@ public struct TransportRequest: Sendable {
     }
 
     /// The destination of the response's body.
-    public enum Destination: Sendable, Hashable {
+    public enum Destination: Sendable {
         /// Memory, up to the given number of bytes after decoding. Default: 512 MiB.
         case memory(limit: Int = 512 << 20)
         /// A file, which is replaced when the body is complete, regardless of the status. ``Provider`` passes a
@@ -26,12 +26,10 @@ public struct TransportRequest: Sendable {
         /// The transport returns after the head. ``TransportRequest/timeout`` includes the body.
         case stream(buffer: Int)
         /// The connection itself, if the server switches to the protocol of the request's `Upgrade` field, with status
-        /// 101 (RFC 9110 §7.8). The transport returns after the head, and ``TransportRequest/timeout`` ends there. The
-        /// body of any other response goes to memory, up to the given number of bytes; default: 1 MiB. A transport that
-        /// returns ``UpgradedConnection/messages(_:)`` rejects messages over `messageLimit` bytes; default: 16 MiB.
+        /// 101 (RFC 9110 §7.8). The upgrade reads the response, and ``TransportRequest/timeout`` ends when it returns.
         ///
         /// For transports with ``Transport/upgradesConnections``.
-        case connection(limit: Int = 1 << 20, messageLimit: Int = 16 << 20)
+        case upgrade(any ConnectionUpgrade)
     }
 
     struct Fields: Sendable {
@@ -214,7 +212,7 @@ extension TransportRequest.Destination: RedactedDescription {
         case .memory(let limit): "memory, up to \(limit) bytes"
         case .file(let url): "the file \(RedactedURL(url))"
         case .stream(let buffer): "a stream, buffering \(buffer) bytes"
-        case .connection: "a connection"
+        case .upgrade: "a connection"
         }
     }
 }

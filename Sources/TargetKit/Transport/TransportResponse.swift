@@ -10,8 +10,8 @@ public struct TransportResponse: Sendable {
         case file(URL)
         /// The body as a stream.
         case stream(ResponseBody)
-        /// The connection, after a response with status 101.
-        case connection(UpgradedConnection)
+        /// The connection as its ``ConnectionUpgrade`` returns it, after a response with status 101.
+        case upgraded(any Sendable)
     }
 
     private struct Fields: Sendable {
@@ -100,7 +100,7 @@ extension TransportResponse.Body: RedactedDescription {
         case .data(let data): "\(data.count) bytes"
         case .file(let url): "the file \(url.path)"
         case .stream: "a stream"
-        case .connection(let connection): "\(connection)"
+        case .upgraded: "a connection"
         }
     }
 }

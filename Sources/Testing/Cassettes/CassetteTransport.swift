@@ -183,7 +183,7 @@ extension CassetteTransport {
         case .file(let file): try await recording.end(response.head) { try Data(contentsOf: file) }
         case .stream(let body): result.body = .stream(recording.recorded(body, of: response.head))
         // Not requested: `upgradesConnections` is `false`.
-        case .connection: break
+        case .upgraded: break
         }
         return result
     }

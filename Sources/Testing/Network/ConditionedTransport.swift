@@ -42,7 +42,7 @@ struct ConditionedTransport: Transport {
         let slowsDownload = conditions.downloadRate != nil || budget.isLimited || events.loss == .withinResponse
         sent.progress = request.progress(reportsUpload: !isUploaded, reportsDownload: !slowsDownload)
         // The rates apply to bodies, and a connection has no body.
-        if case .connection = sent.destination { return try await transport.send(sent) }
+        if case .upgrade = sent.destination { return try await transport.send(sent) }
         guard slowsDownload else { return try await transport.send(sent) }
         return try await slowResponse(
             to: request,

@@ -33,7 +33,7 @@ final class SlowBody: Sendable {
         case .stream(let body): (self.body, state) = (body, Locked(State(Data())))
         // A transport can return the whole body, whatever the destination is.
         case .data(let data): (body, state) = (nil, Locked(State(data)))
-        case .file, .connection: (body, state) = (nil, Locked(State(Data())))
+        case .file, .upgraded: (body, state) = (nil, Locked(State(Data())))
         }
         self.conditions = conditions
         self.losesConnection = losesConnection

@@ -212,7 +212,7 @@ extension BackgroundFiles {
             if FileStatus(of: file) == nil { try Data().write(to: file) }
             if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
             return .file(url)
-        case .stream, .connection:
+        case .stream, .upgrade:
             throw URLError(.unsupportedURL, userInfo: [FailureMark.cannotStream: true])
         }
     }

@@ -37,7 +37,7 @@ public struct BandwidthLimitPlugin: Plugin {
     ) async throws -> TransportResponse {
         guard let limit = context.options.bandwidthLimit ?? limit else { return try await next(request) }
         // A connection has no body.
-        if case .connection = request.destination { return try await next(request) }
+        if case .upgrade = request.destination { return try await next(request) }
         let isCancelled = Locked(false)
         return try await withTaskCancellationHandler {
             try await exchange(request, within: limit, isCancelled, next)
@@ -62,11 +62,11 @@ public struct BandwidthLimitPlugin: Plugin {
             sent.body = .stream(LimitedSource(source: source, limit: limit, check: check))
         }
         switch request.destination {
-        case .stream: break
+        case .stream, .upgrade: break
         case .memory:
             sent.isCollected = true
             sent.destination = .stream(buffer: 64 << 10)
-        case .file, .connection: sent.destination = .stream(buffer: 64 << 10)
+        case .file: sent.destination = .stream(buffer: 64 << 10)
         }
         var response: TransportResponse
         do {
@@ -80,8 +80,8 @@ public struct BandwidthLimitPlugin: Plugin {
         let pieces = LimitedPieces(body: body, limit: limit, check: check)
         let limited = ResponseBody { try await pieces.next() }
         switch request.destination {
-        case .stream: response.body = .stream(limited)
-        case .memory(let size), .connection(let size, _): response.body = .data(try await limited.data(limit: size))
+        case .stream, .upgrade: response.body = .stream(limited)
+        case .memory(let size): response.body = .data(try await limited.data(limit: size))
         case .file(let url):
             try await limited.store(in: url)
             response.body = .file(url)

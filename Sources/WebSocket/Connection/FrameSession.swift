@@ -4,6 +4,8 @@ import TargetKit
 /// Reads the connection of a WebSocket to its end, responds to pings and the closing handshake, and delivers messages.
 final class FrameSession: Sendable {
     private struct State: Sendable {
+        /// The bytes that arrived together with the response of the handshake, until they are read.
+        var earlyBytes: [UInt8]?
         /// The close frame of the server.
         var received: WebSocketClosing?
         /// Whether this side started to close the connection, or cancelled it.
@@ -34,12 +36,13 @@ final class FrameSession: Sendable {
     private let closeTimeout: Duration
     /// Counts the pieces that were received, and those of messages that were sent.
     private let activity = Locked(0 as UInt64)
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     init(
         _ connection: any ByteConnection,
         _ agreement: WebSocketHandshake.Agreement,
         _ limits: WebSocketLimits,
+        received: [UInt8] = [],
         closeTimeout: Duration = .seconds(5),
         clock: any Clock<Duration>
     ) {
@@ -48,6 +51,7 @@ final class FrameSession: Sendable {
         self.clock = clock
         self.limits = limits
         self.closeTimeout = closeTimeout
+        state = Locked(State(earlyBytes: received.isEmpty ? nil : received))
         writer = FrameWriter(connection, deflate: agreement.deflate, activity: activity)
     }
 
@@ -59,13 +63,16 @@ final class FrameSession: Sendable {
     /// Reads until the end of the connection.
     func run() async {
         var reader = WebSocketReader(role: .client, limits: limits, deflate: agreement.deflate)
+        var received = state.withLock { $0.earlyBytes.take() }
         do {
-            while let bytes = try await connection.read() {
+            if received == nil { received = try await connection.read() }
+            while let bytes = received {
                 activity.withLock { $0 += 1 }
                 let size = agreement.deflate == nil ? bytes.count : Self.compressedSize
                 for start in stride(from: 0, to: bytes.count, by: max(1, size)) {
                     try await read(bytes[start...].prefix(size), by: &reader)
                 }
+                received = try await connection.read()
             }
             if !state.withLock(\.isClosing) { try reader.finish() }
             await end(nil)

@@ -15,12 +15,12 @@ struct WebSocketDriver: TransferDriver {
         var request = request
         for field in handshake.headers.fields { request.setValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         var prepared = try await exchanges.prepare(request)
-        prepared.destination = .connection(messageLimit: options.webSocketLimits.messageSize)
+        prepared.destination = .upgrade(WebSocketUpgrade(messageLimit: options.webSocketLimits.messageSize))
         let opened = Locked<(any MessageConnection)?>(nil)
         let response = try await exchanges.send(prepared, validation: .codes([101])) { [clock] result in
             var result = result
             guard result.response.head.statusCode == 101 else { return result }
-            guard case .connection(let connection) = result.response.body else { throw URLError(.cannotParseResponse) }
+            guard case .upgraded(let connection) = result.response.body else { throw URLError(.cannotParseResponse) }
             let head = result.response.head
             result.response.body = .data(Data())
             do throws(WebSocketError) {
@@ -88,18 +88,23 @@ struct WebSocketDriver: TransferDriver {
     }
 
     private static func messages(
-        of connection: UpgradedConnection,
+        of connection: any Sendable,
         after head: ResponseHead,
         _ handshake: WebSocketHandshake,
         _ options: CallOptions,
         _ clock: any Clock<Duration>
-    ) throws(WebSocketError) -> any MessageConnection {
-        switch connection {
-        case .messages(let messages): return messages
-        case .bytes(let bytes):
-            let agreement = try handshake.check(head)
-            return FrameConnection(FrameSession(bytes, agreement, options.webSocketLimits, clock: clock))
-        }
+    ) throws(WebSocketError) -> (any MessageConnection)? {
+        guard let bytes = connection as? WebSocketUpgrade.Bytes else { return connection as? any MessageConnection }
+        let agreement = try handshake.check(head)
+        return FrameConnection(
+            FrameSession(
+                bytes.connection,
+                agreement,
+                options.webSocketLimits,
+                received: bytes.received,
+                clock: clock
+            )
+        )
     }
 
     private func keep(

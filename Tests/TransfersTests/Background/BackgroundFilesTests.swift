@@ -38,7 +38,7 @@ struct BackgroundFilesTests {
         switch response.body {
         case .data(let data): #expect(!isFile && data == Data("film".utf8))
         case .file(let url): #expect(try isFile && Data(contentsOf: url) == Data("film".utf8))
-        case .stream, .connection: Issue.record("neither data nor a file")
+        case .stream, .upgraded: Issue.record("neither data nor a file")
         }
         #expect(try files.take("key", to: destination).map(\.head.statusCode) == nil)
         #expect(

@@ -63,7 +63,9 @@ struct HandshakeConnectionTests {
         let provider = Provider<Feed>(transport: CurlTransport(idleTimeout: .milliseconds(700)))
         _ = try await provider.webSocket(feed)
         let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(200)))
-        let error = await #expect(throws: TargetKitError.self) { _ = try await provider.webSocket(feed, options: options) }
+        let error = await #expect(throws: TargetKitError.self) {
+            _ = try await provider.webSocket(feed, options: options)
+        }
         #expect(error?.kind == .timedOut)
         try await server.waitForClosedConnections(2)
     }

@@ -51,7 +51,7 @@ extension TransportRequest {
         switch destination {
         case .memory: ExpansionLimit(factor: maxExpansion)
         case .stream: isCollected ? ExpansionLimit(factor: maxExpansion) : nil
-        case .file, .connection: nil
+        case .file, .upgrade: nil
         }
     }
 }

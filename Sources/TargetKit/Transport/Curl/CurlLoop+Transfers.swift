@@ -23,7 +23,7 @@ extension CurlLoop {
             pending.deadline = deadline
             clock.setAlarm(deadline)
         }
-        if case .connection = pending.call.destination { return openConnection(for: pending) }
+        if case .upgrade = pending.call.destination { return openConnection(for: pending) }
         let key = settings.hostKey(of: pending.call)
         if let host = queue.admit(key) { return begin(pending, at: host) }
         queue.add(pending, for: key)

@@ -146,7 +146,7 @@ final class CurlLoop {
         case .start(let pending):
             take(pending)
         case .cancel(let call):
-            if case .connection = call.destination { return cancelConnection(of: call) }
+            if case .upgrade = call.destination { return cancelConnection(of: call) }
             if let transfer = transfer(of: call) { return cancel(transfer) }
             queue.remove(call)?.fail(with: .cancelled)
         case .resume(let call):

@@ -100,22 +100,42 @@ public final class CurlTransport: Transport {
         let call = try CurlCall(request)
         if Task.isCancelled { throw CurlFailure.cancelled.error(for: call.url) }
         return try await withTaskCancellationHandler {
-            try await response(to: call)
+            try await response(to: call, request)
         } onCancel: {
             commandQueue.cancel(call)
         }
     }
 
-    private func response(to call: CurlCall) async throws -> TransportResponse {
+    private func response(to call: CurlCall, _ request: TransportRequest) async throws -> TransportResponse {
         do {
             // A checked continuation needs an allocation and a lock for each call. The command queue guarantees that an
             // accepted call is resumed once, by the loop or by `end()`.
-            return try await withUnsafeThrowingContinuation { continuation in
+            let response = try await withUnsafeThrowingContinuation { continuation in
                 if commandQueue.start(CurlPendingCall(call: call, continuation: continuation)) { startLoop() }
             }
+            guard case .upgrade(let upgrade) = call.destination else { return response }
+            return try await self.response(by: upgrade, to: request.urlRequest, opened: response)
         } catch let failure as CurlFailure {
             // Created here, because the loop's thread serves all calls.
             throw failure.error(for: call.url)
+        }
+    }
+
+    /// Performs the handshake over an opened connection.
+    private func response(
+        by upgrade: any ConnectionUpgrade,
+        to request: URLRequest,
+        opened: TransportResponse
+    ) async throws -> TransportResponse {
+        guard case .upgraded(let connection as CurlByteConnection) = opened.body else { return opened }
+        do {
+            let headLimit = configuration.maxHeadSize
+            var response = try await upgrade.response(to: request, over: connection, headLimit: headLimit)
+            try connection.endHandshake()
+            response.metrics = opened.metrics
+            return response
+        } catch is CancellationError {
+            throw CurlFailure.cancelled
         }
     }
 
@@ -137,7 +157,7 @@ extension CurlTransport {
     ) async throws -> TransportResponse {
         let call = try CurlCall(request)
         handle.onCancel { [commandQueue] in commandQueue.cancel(call) }
-        return try await response(to: call)
+        return try await response(to: call, request)
     }
 }
 #endif

@@ -35,7 +35,7 @@ package struct RedirectFollower: Sendable {
         guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.urlRequest.url,
             let location = head.headers.values(for: .location).first
         else { return nil }
-        let isHandshake = if case .connection = request.destination { true } else { false }
+        let isHandshake = if case .upgrade = request.destination { true } else { false }
         // Several fields are ambiguous, and proxies may use another one.
         if Set(head.headers.values(for: .location)).count > 1 {
             throw refusal("it has several different Location fields", of: from)

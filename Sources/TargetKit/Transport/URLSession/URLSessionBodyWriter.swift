@@ -13,7 +13,9 @@ struct URLSessionBodyWriter: Sendable {
 
     init(_ destination: TransportRequest.Destination, streaming: URLSessionStreaming) throws(URLSessionFailure) {
         switch destination {
-        case .memory(let limit), .connection(let limit, _): storage = .memory(Data(), limit: max(0, limit))
+        case .memory(let limit): storage = .memory(Data(), limit: max(0, limit))
+        // Its response isn't written.
+        case .upgrade: storage = .memory(Data(), limit: 0)
         case .file(let url): storage = .file(nil, url)
         case .stream(let buffer):
             guard streaming != .refused else {

@@ -148,11 +148,15 @@ public final class URLSessionTransport: Transport {
             throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
         }
         #else
-        if case .connection(_, let messageLimit) = request.destination {
+        if case .upgrade(let upgrade) = request.destination {
+            guard let upgrade = upgrade as? any URLSessionUpgrade else {
+                let words = "URLSession opens only WebSockets, and doesn't return other connections"
+                throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
+            }
             return try await URLSessionWebSocket.open(
                 call,
                 idleTimeout: idleTimeout,
-                messageLimit: messageLimit,
+                messageLimit: upgrade.messageLimit,
                 in: session,
                 with: delegate
             )

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 #if !canImport(FoundationNetworking)
 
+/// The upgrade to a WebSocket, which URLSession opens itself.
+package protocol URLSessionUpgrade: ConnectionUpgrade {
+    /// The maximum size of a received message in bytes.
+    var messageLimit: Int { get }
+}
+
 /// Opens WebSockets of URLSession.
 enum URLSessionWebSocket {
     /// The fields that URLSession sets itself.
@@ -38,7 +44,7 @@ enum URLSessionWebSocket {
             delegate.begin(request, webSocket, messageLimit: messageLimit, in: session)
         }
         guard head.statusCode == 101 else { return TransportResponse(head: head, body: .data(Data())) }
-        return TransportResponse(head: head, body: .connection(.messages(WebSocketTaskConnection(webSocket))))
+        return TransportResponse(head: head, body: .upgraded(WebSocketTaskConnection(webSocket)))
     }
 }
 

@@ -25,6 +25,13 @@ final class CurlByteConnection: ByteConnection {
         channel.writeNow(bytes)
     }
 
+    /// Ends the handshake, whose timeouts don't apply any more.
+    ///
+    /// - Throws: The error with which the loop interrupted it.
+    func endHandshake() throws {
+        try channel.endHandshake()
+    }
+
     func close(sending bytes: [UInt8]) {
         channel.close(sending: bytes)
     }

@@ -13,7 +13,14 @@ final class CurlChannel: Sendable {
         let completion: @Sendable ((any Error)?) -> Void
     }
 
+    private enum Handshake: Sendable {
+        case running
+        case ended
+        case interrupted(any Error)
+    }
+
     private struct State: Sendable {
+        var handshake = Handshake.running
         var received: [UInt8] = []
         /// Whether the loop has stopped reading.
         var isPaused = false
@@ -112,6 +119,18 @@ extension CurlChannel {
         }
     }
 
+    /// Ends the handshake, whose timeouts don't apply any more.
+    ///
+    /// - Throws: The error with which the loop interrupted it.
+    func endHandshake() throws {
+        let tellsLoop = try state.withLock { state in
+            if case .interrupted(let error) = state.handshake { throw error }
+            state.handshake = .ended
+            return state.tellsLoop()
+        }
+        if tellsLoop { tellLoop() }
+    }
+
     func close(sending bytes: [UInt8]) {
         let tellsLoop = state.withLock { state in
             guard !state.isClosing, state.writeError == nil || state.readEnd == nil else { return false }
@@ -135,9 +154,18 @@ extension CurlChannel {
         }
     }
 
-    /// Requests work without any, so that the loop returns to the connection.
-    func requestWork() {
-        if state.withLock({ $0.tellsLoop() }) { tellLoop() }
+    /// Whether the tasks ended the handshake.
+    var hasEndedHandshake: Bool {
+        state.withLock { if case .ended = $0.handshake { true } else { false } }
+    }
+
+    /// Interrupts the handshake, and returns `false` if it has ended.
+    func interruptHandshake(with error: any Error) -> Bool {
+        state.withLock { state in
+            guard case .running = state.handshake else { return false }
+            state.handshake = .interrupted(error)
+            return true
+        }
     }
 
     /// Sets the socket to which the tasks can write, too. It must be open until ``keepSocket()`` is called.

@@ -66,26 +66,23 @@ final class CurlConnections {
         }
         do {
             try transfer.beginConnecting(pending)
+            guard group.add(transfer) else { throw CurlFailure.unavailable }
         } catch {
             transfer.end(with: .failure(error))
             transfer.completion.take()?.deliver()
             return false
         }
         let upgrade = CurlUpgrade(transfer, of: pending, in: group, loop: loop)
-        guard group.add(transfer) else {
-            deliver(.failure(CurlFailure.unavailable), of: upgrade)
-            return false
-        }
         upgrades[transfer.easy] = upgrade
         if let due = upgrade.due { loop.clock.setAlarm(due) }
         return true
     }
 
-    /// Cancels a call whose response hasn't arrived; has no effect on others.
+    /// Cancels a call whose handshake hasn't ended; has no effect on others.
     func cancel(_ call: CurlCall) {
         if let pending = openings.remove(call) { return pending.fail(with: .cancelled) }
-        guard let upgrade = upgrades.values.first(where: { $0.call === call && $0.due != nil }) else { return }
-        remove(upgrade, with: CurlFailure.cancelled)
+        guard let upgrade = upgrades.values.first(where: { $0.call === call }) else { return }
+        interrupt(upgrade, with: .cancelled)
     }
 
     /// Handles an event if the socket belongs to one of these connections, and returns whether it does.
@@ -108,6 +105,7 @@ final class CurlConnections {
     /// Performs the work that the tasks of a connection requested.
     func work(_ channel: CurlChannel) {
         guard let upgrade = byChannel[ObjectIdentifier(channel)] else { return }
+        if upgrade.isInHandshake, channel.hasEndedHandshake { finish(upgrade, with: .closed) }
         perform(upgrade) { upgrade throws(CurlFailure) in try upgrade.work(buffer: self.buffer) }
     }
 
@@ -119,11 +117,10 @@ final class CurlConnections {
                 guard let upgrade = upgrades[easy] else { continue }
                 upgrade.noteOpened()
                 let result = result
-                perform(upgrade) { upgrade throws(CurlFailure) in
-                    try upgrade.begin(after: result)
-                    return .waiting
-                }
-                if upgrades[easy] === upgrade { opened[upgrade.descriptor] = upgrade }
+                perform(upgrade) { upgrade throws(CurlFailure) in try upgrade.begin(after: result) }
+                guard upgrades[easy] === upgrade else { continue }
+                opened[upgrade.descriptor] = upgrade
+                byChannel[ObjectIdentifier(upgrade.channel)] = upgrade
             }
         }
         groups.removeAll { $0.openingCount == 0 && !$0.isOpen }
@@ -137,7 +134,7 @@ final class CurlConnections {
         for upgrade in upgrades.values {
             guard let due = upgrade.due else { continue }
             if due <= loop.clock.now {
-                remove(upgrade, with: upgrade.transfer.timeoutFailure)
+                interrupt(upgrade, with: upgrade.transfer.timeoutFailure)
             } else {
                 loop.clock.setAlarm(due)
             }
@@ -149,42 +146,23 @@ final class CurlConnections {
         for upgrade in upgrades.values { remove(upgrade, with: failure) }
     }
 
-    private func perform(
-        _ upgrade: CurlUpgrade,
-        _ step: (CurlUpgrade) throws(CurlFailure) -> CurlUpgrade.Step
-    ) {
-        do throws(CurlFailure) {
-            switch try step(upgrade) {
-            case .waiting: break
-            case .responded(let response): respond(response, upgrade)
-            case .ended: remove(upgrade, with: .closed)
-            }
-        } catch {
-            remove(upgrade, with: error)
-        }
+    private func perform(_ upgrade: CurlUpgrade, _ step: (CurlUpgrade) throws(CurlFailure) -> Void) {
+        do throws(CurlFailure) { try step(upgrade) } catch { remove(upgrade, with: error) }
     }
 
-    private func respond(_ response: TransportResponse, _ upgrade: CurlUpgrade) {
-        if case .connection = response.body {
-            byChannel[ObjectIdentifier(upgrade.channel)] = upgrade
-            finish(upgrade, with: .success(response))
-        } else {
-            finish(upgrade, with: .success(response))
-            remove(upgrade, with: .closed)
-        }
-    }
-
-    /// Ends the handshake, unless it has ended.
-    private func finish(_ upgrade: CurlUpgrade, with outcome: Result<TransportResponse, any Error>) {
-        guard upgrade.transfer.current != nil else { return }
-        deliver(outcome, of: upgrade)
+    /// Ends the call, unless it has ended. The failure is for a caller without the connection.
+    private func finish(_ upgrade: CurlUpgrade, with failure: CurlFailure) {
+        guard upgrade.isInHandshake else { return }
+        upgrade.transfer.end(with: .failure(failure))
+        let completion = upgrade.transfer.completion.take()
+        if !upgrade.isConnected { completion?.deliver() }
         openNext(after: upgrade.call)
     }
 
-    /// Passes the result of the handshake to the caller.
-    private func deliver(_ outcome: Result<TransportResponse, any Error>, of upgrade: CurlUpgrade) {
-        upgrade.transfer.end(with: outcome)
-        upgrade.transfer.completion.take()?.deliver()
+    /// Closes a connection, unless its handshake has ended.
+    private func interrupt(_ upgrade: CurlUpgrade, with failure: CurlFailure) {
+        guard upgrade.channel.interruptHandshake(with: failure.error(for: upgrade.call.url)) else { return }
+        remove(upgrade, with: failure)
     }
 
     /// Closes a connection.
@@ -196,11 +174,7 @@ final class CurlConnections {
         upgrade.channel.keepSocket()
         upgrade.group.remove(upgrade.transfer)
         upgrade.channel.end(with: failure.error(for: upgrade.call.url))
-        finish(upgrade, with: .failure(failure))
+        finish(upgrade, with: failure)
     }
-}
-
-extension CurlFailure {
-    fileprivate static let closed = Self(.cancelled, message: "the connection was closed")
 }
 #endif

@@ -4,15 +4,6 @@ import CTargetKitCurl
 
 /// A connection that is upgraded or being upgraded. It is used only on the loop's thread.
 final class CurlUpgrade {
-    private enum Phase {
-        /// libcurl opens the connection.
-        case connecting
-        /// The request is written, and its response is awaited.
-        case requesting(CurlHandshake)
-        /// The connection belongs to its channel.
-        case open
-    }
-
     /// The maximum number of bytes that are passed to libcurl at a time.
     private static let writeSize = 256 << 10
 
@@ -21,31 +12,28 @@ final class CurlUpgrade {
     let channel: CurlChannel
     let call: CurlCall
     private let sockets: CurlSockets
-    /// The deadline of the handshake, by the ``CurlClock``; `nil`: the idle timeout applies.
-    private let deadline: UInt64?
-    private var phase = Phase.connecting
     private var isOpening = true
+    /// Whether the caller has the connection, and performs the handshake.
+    private(set) var isConnected = false
     /// The socket, once it is open.
     private(set) var descriptor: Int32 = -1
     /// The bytes that are being written. TLS requires the same memory until it has accepted them.
     private var sending: [UInt8] = []
     private var sentCount = 0
-    /// The number of bytes that were ever written for the channel.
+    /// The number of bytes that were ever written for the channel; negative for the rest of the request.
     private var writtenCount: Int64 = 0
+    private var hasReceived = false
     /// Whether the server hasn't ended its side.
     private var canRead = true
     /// Whether nothing can be written any more.
     private var hasFailed = false
     /// Whether the channel has no room.
     private var isPaused = false
-    /// Whether TLS may have buffered bytes, for which no event arrives: after the response, and when reading resumes.
-    private var mayHaveBuffered = false
 
     init(_ transfer: CurlTransfer, of pending: CurlPendingCall, in group: CurlConnectionGroup, loop: CurlLoop) {
         self.transfer = transfer
         self.group = group
         call = pending.call
-        deadline = pending.deadline
         sockets = loop.sockets
         channel = CurlChannel(loop.commandQueue)
     }
@@ -61,12 +49,13 @@ final class CurlUpgrade {
         group.noteOpened()
     }
 
-    /// The time when the handshake times out; `nil` after the handshake.
-    var due: UInt64? {
-        if case .open = phase { nil } else { deadline ?? transfer.due }
-    }
+    /// Whether the connection is being opened, or the handshake continues.
+    var isInHandshake: Bool { transfer.current != nil }
 
-    /// Sends the request on the connection that libcurl opened.
+    /// The time when the handshake times out; `nil` after the handshake.
+    var due: UInt64? { isInHandshake ? transfer.due : nil }
+
+    /// Sends the head of the request on the connection that libcurl opened, and returns the connection to the caller.
     ///
     /// - Throws: A ``CurlFailure``.
     func begin(after result: CURLcode) throws(CurlFailure) {
@@ -74,153 +63,96 @@ final class CurlUpgrade {
         descriptor = ccurl_active_socket(transfer.easy)
         guard descriptor >= 0 else { throw transfer.curlFailure(CURLE_COULDNT_CONNECT) }
         sending = try CurlUpgradeRequest.head(of: call)
-        let bodyLimit = if case .connection(let limit, _) = call.destination { limit } else { 0 }
-        phase = .requesting(
-            CurlHandshake(
-                hasBody: call.method != "HEAD",
-                bodyLimit: bodyLimit,
-                headLimit: transfer.settings.configuration.maxHeadSize
-            )
-        )
+        writtenCount = -Int64(sending.count)
         transfer.lastActivity = transfer.clock.now
         try flush()
         watch()
-    }
-
-    /// Receives bytes of the response, or notes the end of the connection; returns the response when it is complete.
-    private func receiveResponse(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> TransportResponse? {
-        guard case .requesting(var handshake) = phase else { return nil }
-        transfer.lastActivity = transfer.clock.now
-        let outcome = bytes.isEmpty ? try handshake.finish() : try handshake.receive(bytes)
-        phase = .requesting(handshake)
-        switch outcome {
-        case nil: return nil
-        case .refused(let head, let data):
-            return TransportResponse(head: head, body: .data(data), metrics: transfer.metrics)
-        case .switched(let head, let rest):
-            phase = .open
-            // The rest of the request isn't the channel's.
-            writtenCount = -Int64(sending.count - sentCount)
-            mayHaveBuffered = true
-            channel.requestWork()
-            rest.withUnsafeBytes { isPaused = !channel.receive($0) }
-            if sentCount == sending.count, transfer.isSocketPlain { channel.shareSocket(descriptor) }
-            let connection = CurlByteConnection(channel)
-            return TransportResponse(
-                head: head,
-                body: .connection(.bytes(connection)),
-                metrics: transfer.metrics
-            )
-        }
+        isConnected = true
+        let connection = CurlByteConnection(channel)
+        let head = ResponseHead(statusCode: 101)
+        transfer.current?.continuation
+            .resume(returning: TransportResponse(head: head, body: .upgraded(connection), metrics: transfer.metrics))
     }
 }
 
 // MARK: - Reading and writing
 
 extension CurlUpgrade {
-    /// The result of an event.
-    enum Step {
-        /// The connection continues.
-        case waiting
-        /// The response to the request is complete; the connection continues if it is the response's body.
-        case responded(TransportResponse)
-        /// The connection has to be removed.
-        case ended
-    }
-
     /// Reads and writes what is possible.
     ///
     /// - Throws: A ``CurlFailure``.
-    func act(flags: Int32, buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
-        if sentCount < sending.count, let failure = flushFailure() { return try readRest(after: failure, into: buffer) }
-        var step = Step.waiting
-        if flags & CURL_CSELECT_IN != 0 { step = try read(into: buffer) }
+    func act(flags: Int32, buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
+        if sentCount < sending.count { try write(orReadInto: buffer) }
+        if flags & CURL_CSELECT_IN != 0 { try read(into: buffer) }
         watch()
-        return step
     }
 
     /// Performs the work that the tasks requested.
-    func work(buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
+    ///
+    /// - Throws: A ``CurlFailure``, also after the connection was closed.
+    func work(buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
         let work = channel.takeWork()
-        if let failure = flushFailure() { return try readRest(after: failure, into: buffer) }
-        if work.isClosing { return .ended }
+        try write(orReadInto: buffer)
+        if work.isClosing { throw .closed }
         if isPaused, work.resumes {
             isPaused = false
-            mayHaveBuffered = true
-        }
-        if mayHaveBuffered, !isPaused {
-            mayHaveBuffered = false
-            let step = try read(into: buffer)
-            watch()
-            return step
+            // TLS may have buffered bytes, for which no event arrives.
+            try read(into: buffer)
         }
         watch()
-        return .waiting
     }
 
-    private func flushFailure() -> CurlFailure? {
+    /// Writes what is possible. After a failure, reads the bytes that the server sent before, for example a close frame
+    /// with the reason, as far as there is room. The system returns them although nothing more can be written.
+    private func write(orReadInto buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
         do throws(CurlFailure) {
             try flush()
-            return nil
         } catch {
-            return error
+            hasFailed = true
+            try read(into: buffer)
+            throw error
         }
-    }
-
-    /// Reads the bytes that the server sent before the connection failed, for example a close frame with the reason, as
-    /// far as there is room. The system returns them although nothing more can be written.
-    private func readRest(
-        after failure: CurlFailure,
-        into buffer: UnsafeMutableRawBufferPointer
-    ) throws(CurlFailure) -> Step {
-        hasFailed = true
-        if case .responded(let response) = try read(into: buffer) { return .responded(response) }
-        throw failure
     }
 
     /// Reads until nothing is there, or the channel has no room and no reader.
-    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
         while true {
-            let step: Step
             do throws(CurlFailure) {
-                step = try receive(into: buffer)
+                try receive(into: buffer)
             } catch {
                 _ = channel.flush()
                 throw error
             }
-            guard channel.flush(), isPaused else { return step }
+            guard channel.flush(), isPaused else { return }
             isPaused = false
         }
     }
 
-    private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) -> Step {
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
         while canRead, !isPaused {
             var count = 0
             let result = CurlLibrary.withBrokenPipesBlocked {
                 curl_easy_recv(transfer.easy, buffer.baseAddress, buffer.count, &count)
             }
-            if result == CURLE_AGAIN { return .waiting }
+            if result == CURLE_AGAIN { return }
             guard result == CURLE_OK else { throw failure(result) }
-            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            if count == 0 { canRead = false }
-            if case .open = phase {
-                if !bytes.isEmpty {
-                    isPaused = !channel.receive(bytes)
-                } else if !hasFailed {
-                    channel.endReading(.success(()))
-                }
-            } else if let response = try receiveResponse(bytes) {
-                return .responded(response)
+            if count > 0 {
+                hasReceived = true
+                transfer.lastActivity = transfer.clock.now
+                isPaused = !channel.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            } else {
+                canRead = false
+                // The body of a rejection can extend to the end.
+                if !hasFailed || isInHandshake { channel.endReading(.success(())) }
             }
         }
-        return .waiting
     }
 
     /// Writes queued bytes as far as the system accepts them.
     private func flush() throws(CurlFailure) {
         while true {
             if sentCount == sending.count {
-                if case .open = phase { takeOutgoing() } else { return }
+                takeOutgoing()
                 if sending.isEmpty { return }
             }
             var count = 0
@@ -233,8 +165,9 @@ extension CurlUpgrade {
             if result == CURLE_AGAIN { return }
             guard result == CURLE_OK else { throw failure(result) }
             sentCount += count
-            guard case .open = phase else { continue }
             writtenCount += Int64(count)
+            // The tasks' bytes follow the request.
+            if writtenCount == 0, transfer.isSocketPlain { channel.shareSocket(descriptor) }
             channel.didWrite(upTo: writtenCount)
         }
     }
@@ -257,8 +190,8 @@ extension CurlUpgrade {
     }
 
     private func failure(_ result: CURLcode) -> CurlFailure {
-        if case .open = phase {
-            var failure = CurlFailure.connectionLost
+        guard isInHandshake, !hasReceived else {
+            var failure = CurlFailure(.networkConnectionLost, message: "the connection was lost")
             failure.curlCode = result
             failure.curlMessage = String(cString: curl_easy_strerror(result))
             return failure
@@ -268,6 +201,6 @@ extension CurlUpgrade {
 }
 
 extension CurlFailure {
-    fileprivate static let connectionLost = Self(.networkConnectionLost, message: "the connection was lost")
+    static let closed = Self(.cancelled, message: "the connection was closed")
 }
 #endif

@@ -11,9 +11,11 @@ enum CurlBodyWriter {
     init(_ call: CurlCall, commandQueue: CurlCommandQueue) {
         self =
             switch call.destination {
-            case .memory(let limit), .connection(let limit, _): .memory(Data(), limit: max(0, limit))
+            case .memory(let limit): .memory(Data(), limit: max(0, limit))
             case .file(let url): .file(CurlFileWriter(replacing: url) { commandQueue.post(.resume(call)) }, url)
             case .stream(let buffer): .stream(BodyChannel(limit: buffer))
+            // Its caller reads the response.
+            case .upgrade: .memory(Data(), limit: 0)
             }
     }
 

@@ -76,7 +76,7 @@ struct CurlResponseHead {
         }
     }
 
-    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl or ``CurlHandshake`` checks its format, and libcurl creates one for HTTP/2.
+    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl checks its format, and creates one for HTTP/2.
     private mutating func readStatus(_ line: UnsafeRawBufferPointer) {
         isStatusLineNext = false
         guard let space = line.firstIndex(of: 0x20) else { return }

@@ -85,7 +85,7 @@ extension CurlTransfer {
     /// A paused stream retains the bytes that libcurl read, so the buffer isn't larger than the caller's buffer.
     private static func bufferSize(for destination: TransportRequest.Destination) -> Int {
         switch destination {
-        case .memory, .connection: CurlOptions.smallBuffer
+        case .memory, .upgrade: CurlOptions.smallBuffer
         case .file: CurlOptions.largeBuffer
         case .stream(let buffer): min(max(buffer, CurlOptions.smallBuffer), CurlOptions.largeBuffer)
         }
