@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitTesting
+import TargetKitWebSocket
 
 /// A transport that simulates a WebSocket server in a test. It opens no connection, and runs a script for each
 /// WebSocket.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 import TargetKitTesting
+import TargetKitWebSocket
 
 /// The client's side of a WebSocket of a script. Releasing it closes the WebSocket.
 final class StubWebSocketConnection: MessageConnection {

@@ -17,7 +17,7 @@ public final class WebSocketUpgrade: ConnectionUpgrade {
     public let messageLimit: Int
 
     /// Creates an upgrade.
-    package init(messageLimit: Int) {
+    init(messageLimit: Int) {
         self.messageLimit = messageLimit
     }
 
@@ -39,5 +39,34 @@ public final class WebSocketUpgrade: ConnectionUpgrade {
 }
 
 #if !canImport(FoundationNetworking)
-extension WebSocketUpgrade: URLSessionUpgrade {}
+extension WebSocketUpgrade: URLSessionUpgrade {
+    /// The fields that URLSession sets itself.
+    private static let ownFields = [
+        "Connection", "Upgrade", "Sec-WebSocket-Key", "Sec-WebSocket-Version", "Sec-WebSocket-Extensions",
+    ]
+
+    /// Performs the handshake of a WebSocket.
+    package func response(
+        to request: URLRequest,
+        timeout: Duration,
+        begin: (URLRequest, _ messageLimit: Int, any URLSessionWebSocketEvents) -> Void
+    ) async throws -> TransportResponse {
+        guard let url = request.url else { throw URLError(.badURL) }
+        var request = request
+        for name in Self.ownFields { request.setValue(nil, forHTTPHeaderField: name) }
+        // `ws` for `http`, and `wss` for `https`. The scheme is in lowercase.
+        request.url = URL(string: "ws" + url.absoluteString.dropFirst(4))
+        // URLSession also applies it to the open WebSocket.
+        request.timeoutInterval = URLSessionCall.longestTimeout
+        let webSocket = WebSocketTaskSession(url)
+        let timer = Task {
+            try await ContinuousClock().wait(for: timeout)
+            webSocket.failHandshake(URLSessionFailure.error(.timedOut, message: "the request timed out", for: url))
+        }
+        defer { timer.cancel() }
+        let head = try await webSocket.open { begin(request, messageLimit, webSocket) }
+        guard head.statusCode == 101 else { return TransportResponse(head: head, body: .data(Data())) }
+        return TransportResponse(head: head, body: .upgraded(WebSocketTaskConnection(webSocket)))
+    }
+}
 #endif

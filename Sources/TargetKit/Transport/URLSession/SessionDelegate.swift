@@ -11,7 +11,7 @@ final class SessionDelegate: NSObject, Sendable {
         var waiting: [ObjectIdentifier: URLSessionExchange] = [:]
         var isShutDown = false
         #if !canImport(FoundationNetworking)
-        var webSockets: [Int: WebSocketTaskSession] = [:]
+        var webSockets: [Int: any URLSessionWebSocketEvents] = [:]
         #endif
     }
 
@@ -112,8 +112,8 @@ extension SessionDelegate {
     /// Starts the task of a WebSocket; fails it if the transport has been shut down.
     func begin(
         _ request: URLRequest,
-        _ webSocket: WebSocketTaskSession,
         messageLimit: Int,
+        _ webSocket: any URLSessionWebSocketEvents,
         in session: URLSession
     ) {
         queue.async { [self] in
@@ -121,12 +121,12 @@ extension SessionDelegate {
             let task = session.webSocketTask(with: request)
             task.maximumMessageSize = messageLimit
             state.withLock { $0.webSockets[task.taskIdentifier] = webSocket }
-            webSocket.attach(URLSessionWebSocketOperations(task: task))
+            webSocket.didCreate(task)
             task.resume()
         }
     }
 
-    private func webSocket(of task: URLSessionTask) -> WebSocketTaskSession? {
+    private func webSocket(of task: URLSessionTask) -> (any URLSessionWebSocketEvents)? {
         state.withLock { $0.webSockets[task.taskIdentifier] }
     }
 
@@ -153,9 +153,7 @@ extension SessionDelegate: URLSessionWebSocketDelegate {
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {
-        let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        let code = UInt16(exactly: closeCode.rawValue) ?? 1005
-        webSocket(of: webSocketTask)?.didClose(WebSocketClosing(code: code, reason: text))
+        webSocket(of: webSocketTask)?.didClose(closeCode, reason: reason)
     }
 }
 #endif

@@ -153,13 +153,11 @@ public final class URLSessionTransport: Transport {
                 let words = "URLSession opens only WebSockets, and doesn't return other connections"
                 throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
             }
-            return try await URLSessionWebSocket.open(
-                call,
-                idleTimeout: idleTimeout,
-                messageLimit: upgrade.messageLimit,
-                in: session,
-                with: delegate
-            )
+            let longest = URLSessionCall.longestTimeout
+            let idle = Duration.seconds(idleTimeout > 0 ? min(idleTimeout, longest) : longest)
+            return try await upgrade.response(to: call.request, timeout: call.timeout ?? idle) {
+                delegate.begin($0, messageLimit: $1, $2, in: session)
+            }
         }
         #endif
         let exchange = URLSessionExchange(call, queue: delegate.queue, streaming: streaming)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The state of a WebSocket of a task: who waits for what, and how it ended.
 ///

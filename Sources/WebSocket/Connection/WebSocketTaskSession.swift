@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The operations of URLSession's task for a WebSocket, which implements the protocol itself and responds to pings.
 ///
@@ -242,3 +243,16 @@ final class WebSocketTaskConnection: MessageConnection {
 
     func cancel(_ closing: WebSocketClosing) { session.cancel(closing) }
 }
+
+#if !canImport(FoundationNetworking)
+extension WebSocketTaskSession: URLSessionWebSocketEvents {
+    func didCreate(_ task: URLSessionWebSocketTask) {
+        attach(URLSessionWebSocketOperations(task: task))
+    }
+
+    func didClose(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
+        let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        didClose(WebSocketClosing(code: UInt16(exactly: code.rawValue) ?? 1005, reason: text))
+    }
+}
+#endif

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import TargetKit
 import TargetKitTesting
 import TestSupport
 import Testing
 
-@testable import TargetKit
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
+@testable import TargetKitWebSocket
 
 /// A task of URLSession whose completions and events a test calls, in any order and number.
 private final class ScriptedTask: WebSocketTask {
