@@ -212,7 +212,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TargetKitPlugins", "TargetKitResilience", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting",
-                "TestSupport", "Fixtures",
+                "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
     ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import PluginsTestSupport
 import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting

@@ -82,7 +82,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ) {
         self.init(
             authenticator: authenticator,
-            store: store ?? MemoryCredentialStore<A.Credential>(),
+            store: store,
             limit: RefreshLimit(refreshLimit, timeout: refreshTimeout),
             clock: clock,
             authorizes: authorizes,
@@ -94,7 +94,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// Creates a plugin with a custom interval for the refresh limit.
     package init(
         authenticator: A,
-        store: any CredentialStore<A.Credential>,
+        store: (any CredentialStore<A.Credential>)?,
         limit: RefreshLimit,
         clock: any Clock<Duration> = ContinuousClock(),
         authorizes: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
@@ -105,7 +105,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         self.authorizes = authorizes
         currentCredential = CurrentCredential(
             authenticator,
-            credentialStore: SerialCredentialStore(store),
+            store: store,
             limit: limit,
             clock: clock,
             onStoreFailure: onStoreFailure,
@@ -189,7 +189,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard let response = rejected(result) else {
             if case .success = result, let applied = context[calls]?.applied {
-                currentCredential.noteAcceptance(of: applied)
+                currentCredential.state.withLock { $0.refreshes.accept(applied) }
             }
             return .doNotRetry
         }
@@ -199,14 +199,12 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         guard now.session == call.session else {
             return .fail(RefreshFailure.signedOut.error(request: response.request))
         }
-        let request = response.refusalKey
-        // The server rejected the newest credential, which is newer than the call, so it would also reject the next
-        // one.
-        if applied == now.generation, applied > call.first {
-            currentCredential.noteRefusal(of: request, with: applied)
+        // If the server rejects the newest credential, which is newer than the call, it would also reject the next one.
+        if applied == now.generation,
+            currentCredential.isRefused(response.refusalKey, with: applied, isNew: applied > call.first)
+        {
             return .doNotRetry
         }
-        if applied == now.generation, currentCredential.wasRefused(request, with: applied) { return .doNotRetry }
         do {
             _ = try await currentCredential.lease(after: applied, in: call.session)
             return response.repetition(of: context)

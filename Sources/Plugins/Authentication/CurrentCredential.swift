@@ -1,165 +1,147 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
+/// A credential for a call.
+struct CredentialLease<Credential: Sendable>: Sendable {
+    let credential: Credential
+    /// The number of the credential. A later one has a higher number.
+    let generation: Int
+    let owner: CredentialSession
+    /// Whether another process stored the credential, which isn't necessarily new.
+    let isAdopted: Bool
+}
+
 /// The credential of a session, and its refresh. There is only one refresh at a time.
 ///
-/// Each refresh, sign-in and sign-out starts a new generation of the credential, as does a stored credential of another
-/// process. Sessions are also numbered, so that a refresh of one session doesn't affect the next.
+/// ```
+///  unread
+///    ↓        signIn           due, or rejected
+///   none ──────────────→ held ──────────────────→ held, a refresh is running
+///    ↑ ↑                  │ ↑                        │     │
+///    │ └──── signOut ─────┘ └── new credential, or ──┘     │ permanent failure, or
+///    │                          transient failure          ↓ signed out elsewhere
+///    └───────────────────── signOut ───────────────────── ended ──── signIn ───→ held
+/// ```
+///
+/// Sessions are numbered. A refresh changes something only in the session in which it started (``State/lease(of:)``).
 final class CurrentCredential<A: Authenticator>: Sendable {
     typealias Credential = A.Credential
-
-    /// A credential for a call.
-    struct Lease: Sendable {
-        let credential: Credential
-        let generation: Int
-        let owner: CredentialSession
-        /// Whether another process stored the credential, which isn't necessarily new.
-        var isAdopted = false
-    }
-
-    /// The session and generation in which a call starts.
-    struct Position: Sendable {
-        let session: Int
-        let generation: Int
-    }
+    typealias Lease = CredentialLease<Credential>
+    typealias Refresh = Refreshes<Credential>.Refresh
+    typealias Outcome = Refreshes<Credential>.Outcome
+    typealias Store = SharedCredentialStore<Credential>
+    typealias Loading = SharedOutcome<Result<Void, any Error>>
 
     enum Status: Sendable {
-        /// The store hasn't been read.
-        case unread
+        /// The store hasn't been read, or is being read.
+        case unread(Loading?)
         /// There is no credential.
         case none
-        case held(Credential)
-        /// The refresh failed permanently.
-        case ended(any Error)
-    }
-
-    typealias Outcome = SharedOutcome<Result<Lease, RefreshFailure>>
-
-    /// A refresh, with the credential that it refreshes.
-    struct Refresh: Sendable {
-        let number: Int
-        /// The time when the refresh started.
-        let start: Duration
-        let session: Int
-        let generation: Int
-        let credential: Credential
-        /// Whether the refresh started before the server rejected the credential.
-        let isEarly: Bool
-        let outcome = Outcome()
-    }
-
-    /// A refresh in progress.
-    struct RunningRefresh: Sendable {
-        let refresh: Refresh
-        let task: Task<Void, Never>
+        case held(Lease)
+        /// The refresh with this number failed permanently.
+        case ended(any Error, by: Int)
     }
 
     struct State: Sendable {
-        var status = Status.unread
-        var loading: SharedOutcome<Result<Void, any Error>>?
+        var status: Status
         var session = 0
         /// The number of sessions that started with a credential.
         var signInCount = 0
         var owner = CredentialSession(id: nil)
         var generation = 0
-        /// The generation that another process stored, if it is the current one.
-        var adoptedGeneration: Int?
-        var running: RunningRefresh?
-        var refreshCount = 0
-        /// The number of the refresh that returned the credential.
-        var keptRefresh = 0
-        /// The start times of the refreshes within the limit's interval.
-        var starts: [Duration] = []
-        /// The start time of the refresh that returned the credential; `nil` once the server accepts the credential.
-        var untestedStart: Duration?
-        /// The requests that a server rejected with a credential that was refreshed for them.
-        var refusals: [String: Refusal] = [:]
-        /// The transient failure of the latest refresh.
-        var lastFailure: (any Error)?
-        var changeCount = 0
-        /// The number of the latest stored change.
-        var storedChange = 0
-        /// Whether the latest change couldn't be stored.
-        var isUnsaved = false
-        /// Whether the store contained a credential of the session. Some stores save none, for users who don't want to
-        /// stay signed in.
-        var wasInStore = false
-        /// The stored session when the store was last read or written.
-        var storedSession: String?
-        /// The number of refreshes of this process that hold the store's lock.
-        var lockCount = 0
+        var refreshes: Refreshes<Credential>
 
-        mutating func read(_ stored: IdentifiedCredential<Credential>?) {
-            status = stored.map { .held($0.credential) } ?? .none
-            owner = CredentialSession(id: stored?.session, after: owner)
-            wasInStore = stored != nil
-            storedSession = stored?.session
+        var lease: Lease? { if case .held(let lease) = status { lease } else { nil } }
+
+        /// The credential of a session; `nil` if there is none.
+        func lease(in session: Int) throws(RefreshFailure) -> Lease? {
+            guard session == self.session else { throw .signedOut }
+            if case .ended(let error, _) = status { throw .ended(error) }
+            return lease
         }
 
-        mutating func nextChange() -> Int {
-            changeCount += 1
-            isUnsaved = false
-            return changeCount
+        /// The current credential of the session of a refresh.
+        func lease(of refresh: Refresh) throws(RefreshFailure) -> Lease {
+            guard let lease = try lease(in: refresh.session) else { throw .signedOut }
+            return lease
         }
-    }
 
-    /// The rejection of a credential that was refreshed for the call.
-    struct Refusal: Sendable {
-        let generation: Int
-        let time: Duration
-    }
+        /// The credential that replaced that of a refresh in its session; `nil` if none did.
+        func successor(of refresh: Refresh) throws(RefreshFailure) -> Lease? {
+            let lease = try lease(of: refresh)
+            return lease.generation == refresh.lease.generation ? nil : lease
+        }
 
-    private enum Step: Sendable {
-        case ready(Lease)
-        case wait(Outcome)
+        /// Whether a refresh ended the session.
+        func isEnded(by refresh: Refresh) -> Bool {
+            if case .ended(_, refresh.number) = status { session == refresh.session } else { false }
+        }
+
+        /// Replaces the credential of the session.
+        @discardableResult
+        mutating func hold(_ credential: Credential, isAdopted: Bool = false) -> Lease {
+            generation += 1
+            let lease = Lease(credential: credential, generation: generation, owner: owner, isAdopted: isAdopted)
+            status = .held(lease)
+            return lease
+        }
+
+        /// Starts a session with a credential, or without one.
+        mutating func begin(_ credential: Credential?, as owner: CredentialSession) {
+            session += 1
+            self.owner = owner
+            refreshes.reset()
+            status = .none
+            guard let credential else { return }
+            signInCount += 1
+            hold(credential)
+        }
     }
 
     let authenticator: A
-    let credentialStore: SerialCredentialStore<Credential>
+    /// `nil` if the credential is only in memory.
+    let store: Store?
     let limit: RefreshLimit
     let clock: any Clock<Duration>
     let elapsedTime: ElapsedTime
     let onStoreFailure: @Sendable (any Error) -> Void
     let signOut: @Sendable (any Error) async -> Void
-    let state = Locked(State())
+    let state: Locked<State>
 
     init(
         _ authenticator: A,
-        credentialStore: SerialCredentialStore<Credential>,
+        store: (any CredentialStore<Credential>)?,
         limit: RefreshLimit,
         clock: any Clock<Duration>,
         onStoreFailure: @escaping @Sendable (any Error) -> Void,
         signOut: @escaping @Sendable (any Error) async -> Void
     ) {
         self.authenticator = authenticator
-        self.credentialStore = credentialStore
+        self.store = store.map { Store($0) }
         self.limit = limit
         self.clock = clock
         elapsedTime = ElapsedTime(clock)
         self.onStoreFailure = onStoreFailure
         self.signOut = signOut
+        state = Locked(State(status: store == nil ? .none : .unread(nil), refreshes: Refreshes(limit)))
     }
 
     /// Whether the current task is part of the refresh.
     var isRefreshingHere: Bool {
         guard let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
-        return state.withLock(\.running)?.refresh.number == number
+        return state.withLock(\.refreshes.running)?.refresh.number == number
     }
 
     /// The number of callers waiting for a refresh.
-    var waiterCount: Int { state.withLock(\.running)?.refresh.outcome.waiterCount ?? 0 }
+    var waiterCount: Int { state.withLock(\.refreshes.running)?.refresh.outcome.waiterCount ?? 0 }
 
     /// The current credential; `nil` if there is none, or the store hasn't been read.
-    var lease: Lease? { state.withLock { Self.lease(in: $0) } }
+    var lease: Lease? { state.withLock(\.lease) }
 
-    static func lease(in state: State) -> Lease? {
-        guard case .held(let credential) = state.status else { return nil }
-        return Lease(
-            credential: credential,
-            generation: state.generation,
-            owner: state.owner,
-            isAdopted: state.adoptedGeneration == state.generation
-        )
+    /// Whether the server rejects a new credential for a request (``Refreshes/refuses(_:with:isNew:at:)``).
+    func isRefused(_ request: String, with generation: Int, isNew: Bool) -> Bool {
+        let now = elapsedTime.current
+        return state.withLock { $0.refreshes.refuses(request, with: generation, isNew: isNew, at: now) }
     }
 }
 
@@ -169,52 +151,51 @@ extension CurrentCredential {
     /// Returns the current session and generation, after storing a credential that couldn't be stored before.
     ///
     /// - Throws: The store's error.
-    func position() async throws -> Position {
+    func position() async throws -> (session: Int, generation: Int) {
         if let loading = loading() { try await loading.value().get() }
-        try await storeUnsaved()
-        return state.withLock { Position(session: $0.session, generation: $0.generation) }
+        try await store?.writeUnsaved()
+        return state.withLock { ($0.session, $0.generation) }
     }
 
     /// The result of reading the store, for which the first calls wait; `nil` once it has been read.
-    private func loading() -> SharedOutcome<Result<Void, any Error>>? {
+    private func loading() -> Loading? {
         state.withLock { state in
-            guard case .unread = state.status else { return nil }
-            if let memory = credentialStore.memory {
-                state.read(memory.stored)
-                return nil
-            }
-            if let loading = state.loading { return loading }
-            let loading = SharedOutcome<Result<Void, any Error>>()
-            state.loading = loading
+            guard let store, case .unread(let loading) = state.status else { return nil }
+            if let loading { return loading }
+            let new = Loading()
+            state.status = .unread(new)
             // A separate task, because other calls need the result even if the first call is cancelled.
-            Task { loading.settle(await self.load()) }
-            return loading
+            Task { new.settle(await self.read(store)) }
+            return new
         }
     }
 
-    private func load() async -> Result<Void, any Error> {
-        do {
-            let stored = try await credentialStore.load()
-            state.withLock { state in
-                state.loading = nil
-                if case .unread = state.status { state.read(stored) }
+    private func read(_ store: Store) async -> Result<Void, any Error> {
+        let stored = await Result.of { try await store.load() }
+        state.withLock { state in
+            // Otherwise, another session has started.
+            guard case .unread = state.status else { return }
+            state.status = if case .failure = stored { .unread(nil) } else { .none }
+            if case .success(let (credential, session)?) = stored {
+                state.owner = CredentialSession(id: session, after: state.owner)
+                state.hold(credential)
             }
-            return .success(())
-        } catch {
-            state.withLock { $0.loading = nil }
-            return .failure(error)
         }
+        return stored.map { _ in }
     }
 
     /// The credential for a call, after any refresh that is due or in progress; `nil` if there is none.
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
     func lease(in session: Int) async throws -> Lease? {
-        guard let (lease, outcome) = try standing(in: session) else { return nil }
+        let (lease, outcome) = try state.withLock { state throws(RefreshFailure) in
+            (try state.lease(in: session), state.refreshes.running?.refresh.outcome)
+        }
+        guard let lease else { return nil }
         do {
-            if let outcome { return try await self.lease(after: .wait(outcome)) }
+            if let outcome { return try await outcome.value().get() }
             guard authenticator.needsRefresh(lease.credential) else { return lease }
-            return try await self.lease(after: begin(after: lease.generation, in: session, isEarly: true))
+            return try await self.lease(after: lease.generation, in: session, isEarly: true)
         } catch RefreshFailure.passing(_, isEarly: true) where authenticator.canStillUse(lease.credential) {
             return lease
         }
@@ -223,62 +204,61 @@ extension CurrentCredential {
     /// The credential of a session, which may need a refresh; `nil` if there is none.
     ///
     /// - Throws: ``RefreshFailure`` if the session has ended.
-    func knownLease(in session: Int) throws -> Lease? { try standing(in: session)?.lease }
+    func knownLease(in session: Int) throws -> Lease? { try state.withLock { try $0.lease(in: session) } }
 
-    /// A credential newer than one that the server rejected.
+    /// A credential newer than one that the server rejected. It starts a refresh, unless one is in progress or there is
+    /// a newer credential.
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
-    func lease(after generation: Int, in session: Int) async throws -> Lease {
-        try await lease(after: begin(after: generation, in: session, isEarly: false))
-    }
-
-    private func lease(after step: Step) async throws -> Lease {
-        switch step {
-        case .ready(let lease): lease
-        case .wait(let outcome): try await outcome.value().get()
+    func lease(after generation: Int, in session: Int, isEarly: Bool = false) async throws -> Lease {
+        let now = elapsedTime.current
+        let (lease, outcome) = try state.withLock { state throws(RefreshFailure) -> (Lease, Outcome?) in
+            guard let lease = try state.lease(in: session) else { throw .signedOut }
+            if lease.generation > generation { return (lease, nil) }
+            if let running = state.refreshes.running { return (lease, running.refresh.outcome) }
+            let outcome = try state.refreshes.start(of: lease, in: session, isEarly: isEarly, at: now) { refresh in
+                // A separate task, which isn't cancelled with its caller, because the server may already have revoked
+                // the old credential.
+                Task { await self.run(refresh) }
+            }
+            return (lease, outcome)
         }
-    }
-
-    private func standing(in session: Int) throws -> (lease: Lease, outcome: Outcome?)? {
-        try state.withLock { state in
-            guard state.session == session else { throw RefreshFailure.signedOut }
-            if case .ended(let error) = state.status { throw RefreshFailure.ended(error) }
-            return Self.lease(in: state).map { ($0, state.running?.refresh.outcome) }
-        }
+        return try await outcome?.value().get() ?? lease
     }
 }
 
-// MARK: - Refresh
+// MARK: - Sessions
 
 extension CurrentCredential {
-    /// Starts a refresh, unless one is in progress or there is a newer credential.
-    private func begin(after generation: Int, in session: Int, isEarly: Bool) throws(RefreshFailure) -> Step {
-        let now = elapsedTime.current
-        return try state.withLock { state throws(RefreshFailure) in
-            guard state.session == session else { throw .signedOut }
-            if case .ended(let error) = state.status { throw .ended(error) }
-            guard let lease = Self.lease(in: state) else { throw .signedOut }
-            if lease.generation > generation { return .ready(lease) }
-            if let running = state.running { return .wait(running.refresh.outcome) }
-            state.starts.removeAll { now - $0 >= limit.interval }
-            guard state.starts.count < limit.count else {
-                let error = state.lastFailure ?? AuthenticationError.tooManyRefreshes(limit)
-                throw .passing(error, isEarly: isEarly)
-            }
-            state.starts.append(now)
-            state.refreshCount += 1
-            let refresh = Refresh(
-                number: state.refreshCount,
-                start: now,
-                session: session,
-                generation: lease.generation,
-                credential: lease.credential,
-                isEarly: isEarly
-            )
-            // A separate task, which isn't cancelled with its caller, because the server may already have revoked the
-            // old credential.
-            state.running = RunningRefresh(refresh: refresh, task: Task { await self.run(refresh) })
-            return .wait(refresh.outcome)
+    /// Starts a session with a credential, or without one. A refresh of the old session has no effect.
+    ///
+    /// - Returns: The credential of the old session.
+    /// - Throws: The store's error. The session starts in any case.
+    func replace(with credential: Credential?) async throws -> Credential? {
+        let (old, change) = enter(credential)
+        if let change { try await store?.write(change) }
+        return old
+    }
+
+    /// The part of ``replace(with:)`` before the change is stored.
+    ///
+    /// - Returns: The credential of the old session, and the change.
+    func enter(_ credential: Credential?) -> (old: Credential?, change: Store.Change?) {
+        let (old, change) = state.withLock { state in
+            let old = state
+            let owner = credential == nil ? CredentialSession(id: nil, after: old.owner) : .new(after: old.owner)
+            state.begin(credential, as: owner)
+            let contents = credential.map { ($0, owner.identified()) }
+            return (old, store?.begin(contents, startsSession: true))
         }
+        old.owner.end()
+        // After the end of the session, only the sign-out handler is still running, and it may be the code that signs
+        // in.
+        if let running = old.refreshes.running, case .held = old.status {
+            // The cancelled refresh may end immediately, and must not determine the errors of the calls.
+            running.refresh.outcome.settle(.failure(.signedOut))
+            running.task.cancel()
+        }
+        return (old.lease?.credential, change)
     }
 }

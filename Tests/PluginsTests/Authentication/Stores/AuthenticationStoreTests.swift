@@ -204,12 +204,13 @@ struct AuthenticationStoreTests {
 
     @Test("Of two changes the later one is stored, whichever arrives first")
     func order() async throws {
-        let serial = SerialCredentialStore(store)
-        try await serial.write(nil, change: 2)
-        try await serial.write(IdentifiedCredential(Token(9), session: nil), change: 1)
+        let shared = SharedCredentialStore(store)
+        let changes = [shared.begin((Token(9), "a")), shared.begin(nil)]
+        try await shared.write(changes[1])
+        try await shared.write(changes[0])
         #expect(store.credential.withLock { $0 } == nil)
-        try await serial.write(IdentifiedCredential(Token(3), session: nil), change: 3)
-        #expect(try await serial.load()?.credential == Token(3))
+        try await shared.write(shared.begin((Token(3), "b")))
+        #expect(try await shared.load()?.credential == Token(3))
     }
 
     @Test("Signing out before the store was read clears it, and returns its credential")
@@ -248,6 +249,20 @@ struct AuthenticationStoreTests {
         store.isReadOnly.withLock { $0 = false }
         _ = await provider.result(PluginTarget())
         #expect(store.credential.withLock { $0 } == (refreshSucceeds ? Token(2) : nil))
+        #expect(failures.count == 1)
+    }
+
+    @Test("A credential that could not be stored is stored once the store can also be read again")
+    func unsavedInUnreadableStore() async throws {
+        let (server, failures) = (TokenServer(), Recorder<any Error>())
+        let plugin = plugin(server, failures: failures)
+        let provider = provider(server, plugin)
+        _ = try await plugin.credential
+        store.isBroken.withLock { $0 = true }
+        for _ in 0..<3 { #expect(try await provider.request(PluginTarget()).statusCode == 200) }
+        store.isBroken.withLock { $0 = false }
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(store.credential.withLock { $0 } == Token(2))
         #expect(failures.count == 1)
     }
 
