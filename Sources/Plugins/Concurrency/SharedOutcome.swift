@@ -8,8 +8,6 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var value: Value?
         var waiters: [Int: Continuation] = [:]
-        /// The tasks that were cancelled before they waited.
-        var left: Set<Int> = []
         var lastNumber = 0
     }
 
@@ -48,8 +46,9 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
 
     private func wait(_ number: Int, continuation: Continuation) {
         let result = state.withLock { state -> Result<Value, any Error>? in
-            if state.left.remove(number) != nil { return .failure(CancellationError()) }
             if let value = state.value { return .success(value) }
+            // A cancellation before this point found no continuation.
+            if Task.isCancelled { return .failure(CancellationError()) }
             state.waiters[number] = continuation
             return nil
         }
@@ -57,14 +56,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
     }
 
     private func leave(_ number: Int) {
-        let waiter = state.withLock { state -> Continuation? in
-            guard state.value == nil else { return nil }
-            guard let waiter = state.waiters.removeValue(forKey: number) else {
-                state.left.insert(number)
-                return nil
-            }
-            return waiter
-        }
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
         waiter?.resume(throwing: CancellationError())
     }
 }
