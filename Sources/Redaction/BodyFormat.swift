@@ -12,7 +12,7 @@ package enum BodyFormat: Sendable, Hashable {
 
     /// The format of a body. Its type is only a hint, because servers and clients often send a wrong type.
     package init(of data: Data, contentType: String?) {
-        let type = contentType.map(HeaderParameters.mediaType)
+        let type = contentType?.mediaType
         if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) {
             self = .multipart
         } else {
@@ -78,7 +78,7 @@ extension Redaction {
             guard let form = String(data: data, encoding: .utf8) else { return text(data) }
             return Data(self.form(form, limit: .max).bytes)
         case .other:
-            let type = contentType.map(HeaderParameters.mediaType) ?? ""
+            let type = contentType?.mediaType ?? ""
             if type == "text/csv", let table = TableRedactor.redacted(data, by: self) { return text(table) }
             guard Self.isTextType(type) || !Self.isMedia(type) && BodyFormat.isText(data) else { return data }
             return text(data)

@@ -57,16 +57,16 @@ struct OpenAPIResponseCheck {
     /// type, it is the only JSON type.
     private func media(_ type: String?, in content: OpenAPINode) -> (key: String, node: OpenAPINode)? {
         let members = content.members
-        guard let type = type.map(HeaderParameters.mediaType) else {
+        guard let type = type?.mediaType else {
             let json = members.filter { isJSON($0.key) }
             return json.count == 1 ? json.first : nil
         }
         let ranges = [type, type.prefix { $0 != "/" } + "/*", "*/*"]
-        return ranges.lazy.compactMap { range in members.first { HeaderParameters.mediaType($0.key) == range } }.first
+        return ranges.lazy.compactMap { range in members.first { $0.key.mediaType == range } }.first
     }
 
     private func isJSON(_ type: String) -> Bool {
-        let type = HeaderParameters.mediaType(type)
+        let type = type.mediaType
         return type.hasSuffix("/json") || type.hasSuffix("+json")
     }
 }

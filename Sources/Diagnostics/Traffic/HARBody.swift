@@ -17,7 +17,7 @@ struct HARBody {
     init(_ data: Data, contentType: String?, of content: HARContent, isRequest: Bool) {
         self.data = data
         self.content = content
-        type = contentType.map(HeaderParameters.mediaType) ?? ""
+        type = contentType?.mediaType ?? ""
         guard !data.isEmpty else { return }
         if content.bodyLimit <= 0 {
             comment = "The body, \(data.count) bytes, isn't recorded."

@@ -57,34 +57,20 @@ struct CacheControl: Sendable {
 
     /// Parses `name`, `name=token` and `name="quoted"`, separated by commas. Other parts are ignored.
     private mutating func parse(_ value: String) {
-        var rest = Array(value.utf8)[...]
-        while !rest.isEmpty {
-            let name = Self.token(&rest)
+        var parser = FieldParser(value)
+        while !parser.isAtEnd {
+            let name = Self.token(&parser)
             var argument: String?
-            if rest.first == UInt8(ascii: "=") {
-                rest = rest.dropFirst()
-                argument = rest.first == UInt8(ascii: "\"") ? Self.quoted(&rest) : Self.token(&rest)
-            }
+            if parser.skip("=") { argument = parser.quotedString()?.text ?? Self.token(&parser) }
             if !name.isEmpty { directives.append((name.lowercased(), argument)) }
-            rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
+            _ = parser.text(before: ",")
+            _ = parser.skip(",")
         }
     }
 
-    private static func token(_ rest: inout ArraySlice<UInt8>) -> String {
-        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-        let token = rest.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") && $0 != 0x20 && $0 != 0x09 }
-        rest = rest.dropFirst(token.count)
-        return String(decoding: token, as: UTF8.self)
-    }
-
-    /// Parses a quoted string (RFC 9110 §5.6.4). An unterminated string extends to the end of the field.
-    private static func quoted(_ rest: inout ArraySlice<UInt8>) -> String {
-        var text: [UInt8] = []
-        rest = rest.dropFirst()
-        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            text.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-        }
-        return String(decoding: text, as: UTF8.self)
+    private static func token(_ parser: inout FieldParser) -> String {
+        parser.skipSpaces()
+        return String(parser.text(before: ",= \t"))
     }
 }
 

@@ -88,7 +88,7 @@ extension CacheExchange {
     /// response before it uses it, for example because its token must be refreshed.
     private func decide(_ response: TransportResponse, replacing stored: CachedResponse, over network: Exchange) {
         let status = response.head.statusCode
-        let type = response.head.headers[.contentType].map(HeaderParameters.mediaType)
+        let type = response.head.headers[.contentType]?.mediaType
         // A redirect isn't followed, and the page of a captive portal may have another media type.
         let isAccepted =
             status.isRedirect
@@ -282,5 +282,5 @@ extension Int {
 }
 
 extension CachedResponse {
-    fileprivate var mediaType: String? { headers[.contentType].map(HeaderParameters.mediaType) }
+    fileprivate var mediaType: String? { headers[.contentType]?.mediaType }
 }

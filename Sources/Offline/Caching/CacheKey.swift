@@ -118,29 +118,16 @@ struct CacheVariant: Sendable, Hashable {
 
     /// A value without optional whitespace around its commas, except inside quotes (RFC 9110 §5.6.4).
     private static func normalized(_ value: String) -> String {
-        var parts: [[UInt8]] = [[]]
-        var (isQuoted, isEscaped) = (false, false)
-        for byte in value.utf8 {
-            if byte == UInt8(ascii: ","), !isQuoted {
-                parts.append([])
-                continue
-            }
-            parts[parts.count - 1].append(byte)
-            if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
-        }
-        let texts = parts.map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
-        return texts.joined(separator: ",")
+        value.elements(separatedBy: ",").joined(separator: ",")
     }
 
     /// The names in `Vary`; `nil` for `*`, which no request matches, and for invalid names.
     static func names(in headers: HTTPHeaders) -> [String]? {
         var names: Set<String> = []
         for value in headers.values(for: "Vary") {
-            for part in value.split(separator: ",") {
-                let name = part.trimmingCharacters(in: .whitespaces)
+            for name in value.listElements {
                 if name == "*" || name.utf8.contains(UInt8(ascii: "\"")) { return nil }
-                if !name.isEmpty { names.insert(name.lowercased()) }
+                names.insert(name.lowercased())
             }
         }
         return names.sorted()

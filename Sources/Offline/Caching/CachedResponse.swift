@@ -115,18 +115,7 @@ private struct ContentTypeText {
     private let parts: [String]
 
     init(_ value: String) {
-        var parts = [""]
-        var (isQuoted, isEscaped) = (false, false)
-        for character in value {
-            if character == ";", !isQuoted {
-                parts.append("")
-                continue
-            }
-            parts[parts.count - 1].append(character)
-            if character == "\"", !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && !isEscaped && character == "\\"
-        }
-        self.parts = parts.map { $0.trimmingCharacters(in: .whitespaces) }
+        parts = value.elements(separatedBy: ";").map { String($0) }
     }
 
     /// The field with the charset of another one, which the body that both describe is encoded in.
@@ -147,9 +136,7 @@ extension HTTPHeaders {
             "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization", "Set-Cookie", "Set-Cookie2",
         ]
         for value in values(for: "Connection") {
-            for name in value.split(separator: ",") {
-                names.insert(HTTPHeaderName(rawValue: name.trimmingCharacters(in: .whitespaces)))
-            }
+            names.formUnion(value.listElements.map { HTTPHeaderName(rawValue: String($0)) })
         }
         return HTTPHeaders(fields.filter { !names.contains($0.name) })
     }
@@ -232,8 +219,7 @@ struct Validators: Sendable {
         if let noneMatch {
             if noneMatch.trimmingCharacters(in: .whitespaces) == "*" { return true }
             guard let entityTag else { return false }
-            let tags = noneMatch.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-            return tags.contains { Self.areWeaklyEqual($0, other: entityTag) }
+            return noneMatch.listElements.contains { Self.areWeaklyEqual(String($0), other: entityTag) }
         }
         guard let modifiedSince, let since = HTTPDate.parse(modifiedSince, now: now),
             let modified = lastModified.flatMap({ HTTPDate.parse($0, now: now) })

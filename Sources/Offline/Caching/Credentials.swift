@@ -21,7 +21,7 @@ enum Credentials {
             return false
         }
         return headers.fields.contains { isName($0.name.rawValue) || $0.name == .authorization }
-            || areContained(in: body, type: headers[.contentType].map(HeaderParameters.mediaType))
+            || areContained(in: body, type: headers[.contentType]?.mediaType)
     }
 
     /// The query items with credentials that identify the user, and other secret ones, for example signatures.

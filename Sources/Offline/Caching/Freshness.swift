@@ -25,9 +25,7 @@ struct Freshness: Sendable {
         self.responseTime = responseTime
         let apparentAge = max(0, responseTime.timeIntervalSince(date))
         let age =
-            headers.values(for: "Age").first
-            .flatMap { $0.split(separator: ",").first }
-            .flatMap { CacheControl.deltaSeconds($0.trimmingCharacters(in: .whitespaces)) } ?? 0
+            headers.values(for: "Age").first?.listElements.first.flatMap { CacheControl.deltaSeconds($0) } ?? 0
         let delay = max(0, responseTime.timeIntervalSince(requestTime))
         initialAge = max(apparentAge, Double(age) + delay)
         requiresValidation = control.contains("no-cache")

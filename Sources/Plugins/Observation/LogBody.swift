@@ -19,7 +19,7 @@ struct LogBody {
     /// The text of a body; `nil` if the body is empty.
     func text(of data: Data, contentType: String?) -> Text? {
         guard !data.isEmpty else { return nil }
-        let type = contentType.map(HeaderParameters.mediaType)
+        let type = contentType?.mediaType
         let summary = Text.summary("<\(data.count) bytes" + (type.map { ", \($0.inOneLine)" } ?? "") + ">")
         let format = BodyFormat(of: data, contentType: contentType)
         // The parts may be files, and the values of fields are on lines without their names.

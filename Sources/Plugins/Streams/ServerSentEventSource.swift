@@ -50,8 +50,7 @@ struct ServerSentEventSource: Sendable {
     fileprivate func check(_ response: Response) throws {
         _ = try response.filter(.codes([200]))
         let contentType = response.headers[.contentType]
-        let mediaType = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) ?? ""
-        guard mediaType.equalsIgnoringASCIICase("text/event-stream") else {
+        guard contentType?.mediaType == "text/event-stream" else {
             throw TargetKitError(
                 stage: .decoding,
                 target: target,

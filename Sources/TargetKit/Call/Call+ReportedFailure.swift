@@ -12,7 +12,7 @@ extension Call {
     private func mayReportFailure(_ head: ResponseHead, byteCount: Int64?) -> Bool {
         guard context.options.envelope != nil || plugins.rejectsCredentials,
             byteCount ?? 0 <= Int64(Self.reportSize),
-            let type = head.headers[.contentType].map(HeaderParameters.mediaType)
+            let type = head.headers[.contentType]?.mediaType
         else { return false }
         return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
     }

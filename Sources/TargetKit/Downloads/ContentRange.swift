@@ -9,48 +9,36 @@ package struct ContentRange: Sendable, Hashable {
 
     /// Reads the value of `Content-Range`; `nil` if it isn't a valid range of bytes.
     package init?(_ field: String) {
-        var rest = field[...].trimmingSpaces.utf8
-        guard rest.count > 6, rest.prefix(5).lazy.map(\.asciiLowercased).elementsEqual("bytes".utf8) else { return nil }
-        rest = rest.dropFirst(5)
-        guard rest.first?.isSpaceOrTab == true else { return nil }
-        rest = rest.drop(while: \.isSpaceOrTab)
-        guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        let (range, length) = (rest[..<slash], rest[rest.index(after: slash)...])
-        if !length.elementsEqual("*".utf8) {
-            guard let number = Self.number(length) else { return nil }
-            completeLength = number
+        var parser = FieldParser(field[...].trimmingSpaces)
+        guard parser.text(before: " \t").equalsIgnoringASCIICase("bytes") else { return nil }
+        parser.skipSpaces()
+        if !parser.skip("*") {
+            guard let first = parser.number(), parser.skip("-"), let last = parser.number(), first <= last else {
+                return nil
+            }
+            bytes = first...last
         }
-        guard !range.elementsEqual("*".utf8) else {
-            // An unsatisfied range has a known length.
-            if completeLength == nil { return nil }
-            return
+        guard parser.skip("/") else { return nil }
+        if !parser.skip("*") {
+            guard let length = parser.number() else { return nil }
+            completeLength = length
         }
-        guard let hyphen = range.firstIndex(of: UInt8(ascii: "-")), let first = Self.number(range[..<hyphen]),
-            let last = Self.number(range[range.index(after: hyphen)...]), first <= last,
-            completeLength.map({ last < $0 }) ?? true
-        else { return nil }
-        bytes = first...last
+        // An unsatisfied range has a known length.
+        guard parser.isAtEnd, bytes != nil || completeLength != nil else { return nil }
+        if let bytes, let completeLength, bytes.upperBound >= completeLength { return nil }
     }
 
     /// Whether the value of `Content-Range` is about bytes, as an invalid one can be. Ranges of other units, such as the
     /// rows of a table, say nothing about the body.
     fileprivate static func hasBytes(_ field: String) -> Bool {
-        let unit = field[...].trimmingSpaces.utf8.prefix { !$0.isSpaceOrTab && $0 != UInt8(ascii: "=") }
-        return unit.lazy.map(\.asciiLowercased).elementsEqual("bytes".utf8)
+        var parser = FieldParser(field[...].trimmingSpaces)
+        return parser.text(before: " \t=").equalsIgnoringASCIICase("bytes")
     }
 
     /// Whether the range is the whole representation.
     package var isWhole: Bool {
         guard let bytes, let completeLength else { return false }
         return bytes.lowerBound == 0 && bytes.upperBound == completeLength - 1
-    }
-
-    /// Decimal digits, without a sign or spaces.
-    private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return Int64(Substring(digits))
     }
 }
 

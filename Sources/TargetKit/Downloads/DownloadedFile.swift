@@ -100,10 +100,7 @@ extension HTTPHeaders {
 
     /// Whether the body consists of several ranges with header fields (RFC 9110 §14.6).
     package var isMultipartRanges: Bool {
-        values(for: .contentType).contains { type in
-            type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-                .equalsIgnoringASCIICase("multipart/byteranges")
-        }
+        values(for: .contentType).contains { $0.mediaType == "multipart/byteranges" }
     }
 }
 

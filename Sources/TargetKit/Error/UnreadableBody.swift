@@ -93,7 +93,7 @@ extension UnreadableBody {
 
     /// The media type without its parameters, in lowercase; `nil` if it is invalid or long.
     private static func mediaType(_ text: String) -> String? {
-        let type = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        let type = text.mediaType
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, topLevelTypes.contains(String(parts[0])), !parts[1].isEmpty,
             type.utf8.count <= 80,

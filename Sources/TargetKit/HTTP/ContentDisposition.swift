@@ -7,79 +7,13 @@ package enum ContentDisposition {
     /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred. `filename` is used if `filename*` can't be decoded
     /// (RFC 6266 §4.3). Octets in it that aren't UTF-8 are read as ISO 8859-1.
     package static func fileName(in field: String) -> String? {
-        guard let parameters = parameters(of: FieldOctets.latin1(field)) else { return nil }
-        let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.text) }.flatMap(
-            SafeFileName.make
-        )
-        return extended ?? parameters["filename"].flatMap { SafeFileName.make($0.text) }
-    }
-
-    private struct Value {
-        var text: String
-        var isQuoted: Bool
-    }
-
-    /// The parameters after the type, keyed by lowercase name; `nil` if the field is invalid, including duplicate
-    /// parameters.
-    private static func parameters(of field: String) -> [String: Value]? {
-        var rest = field.unicodeScalars[...]
-        guard token(&rest) != nil else { return nil }
-        var parameters: [String: Value] = [:]
-        while true {
-            skipSpaces(&rest)
-            guard let next = rest.first else { return parameters }
-            guard next == ";" else { return nil }
-            rest.removeFirst()
-            skipSpaces(&rest)
-            // Some servers send a trailing or a double semicolon.
-            if rest.isEmpty || rest.first == ";" { continue }
-            guard let name = token(&rest) else { return nil }
-            skipSpaces(&rest)
-            guard rest.first == "=" else { return nil }
-            rest.removeFirst()
-            skipSpaces(&rest)
-            guard let value = value(&rest), parameters.updateValue(value, forKey: name.lowercased()) == nil else {
-                return nil
-            }
-        }
-    }
-
-    private static func value(_ rest: inout Substring.UnicodeScalarView) -> Value? {
-        guard rest.first == "\"" else {
-            // Some servers omit the quotation marks. A value that isn't a token ends at the semicolon.
-            let text = rest.prefix { $0 != ";" && $0 != "\"" }
-            rest = rest[text.endIndex...]
-            let trimmed = String(text).trimmingCharacters(in: .whitespaces)
-            return trimmed.isEmpty || rest.first == "\"" ? nil : Value(text: trimmed, isQuoted: false)
-        }
-        rest.removeFirst()
-        var text = String.UnicodeScalarView()
-        while let scalar = rest.popFirst() {
-            if scalar == "\"" { return Value(text: String(text), isQuoted: true) }
-            // A quoted pair (RFC 9110 §5.6.4). Some servers send the backslashes of a path unescaped; the name after
-            // the last backslash is unaffected, unless it begins with a quotation mark.
-            if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
-                rest.removeFirst()
-                text.append(next)
-            } else {
-                text.append(scalar)
-            }
-        }
-        return nil
-    }
-
-    /// A token (RFC 9110 §5.6.2).
-    private static func token(_ rest: inout Substring.UnicodeScalarView) -> String? {
-        let token = rest.prefix { scalar in
-            scalar.isASCII && scalar.value > 0x20 && scalar.value < 0x7F
-                && !"\"(),/:;<=>?@[\\]{}".unicodeScalars.contains(scalar)
-        }
-        rest = rest[token.endIndex...]
-        return token.isEmpty ? nil : String(token)
-    }
-
-    private static func skipSpaces(_ rest: inout Substring.UnicodeScalarView) {
-        rest = rest.drop { $0 == " " || $0 == "\t" }
+        // Some servers send the backslashes of a path unescaped; the name after the last backslash is unaffected, unless
+        // it begins with a quotation mark.
+        let field = HeaderParameters(FieldOctets.latin1(field), escaped: "\"\\")
+        let parameters = Dictionary(field.parameters.map { ($0.name, $0) }) { first, _ in first }
+        guard field.isValid, parameters.count == field.parameters.count else { return nil }
+        let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.value) }
+        return extended.flatMap(SafeFileName.make) ?? parameters["filename"].flatMap { SafeFileName.make($0.value) }
     }
 
     /// The text of an extended value, such as `UTF-8'en'%e2%82%ac%20rates` (RFC 8187 §3.2.1).

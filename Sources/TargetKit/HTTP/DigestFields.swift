@@ -9,7 +9,7 @@ enum DigestFields {
     static func sha256(in field: String) -> Data? {
         var digest: Data?
         // Neither base64 nor the names of algorithms contain a comma.
-        for member in field.split(separator: ",").map(\.trimmingSpaces) {
+        for member in field.listElements {
             let name = member.prefix { $0 != "=" }
             // Keys are in lowercase (RFC 9651 §3.1.2), so `SHA-256` is another key. A later member replaces an earlier
             // one.

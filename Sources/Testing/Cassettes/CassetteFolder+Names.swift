@@ -71,7 +71,7 @@ extension CassetteFolder {
 
     /// The file name extension for a body, from its type and contents.
     static func fileExtension(of body: Data, contentType: String?) -> String {
-        let type = contentType.map(HeaderParameters.mediaType) ?? ""
+        let type = contentType?.mediaType ?? ""
         if let known = extensions[type] { return known }
         if type.hasSuffix("+json") { return "json" }
         if type.hasSuffix("+xml") { return "xml" }

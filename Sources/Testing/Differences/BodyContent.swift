@@ -59,7 +59,7 @@ package enum BodyContent: Sendable, Hashable {
     /// Whether a body is declared as JSON or starts like JSON.
     package static func seemsJSON(_ data: Data, contentType: String?) -> Bool {
         guard let first = data.first(where: { $0 > 0x20 }) else { return false }
-        let isDeclared = contentType.map(HeaderParameters.mediaType)?.hasSuffix("json") == true
+        let isDeclared = contentType?.mediaType.hasSuffix("json") == true
         return isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 

@@ -96,9 +96,9 @@ struct PartOwner: Codable, Sendable, Hashable {
 
     /// The owner of a response's file; `nil` if another request can't be compared (RFC 9110 §12.5.5).
     init?(of response: HTTPHeaders, to requester: DownloadRequester) {
-        let varying = response.listElements(of: "Vary").map { $0.lowercased() }
+        let varying = response.values(for: "Vary").flatMap(\.listElements).map { $0.lowercased() }
         if varying.contains("*") { return nil }
-        isPrivate = response.listElements(of: "Cache-Control").contains { element in
+        isPrivate = response.values(for: "Cache-Control").flatMap(\.listElements).contains { element in
             element.prefix { $0 != "=" && $0 != " " }.lowercased() == "private"
         }
         // The request for the rest sets these fields.
@@ -143,13 +143,5 @@ extension URLRequest {
     fileprivate var lowercasedFields: [String: String] {
         let fields = allHTTPHeaderFields ?? [:]
         return Dictionary(fields.map { ($0.key.lowercased(), $0.value) }) { $0 + "," + $1 }
-    }
-}
-
-extension HTTPHeaders {
-    /// The elements of a list field (RFC 9110 §5.6.1), without white space. A comma in a quoted string also separates
-    /// elements.
-    fileprivate func listElements(of name: HTTPHeaderName) -> [String] {
-        values(for: name).flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }

@@ -24,7 +24,7 @@ enum HTTPUpload {
         if response.isTransient { return .refused }
         let announced = UploadLimits.parsed(response.headers)
         // Before version 12 of the draft, servers named the media type instead.
-        let accepts = response.headers.list(.acceptPatch).contains { $0.isMediaType(contentType) }
+        let accepts = response.headers.list(.acceptPatch).contains { $0.mediaType == contentType }
         guard response.isSuccess, announced != nil || accepts else { return .notSupported }
         let limits = announced ?? UploadLimits()
         // Smaller content isn't resumable.
@@ -113,11 +113,5 @@ extension UploadResponse {
         struct Problem: Decodable { var type: String? }
         guard headers[.contentType]?.lowercased().hasPrefix("application/problem+json") == true else { return false }
         return (try? JSONDecoder().decode(Problem.self, from: data))?.type == type
-    }
-}
-
-extension String {
-    fileprivate func isMediaType(_ type: String) -> Bool {
-        prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) == type
     }
 }

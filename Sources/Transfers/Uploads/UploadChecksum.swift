@@ -9,7 +9,7 @@ enum UploadChecksum: String, Sendable, Codable {
 
     /// The best supported algorithm of a `Tus-Checksum-Algorithm` field; `nil` if none is supported.
     init?(listedIn field: String) {
-        let names = field.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        let names = field.listElements.map { $0.lowercased() }
         guard let best = [Self.sha256, .sha1].first(where: { names.contains($0.rawValue) }) else { return nil }
         self = best
     }

@@ -32,8 +32,7 @@ extension HTTPHeaders {
 
     /// The elements of a list in lowercase, without surrounding spaces.
     func list(_ name: HTTPHeaderName) -> [String] {
-        values(for: name).flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        values(for: name).flatMap(\.listElements).map { $0.lowercased() }
     }
 
     /// The time of `Upload-Expires`; `nil` if it is absent or isn't a date.

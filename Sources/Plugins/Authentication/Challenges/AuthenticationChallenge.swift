@@ -14,10 +14,11 @@ package struct AuthenticationChallenge: Sendable, Hashable {
     /// The parameters in order, with quoted strings unquoted.
     package private(set) var parameters: [Parameter] = []
     /// The `token68` that some schemes, such as `Negotiate`, have instead of parameters.
-    package private(set) var token68: String?
+    package let token68: String?
 
-    fileprivate init(scheme: String) {
+    private init(scheme: String, token68: String?) {
         self.scheme = scheme
+        self.token68 = token68
     }
 
     /// Returns the challenges in `WWW-Authenticate` fields, each of which is a list (RFC 9110 §11.6.1).
@@ -25,8 +26,27 @@ package struct AuthenticationChallenge: Sendable, Hashable {
     /// Text that isn't a challenge is ignored.
     package static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
         fields.flatMap { field in
-            var parser = ChallengeParser(field)
-            return parser.challenges()
+            var challenges: [AuthenticationChallenge] = []
+            var parser = FieldParser(field)
+            while true {
+                _ = parser.text { $0.isSpaceOrTab || $0 == UInt8(ascii: ",") }
+                if parser.isAtEnd { return challenges }
+                let name = String(parser.text(while: isTokenByte))
+                var rest = parser
+                rest.skipSpaces()
+                if name.isEmpty {
+                    // Neither a challenge nor a parameter.
+                    parser.skipElement(before: ",")
+                } else if let last = challenges.indices.last, rest.skip("=") {
+                    // A token followed by `=` is a parameter. Any other token is the scheme of the next challenge.
+                    parser = rest
+                    parser.skipSpaces()
+                    let value = parser.quotedString()?.text ?? String(parser.text(while: isUnquotedByte))
+                    challenges[last].parameters.append(Parameter(name: name, value: value))
+                } else {
+                    challenges.append(AuthenticationChallenge(scheme: name, token68: parser.token68()))
+                }
+            }
         }
     }
 
@@ -37,110 +57,20 @@ package struct AuthenticationChallenge: Sendable, Hashable {
 
     /// Whether the challenge has a scheme. Schemes are case-insensitive.
     package func hasScheme(_ other: String) -> Bool { scheme.equalsIgnoringASCIICase(other) }
-
-    fileprivate mutating func add(_ name: String, value: String) {
-        parameters.append(Parameter(name: name, value: value))
-    }
-
-    fileprivate mutating func set(token68: String) { self.token68 = token68 }
 }
 
-/// Reads the list of challenges in one field.
-///
-/// Commas separate both challenges and their parameters. A token followed by `=` is a parameter; any other token is the
-/// scheme of the next challenge.
-private struct ChallengeParser {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ field: String) {
-        bytes = Array(field.utf8)
-    }
-
-    mutating func challenges() -> [AuthenticationChallenge] {
-        var challenges: [AuthenticationChallenge] = []
-        while skipToElement() {
-            let name = token(isTokenByte)
-            guard !name.isEmpty else {
-                skipElement()
-                continue
-            }
-            let end = position
-            skipSpace()
-            if next == UInt8(ascii: "="), let last = challenges.indices.last {
-                position += 1
-                challenges[last].add(name, value: value())
-                continue
-            }
-            position = end
-            var challenge = AuthenticationChallenge(scheme: name)
-            if let token68 = token68() { challenge.set(token68: token68) }
-            challenges.append(challenge)
-        }
-        return challenges
-    }
-
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skipSpace() {
-        while next == 0x20 || next == 0x09 { position += 1 }
-    }
-
-    /// Skips separators, and returns `false` at the end.
-    private mutating func skipToElement() -> Bool {
-        while let byte = next, byte == 0x20 || byte == 0x09 || byte == UInt8(ascii: ",") { position += 1 }
-        return next != nil
-    }
-
-    /// Skips text that is neither a challenge nor a parameter.
-    private mutating func skipElement() {
-        while let byte = next, byte != UInt8(ascii: ",") {
-            if byte == UInt8(ascii: "\"") { _ = quotedString() } else { position += 1 }
-        }
-    }
-
-    private mutating func token(_ isMember: (UInt8) -> Bool) -> String {
-        let start = position
-        while let byte = next, isMember(byte) { position += 1 }
-        return String(decoding: bytes[start..<position], as: UTF8.self)
-    }
-
-    /// Reads the text after a scheme if it doesn't start a parameter; otherwise, the position doesn't change.
-    private mutating func token68() -> String? {
-        let start = position
-        skipSpace()
-        guard position > start else { return nil }
-        var text = token(isToken68Byte)
-        text += token { $0 == UInt8(ascii: "=") }
-        skipSpace()
-        guard !text.isEmpty, next == nil || next == UInt8(ascii: ",") else {
-            position = start
-            return nil
-        }
+extension FieldParser {
+    /// Reads the text after a scheme if it doesn't start a parameter; `nil` otherwise.
+    fileprivate mutating func token68() -> String? {
+        guard next?.isSpaceOrTab == true else { return nil }
+        var rest = self
+        rest.skipSpaces()
+        var text = String(rest.text { $0.isLetterOrDigit || "-._~+/".utf8.contains($0) })
+        text += rest.text { $0 == UInt8(ascii: "=") }
+        rest.skipSpaces()
+        guard !text.isEmpty, rest.isAtEnd || rest.next == UInt8(ascii: ",") else { return nil }
+        self = rest
         return text
-    }
-
-    private mutating func value() -> String {
-        skipSpace()
-        guard next == UInt8(ascii: "\"") else { return token(isUnquotedByte) }
-        return quotedString()
-    }
-
-    /// Reads a quoted string (RFC 9110 §5.6.4). An unterminated string extends to the end of the field.
-    private mutating func quotedString() -> String {
-        position += 1
-        var text: [UInt8] = []
-        while let byte = next {
-            position += 1
-            if byte == UInt8(ascii: "\"") { break }
-            if byte == UInt8(ascii: "\\"), let escaped = next {
-                position += 1
-                text.append(escaped)
-            } else {
-                text.append(byte)
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -154,13 +84,4 @@ private func isTokenByte(_ byte: UInt8) -> Bool {
 /// unquoted URLs and base64.
 private func isUnquotedByte(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"")
-}
-
-private func isToken68Byte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-    default: "-._~+/".utf8.contains(byte)
-    }
 }

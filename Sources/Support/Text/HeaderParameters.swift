@@ -7,33 +7,43 @@ package struct HeaderParameters {
         package let name: String
         /// The value without quotation marks and escapes.
         package let value: String
+        package let isQuoted: Bool
         /// The range of the value in the field, without quotation marks.
         package let range: Range<String.Index>
     }
 
     package private(set) var parameters: [Parameter] = []
 
-    package init(_ field: String) {
-        var rest = field.drop { $0 != ";" }
-        while !rest.isEmpty {
-            rest = rest.dropFirst()
-            let name = rest.prefix { $0 != "=" && $0 != ";" }
-            rest = rest[name.endIndex...]
-            guard rest.first == "=" else { continue }
-            rest = rest.dropFirst().drop(while: \.isWhitespace)
-            let isQuoted = rest.first == "\""
-            if isQuoted { rest = rest.dropFirst() }
-            let start = rest.startIndex
-            var value = ""
-            while let character = rest.first, character != (isQuoted ? "\"" : ";") {
-                rest = rest.dropFirst()
-                value.append(isQuoted && character == "\\" ? rest.popFirst() ?? character : character)
+    /// Whether the field is a token with parameters, in which some servers send unquoted text as a value, and empty
+    /// parameters. Otherwise, ``parameters`` are what a tolerant receiver reads.
+    package private(set) var isValid = true
+
+    /// - Parameter escaped: The characters before which a backslash in a quoted string isn't part of the value; default
+    ///   `nil`: all.
+    package init(_ field: String, escaped: String? = nil) {
+        var parser = FieldParser(field)
+        isValid = String(parser.text(before: ";").trimmingSpaces).isToken
+        while parser.skip(";") {
+            let name = parser.text(before: "=;").trimmingCharacters(in: .whitespacesAndNewlines)
+            guard parser.skip("=") else {
+                if !name.isEmpty { isValid = false }
+                continue
             }
-            let range = start..<rest.startIndex
-            rest = rest.drop { $0 != ";" }
-            let key = name.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
-            let text = isQuoted ? value : value.trimmingCharacters(in: .whitespacesAndNewlines)
-            parameters.append(Parameter(name: key, value: text, range: range))
+            _ = parser.text { $0.isSpaceOrTab || $0 == 0x0D || $0 == 0x0A }
+            let start = parser.index
+            let quoted = parser.quotedString(escaped: escaped)
+            let rest = parser.text(before: ";")
+            let value = quoted?.text ?? rest.trimmingCharacters(in: .whitespacesAndNewlines)
+            let isRead = quoted.map { $0.isClosed && rest.utf8.allSatisfy(\.isSpaceOrTab) }
+            isValid = isValid && name.isToken && (isRead ?? !(value.isEmpty || value.utf8.contains(UInt8(ascii: "\""))))
+            parameters.append(
+                Parameter(
+                    name: name.lowercased(),
+                    value: value,
+                    isQuoted: quoted != nil,
+                    range: quoted?.range ?? start..<parser.index
+                )
+            )
         }
     }
 
@@ -54,10 +64,5 @@ package struct HeaderParameters {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         let text = parts.count == 3 ? String(parts[2]) : value
         return text.removingPercentEncoding ?? text
-    }
-
-    /// The type of a `Content-Type` field without its parameters, in lowercase.
-    package static func mediaType(_ contentType: String) -> String {
-        contentType.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces)
     }
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads the value of a header field from its beginning to its end (RFC 9110 §5.6), octet by octet.
+///
+/// It reads what servers send, not only what the grammar allows: its users decide what they accept.
+package struct FieldParser: Sendable {
+    package struct QuotedString: Sendable, Hashable {
+        /// The text without quotation marks and escapes.
+        package let text: String
+        /// The range between the quotation marks.
+        package let range: Range<String.Index>
+        /// Whether the string has its last quotation mark. Otherwise, it extends to the end of the value.
+        package let isClosed: Bool
+    }
+
+    private var rest: Substring.UTF8View
+
+    package init(_ value: some StringProtocol) {
+        rest = Substring(value).utf8
+    }
+
+    package var isAtEnd: Bool { rest.isEmpty }
+
+    /// The next octet; `nil` at the end.
+    package var next: UInt8? { rest.first }
+
+    /// The position in the value.
+    package var index: String.Index { rest.startIndex }
+
+    package mutating func skipSpaces() { rest = rest.drop(while: \.isSpaceOrTab) }
+
+    /// Skips an ASCII character if it is next, and returns whether it was.
+    package mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    package mutating func text(while isMember: (UInt8) -> Bool) -> Substring {
+        let text = rest.prefix(while: isMember)
+        rest = rest[text.endIndex...]
+        return Substring(text)
+    }
+
+    /// Reads the text before the next of some ASCII characters, or before the end.
+    package mutating func text(before delimiters: String) -> Substring {
+        text { !delimiters.utf8.contains($0) }
+    }
+
+    /// Reads decimal digits, without a sign; `nil` if there are none, or the number is too large.
+    package mutating func number() -> Int64? { Int64(text(while: \.isDigit)) }
+
+    /// Reads a quoted string (RFC 9110 §5.6.4); `nil` if there is none.
+    ///
+    /// - Parameter escaped: The characters before which a backslash isn't part of the text; `nil` for all.
+    package mutating func quotedString(escaped: String? = nil) -> QuotedString? {
+        guard skip("\"") else { return nil }
+        let start = index
+        var text: [UInt8] = []
+        while let byte = rest.first, byte != UInt8(ascii: "\"") {
+            rest.removeFirst()
+            if byte == UInt8(ascii: "\\"), let next = rest.first, escaped?.utf8.contains(next) ?? true {
+                rest.removeFirst()
+                text.append(next)
+            } else {
+                text.append(byte)
+            }
+        }
+        let range = start..<index
+        return QuotedString(text: String(decoding: text, as: UTF8.self), range: range, isClosed: skip("\""))
+    }
+
+    /// Skips text up to a separator outside quoted strings.
+    package mutating func skipElement(before separator: Unicode.Scalar) {
+        while let byte = rest.first, byte != UInt8(ascii: separator) {
+            if quotedString() == nil { rest.removeFirst() }
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The elements of a list (RFC 9110 §5.6.1) of values that contain no commas, such as names.
+    package var listElements: [Substring] {
+        Substring(self).split(separator: ",").map(\.trimmingSpaces).filter { !$0.isEmpty }
+    }
+
+    /// The elements between separators outside quoted strings, without the white space around them.
+    package func elements(separatedBy separator: Unicode.Scalar) -> [Substring] {
+        let text = Substring(self)
+        var parser = FieldParser(text)
+        var elements: [Substring] = []
+        repeat {
+            let start = parser.index
+            parser.skipElement(before: separator)
+            elements.append(text[start..<parser.index].trimmingSpaces)
+        } while parser.skip(separator)
+        return elements
+    }
+
+    /// The media type of a `Content-Type` field (RFC 9110 §8.3.1), without its parameters, in lowercase.
+    package var mediaType: String { prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces) }
+}
