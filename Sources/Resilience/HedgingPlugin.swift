@@ -88,7 +88,7 @@ public struct HedgingPlugin: Plugin {
     public var place: PluginPlace { .hedging }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.exchange, .waiting] }
+    public var hooks: PluginHooks { .exchange }
 
     /// Performs one exchange, with one or two requests.
     ///

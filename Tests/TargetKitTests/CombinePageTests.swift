@@ -18,9 +18,16 @@ struct CombinePageTests {
         var id: Int
     }
 
+    private enum TeaCatalog: TargetType {
+        case products
+
+        var baseURL: URL { .example }
+        var path: RequestPath { "products" }
+    }
+
     @Test("Publishers")
     func publishers() async {
-        let provider = Provider<TeaShop>(
+        let provider = Provider<TeaCatalog>(
             transport: StubTransport(.response(status: 200, data: Data(#"[{"id":7}]"#.utf8)))
         )
         let shown = Expectation()

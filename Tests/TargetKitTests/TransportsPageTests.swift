@@ -102,11 +102,5 @@ final class EngineTransport: Transport {
             exchange.cancel()
         }
     }
-
-    func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse {
-        let exchange = engine.exchange(for: request)
-        handle.onCancel { exchange.cancel() }
-        return try await exchange.response()
-    }
 }
 #endif

@@ -5,9 +5,6 @@ import TargetKit
 
 /// Sends requests with async-http-client, as an example of a transport of your own.
 ///
-/// It keeps TargetKit's default for ``Transport/send(_:cancelledBy:)``, which cancels the task of the exchange: that is
-/// how async-http-client is interrupted as well.
-///
 /// Files and body sources are read and written on Swift's cooperative pool, so a slow disk delays other tasks.
 public struct AsyncHTTPClientTransport: Transport {
     /// A configuration for the requirements of ``Transport``: redirects are not followed, bodies are decoded, and a

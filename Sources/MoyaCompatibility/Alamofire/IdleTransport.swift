@@ -38,15 +38,6 @@ final class IdleTransport: Transport {
         }
     }
 
-    func send(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        // The calls of a `MoyaProvider` have separate tasks.
-        guard !request.isOfMoyaProvider else { return try await send(request) }
-        return try await standard.send(request, cancelledBy: handle)
-    }
-
     /// The transport with the request's idle timeout, and the request without an exchange timeout, because that would
     /// override the idle timeout.
     private func limited(_ request: TransportRequest) -> (transport: any Transport, request: TransportRequest) {

@@ -144,19 +144,8 @@ struct TrustingTransport: Transport {
     var upgradesConnections: Bool { others.upgradesConnections && hosts.values.allSatisfy(\.upgradesConnections) }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
-        try await send(request) { try await $0.send(request) }
-    }
-
-    func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse {
-        try await send(request) { try await $0.send(request, cancelledBy: handle) }
-    }
-
-    private func send(
-        _ request: TransportRequest,
-        by sending: (any Transport) async throws -> TransportResponse
-    ) async throws -> TransportResponse {
         guard let url = request.urlRequest.url, let host = url.host, url.scheme?.lowercased() == "https" else {
-            return try await sending(others)
+            return try await others.send(request)
         }
         do {
             try manager.value.check(host)
@@ -164,7 +153,7 @@ struct TrustingTransport: Transport {
             throw URLError(.serverCertificateUntrusted, userInfo: [NSUnderlyingErrorKey: UntrustedServer(error: error)])
         }
         do {
-            return try await sending(hosts[host.lowercased()] ?? others)
+            return try await (hosts[host.lowercased()] ?? others).send(request)
         } catch let error as URLError where Self.codes.contains(error.code) && manager.value.evaluators[host] != nil {
             let cause = UntrustedServer(
                 error: .serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: error))

@@ -111,13 +111,6 @@ private struct CookieStorageTransport: Transport {
         stored(try await transport.send(withCookies(request)), of: request)
     }
 
-    func send(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        stored(try await transport.send(withCookies(request), cancelledBy: handle), of: request)
-    }
-
     private func withCookies(_ request: TransportRequest) -> TransportRequest {
         guard request.urlRequest.httpShouldHandleCookies, let url = request.urlRequest.url,
             request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil,

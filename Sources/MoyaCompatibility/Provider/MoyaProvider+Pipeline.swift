@@ -46,7 +46,7 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
     let request: Unchecked<MoyaProvider<Target>.RequestClosure>
 
     var place: PluginPlace { PluginPlace(rawValue: 0) }
-    var hooks: PluginHooks { [.prepare, .waiting] }
+    var hooks: PluginHooks { .prepare }
 
     func prepare(_ original: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let target = context.target as? LegacyTarget<Target> else { return original }
@@ -83,7 +83,7 @@ private struct SessionPlugin: Plugin {
     let session: Session
 
     var place: PluginPlace { .authentication }
-    var hooks: PluginHooks { [.prepare, .willSend, .retry, .didFinish, .waiting] }
+    var hooks: PluginHooks { [.prepare, .willSend, .retry, .didFinish] }
 
     func prepare(_ original: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = original

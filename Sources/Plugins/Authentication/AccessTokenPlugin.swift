@@ -19,7 +19,7 @@ public struct AccessTokenPlugin: Plugin {
     public var place: PluginPlace { .accessToken }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .waiting] }
+    public var hooks: PluginHooks { .prepare }
 
     /// Creates a plugin that gets its token from a closure.
     ///

@@ -44,7 +44,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public var place: PluginPlace { .authentication }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .waiting, .rejectsCredential] }
+    public var hooks: PluginHooks { [.prepare, .exchange, .retry, .rejectsCredential] }
 
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool

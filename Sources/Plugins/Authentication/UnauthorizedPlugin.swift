@@ -198,7 +198,7 @@ public struct UnauthorizedPlugin: Plugin {
     /// Whether a call may have sent the credential. A call that isn't sent yet may already contain it.
     private func mayCarrySession(_ call: RequestContext) -> Bool {
         // A call that shares an exchange sends nothing itself.
-        call[carriers] ?? call[SharedRequestKey.self].map { carriesSession($0, context: call) } ?? true
+        call[carriers] ?? call.preparedRequest.map { carriesSession($0, context: call) } ?? true
     }
 
     /// Calls the handler, and waits for it unless the call is cancelled.
@@ -210,7 +210,7 @@ public struct UnauthorizedPlugin: Plugin {
             await RequestScope.$callsOfHandler.withValue(calls) { await signOut(context) }
             outcome.settle(())
         }
-        try? await context.cancellable { try await outcome.value() }
+        try? await outcome.value()
     }
 
     /// Whether a plugin ended the session, or the server rejected the session's credential.
@@ -218,7 +218,7 @@ public struct UnauthorizedPlugin: Plugin {
         switch result {
         case .success(let response): rejectsSession(response, context: context)
         case .failure(let error) where error.stage == .cancelled: false
-        case .failure(let error) where error.hasEndedSession: true
+        case .failure(let error) where error.marks.contains(.endedSession): true
         case .failure(let error):
             error.response.map { rejectsSession($0, isReported: error.reportsRejection, context: context) } ?? false
         }

@@ -68,7 +68,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
     public var isSingle: Bool { true }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.exchange, .retry, .waiting] }
+    public var hooks: PluginHooks { [.exchange, .retry] }
 
     /// Waits while the device is offline.
     ///

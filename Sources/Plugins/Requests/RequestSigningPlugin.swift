@@ -38,7 +38,7 @@ public struct RequestSigningPlugin: Plugin {
     public var place: PluginPlace { .signing }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.prepare, .exchange, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .exchange] }
 
     /// Creates a plugin that signs with a closure.
     ///

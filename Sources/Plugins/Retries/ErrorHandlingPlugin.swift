@@ -61,7 +61,7 @@ public struct ErrorHandlingPlugin: Plugin {
         context[lastAttempt] = context.attempt
         let isRepeatable = retriesNonIdempotentCalls || context.isRepeatable
         for handler in handlers {
-            switch await context.cancellable({ await handler(error, context) }) {
+            switch await handler(error, context) {
             case .retry(let delay) where isRepeatable: return .retry(after: delay)
             case .fail(let other): return .fail(other.handled)
             case .doNotRetry, .retry: continue
@@ -75,13 +75,11 @@ public struct ErrorHandlingPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard case .failure(let error) = result, error.stage != .cancelled, !error.isHandled,
+        guard case .failure(let error) = result, error.stage != .cancelled, !error.marks.contains(.handled),
             context[lastAttempt] != context.attempt
         else { return result }
         for handler in handlers {
-            if case .fail(let other) = await context.cancellable({ await handler(error, context) }) {
-                return .failure(other.handled)
-            }
+            if case .fail(let other) = await handler(error, context) { return .failure(other.handled) }
         }
         return result
     }
@@ -91,7 +89,7 @@ extension TargetKitError {
     /// This error, marked as created by a handler.
     fileprivate var handled: TargetKitError {
         var error = self
-        error.isHandled = true
+        error.marks.insert(.handled)
         return error
     }
 }

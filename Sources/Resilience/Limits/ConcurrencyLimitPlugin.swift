@@ -41,7 +41,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
     public var place: PluginPlace { .concurrencyLimit }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.exchange, .didReceive, .waiting] }
+    public var hooks: PluginHooks { [.exchange, .didReceive] }
 
     /// The number of keys with calls in flight, and the number of waiting calls.
     package var counts: (keys: Int, waiting: Int) { limits.counts }

@@ -59,7 +59,7 @@ public struct RateLimitPlugin: Plugin {
     public var place: PluginPlace { .rateLimit }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.exchange, .didReceive, .waiting] }
+    public var hooks: PluginHooks { [.exchange, .didReceive] }
 
     /// The number of stored keys, and the number of waiting calls.
     package var counts: (keys: Int, waiting: Int) { limits.counts }

@@ -4,28 +4,54 @@ extension Call {
     /// The reason why the call was interrupted; `nil` if it wasn't, or only after its file was in place.
     var interruption: RequestHandle.Interruption? {
         // The cancellation of a caller's task also interrupts the handle.
-        let interruption = handle.interruption ?? (hasOwnTask && Task.isCancelled ? .cancelled : nil)
+        let interruption = handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
         return interruption == nil || handle.isCommitted ? nil : interruption
     }
 
-    /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
-    func cancellable<Value: Sendable, Failure: Error>(
-        in hook: PluginHooks? = nil,
-        work: @escaping @Sendable () async throws(Failure) -> Value
+    /// Runs a hook of the plugins. A test clock tracks whether it waits.
+    func hook<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        if hook != nil, let clock = configuration.countingClock {
-            return try await trackedByTestClock(hook: { await Result.of(work) }, on: clock).get()
+        guard let clock = configuration.countingClock else { return try await work() }
+        return try await trackedByTestClock(hook: { await Result.of(work) }, on: clock).get()
+    }
+
+    /// Starts the call's task, and attaches it to the handle.
+    ///
+    /// - Parameter isImmediate: Whether it starts on the caller's thread, which saves a thread hop.
+    @discardableResult
+    func startTask<Value: Sendable>(
+        isImmediate: Bool = true,
+        _ work: @escaping @Sendable () async -> Value
+    ) -> Task<Value, Never> {
+        let task = withTestClock { isImmediate ? Task.startingNow(work) : Task(operation: work) }
+        handle.attach(task)
+        return task
+    }
+
+    /// Starts a task that interrupts the call at its timeout; `nil` without one.
+    func startTimeout() -> Task<Void, Never>? {
+        guard let limit = context.options.timeout.wholeCall, limit > .zero else { return nil }
+        return Task { [clock = configuration.clock, handle, timer = timer()] in
+            defer { timer.end() }
+            do {
+                try await timer.run {
+                    var deadline: Deadline?
+                    repeat {
+                        deadline = handle.deadline
+                        // This task may start late.
+                        try await clock.wait(for: deadline?.remainingTime ?? .zero)
+                        await handle.waitWhilePaused()
+                        // The time during a pause isn't counted.
+                    } while deadline !== handle.deadline
+                    try Task.checkCancellation()
+                }
+                handle.interrupt(.timedOut)
+            } catch {
+                // The task was cancelled because the call ended.
+            }
         }
-        guard needsTask(in: hook) else { return try await work() }
-        return try await context.cancellable(work)
     }
-
-    private func needsTask(in hook: PluginHooks?) -> Bool {
-        !hasOwnTask && hook.map(plugins.waitingHooks.contains) ?? true
-    }
-
-    /// Whether ``cancellable(in:work:)`` only calls the work in this hook, so that no closure is needed.
-    func isDirect(_ hook: PluginHooks) -> Bool { configuration.countingClock == nil && !needsTask(in: hook) }
 
     func checkCancellation() throws {
         if interruption != nil { throw CancellationError() }
@@ -33,6 +59,7 @@ extension Call {
 
     /// Returns the result, or the interruption if the call was interrupted first. A cached response is returned even
     /// after the timeout.
+    @inline(never)
     func unlessInterrupted(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         // A call that its scope rejects already failed, and plugins may change its error.
         guard let interruption, interruption != .shutDown, interruption == .cancelled || !result.isCached else {
@@ -46,6 +73,7 @@ extension Call {
     }
 
     /// Returns the error of a failed stage, or the interruption if the call was interrupted.
+    @inline(never)
     func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
         let failure = TargetKitError(error, at: stage, target: context.target, request: request)
         return interruption.map { failure.interrupted(by: $0, in: context) } ?? failure
@@ -55,11 +83,6 @@ extension Call {
 extension Result<Response, TargetKitError> {
     var isSuccess: Bool {
         if case .success = self { true } else { false }
-    }
-
-    /// Whether a plugin's `exchange` ended the call.
-    var isEndedByPlugin: Bool {
-        if case .failure(let error) = self { error.isOfPlugin } else { false }
     }
 
     /// Whether the response is from a cache, without contacting the server.

@@ -25,7 +25,7 @@ extension Call {
         _ context: RequestContext
     ) {
         let (first, last) = (received.anyResponse, processed.anyResponse)
-        let isSame = if let first, let last { first.isOfSameExchange(as: last) } else { false }
+        let isSame = if let first, let last { first.isDecided(with: last) } else { false }
         if let first, first.isUndecided {
             let isAccepted = processed.isSuccess && (received.isSuccess || isSame)
             first.decide(isAccepted: isAccepted && !plugins.rejectsCredential(first, context: context))

@@ -12,69 +12,36 @@ public struct ExchangeResult: Sendable {
     public var validation: StatusValidation?
 }
 
-/// The way in which a driver receives the response to a request.
-struct Reception: Sendable {
-    /// The accepted statuses; `nil` for the target's validation.
-    var validation: StatusValidation?
-    /// Receives the body of a stream, or replaces the response.
-    var receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
-}
-
 extension Call {
-    /// Sends a prepared request: signing → `willSend` → redirects → plugins' `exchange` → transport → validation →
-    /// `didReceive`.
-    ///
-    /// - Throws: The error of a signing plugin, before `willSend`.
-    func exchange(
-        _ prepared: TransportRequest,
-        with target: ResolvedTarget,
-        _ context: inout RequestContext,
-        _ reception: Reception = Reception()
-    ) async throws -> Result<Response, TargetKitError> {
-        context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
-        let request = plugins.signs ? try await signed(prepared, to: target, context) : prepared
-        context.sentRequest = request.urlRequest
-        plugins.willSend(request.urlRequest, context: context)
-        let result: Result<Response, TargetKitError>
-        do {
-            let limited = limited(request, to: target)
-            let received =
-                if let receive = reception.receive {
-                    try await driverResult(of: limited, to: target, receive)
-                } else {
-                    try await exchangeResult(of: limited, to: target)
-                }
-            let checked = kind.isStream ? try await checkedStream(received) : received
-            try checkCancellation()
-            result = .success(try validated(checked, reception))
-        } catch {
-            result = .failure(failure(error, of: request))
-        }
-        plugins.didReceive(result, context: context)
-        return result
+    /// Passes a response to a driver, which reads the body or replaces the response. The timeout covers the body of a
+    /// stream.
+    func received(
+        _ result: ExchangeResult,
+        by receive: @escaping @Sendable (ExchangeResult) async throws -> ExchangeResult,
+        within request: TransportRequest
+    ) async throws -> ExchangeResult {
+        guard case .stream = request.destination else { return try await receive(result) }
+        return try await within(request.deadline) { try await receive(result) }
     }
 
-    /// The request with the changes of signing plugins.
-    func signed(
-        _ request: TransportRequest,
-        to target: ResolvedTarget,
-        _ context: RequestContext
-    ) async throws -> TransportRequest {
-        guard plugins.signs else { return request }
-        do {
-            let signed = try await cancellable(in: .prepare) { [plugins] in
-                try await plugins.sign(request.urlRequest, context: context)
-            }
-            try checkCancellation()
-            return try self.replacing(signed, in: request, to: target)
-        } catch {
-            throw failure(error, at: .request, request: request.urlRequest)
+    /// The request, with the time limit of its exchange. A test clock measures it here, transports by the continuous
+    /// clock. A stub applies its delay and timeout itself.
+    func limited(_ request: TransportRequest, of resolved: ResolvedRequest) -> TransportRequest {
+        guard let timeout = request.timeout else { return request }
+        var request = request
+        if !resolved.isStubbed, !kind.isStream, let clock = configuration.exchangeClock {
+            request.timeout = nil
+            request.deadline = Deadline(in: timeout, by: configuration.elapsedTime, on: clock, isStarted: false)
+        } else {
+            // With plugins around the exchange, the time starts when the first request is sent.
+            request.deadline = Deadline(in: timeout, by: .continuous, isStarted: !plugins.exchanges)
         }
+        return request
     }
 
     /// The response if its status code is accepted. Keeps the response's fields out of the frames of suspended calls.
     @inline(never)
-    private func validated(_ result: ExchangeResult, _ reception: Reception) throws -> Response {
+    func validated(_ result: ExchangeResult, _ validation: StatusValidation?) throws -> Response {
         try Response(
             result.response,
             to: result.request,
@@ -83,37 +50,7 @@ extension Call {
             decoder: context.options.decoder,
             isStream: kind.isStream
         )
-        .filter(result.validation ?? reception.validation ?? context.target.validation)
-    }
-
-    private func failure(_ error: any Error, of request: TransportRequest) -> TargetKitError {
-        let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
-        return failure(error, at: .transport, request: request.urlRequest)
-    }
-
-    /// The request, with its timeout measured by a test clock. A stub applies its delay and timeout itself.
-    private func limited(_ request: TransportRequest, to target: ResolvedTarget) -> TransportRequest {
-        guard target.stub == .never, !kind.isStream, let timeout = request.timeout,
-            let clock = configuration.exchangeClock
-        else { return request }
-        var request = request
-        request.timeout = nil
-        request.limit = ExchangeLimit(timeout, by: clock, configuration.elapsedTime)
-        return request
-    }
-
-    /// Sends a request of a driver that reads the body or replaces the response.
-    private func driverResult(
-        of request: TransportRequest,
-        to target: ResolvedTarget,
-        _ receive: @escaping @Sendable (ExchangeResult) async throws -> ExchangeResult
-    ) async throws -> ExchangeResult {
-        let result = try await exchangeResult(of: request, to: target)
-        // The timeout covers the body of a stream.
-        let isStreamed = if case .stream = request.destination { true } else { false }
-        return try await within(isStreamed ? request.limit : nil) {
-            try await self.cancellable { try await receive(result) }
-        }
+        .filter(result.validation ?? validation ?? context.target.validation)
     }
 }
 
@@ -121,53 +58,41 @@ extension Call {
 
 extension Call {
     /// Sends a request and follows its redirects.
-    private func exchangeResult(of first: TransportRequest, to target: ResolvedTarget) async throws -> ExchangeResult {
-        let timeout = first.timeout.map { RedirectTimeout($0, isPluginTimeCounted: !plugins.exchanges) }
-        var request = timeout?.startingWhenSent(first) ?? first
-        let redirect: RedirectFollower.Step
-        // The response is released before the next exchange.
-        do {
-            var response = try await performExchange(request, to: target)
-            if let next = try withoutExpectation(request, after: response.head, of: target, within: timeout) {
-                request = next
-                response = try await performExchange(request, to: target)
+    func response(to request: TransportRequest, of resolved: ResolvedRequest) async throws -> ExchangeResult {
+        var hop = Hop(request: request)
+        while true {
+            let response = try await response(to: hop, of: resolved)
+            if try !follow(&hop, after: response, of: resolved) {
+                return ExchangeResult(response: response, request: hop.request.urlRequest, redirects: hop.redirects)
             }
-            guard let next = try step(after: response, to: request, of: target) else {
-                return arrived(response, to: request)
-            }
-            redirect = next
         }
-        return try await follow(redirect, of: target, within: timeout)
     }
 
-    /// Follows redirects until there is another response.
+    /// Sets the request that follows a response. Returns `false` if none does.
+    @inline(never)
     private func follow(
-        _ first: RedirectFollower.Step,
-        of target: ResolvedTarget,
-        within timeout: RedirectTimeout?
-    ) async throws -> ExchangeResult {
-        var step = first
-        var redirects: [Redirect] = []
-        while true {
-            redirects.append(step.redirect)
-            try configuration.redirects.check(redirects)
-            var request = step.request
-            request.onSend = nil
-            request.timeout = try timeout?.remainingTime
-            if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
-            // The response is released before the next exchange.
-            do {
-                var response = try await redirectedResponse(to: request, of: target, after: redirects)
-                if let next = try withoutExpectation(request, after: response.head, of: target, within: timeout) {
-                    request = next
-                    response = try await redirectedResponse(to: request, of: target, after: redirects)
-                }
-                guard let next = try self.step(after: response, to: request, of: target) else {
-                    return arrived(response, to: request, after: redirects)
-                }
-                step = next
-            }
+        _ hop: inout Hop,
+        after response: TransportResponse,
+        of resolved: ResolvedRequest
+    ) throws -> Bool {
+        if let next = try withoutExpectation(hop.request, after: response.head, of: resolved) {
+            hop.request = next
+            return true
         }
+        // A redirect in a sample response isn't followed.
+        guard !resolved.isStubbed, context.options.followsRedirects,
+            let step = try configuration.redirects.step(after: response.head, to: hop.request)
+        else {
+            meter?.responseArrived()
+            return false
+        }
+        hop.redirects.append(step.redirect)
+        try configuration.redirects.check(hop.redirects)
+        hop.request = step.request
+        hop.request.onSend = nil
+        if step.redirect.isCrossOrigin { hop.request.isCrossOrigin = true }
+        try hop.request.limitToRemainingTime()
+        return true
     }
 
     /// The request without its expectation of 100 (Continue), to send again after a server that doesn't support it
@@ -175,122 +100,78 @@ extension Call {
     private func withoutExpectation(
         _ request: TransportRequest,
         after head: ResponseHead,
-        of target: ResolvedTarget,
-        within timeout: RedirectTimeout?
+        of resolved: ResolvedRequest
     ) throws -> TransportRequest? {
-        guard head.statusCode == 417, target.stub == .never,
+        guard head.statusCode == 417, !resolved.isStubbed,
             request.urlRequest.value(forHTTPHeaderField: "Expect")?.lowercased() == "100-continue"
         else { return nil }
         var next = request
         next.urlRequest.setValue(nil, forHTTPHeaderField: "Expect")
-        next.timeout = try timeout?.remainingTime
+        try next.limitToRemainingTime()
         return next
     }
 
-    /// The step after a response; `nil` if it isn't a redirect or isn't followed.
-    private func step(
-        after response: TransportResponse,
-        to request: TransportRequest,
-        of target: ResolvedTarget
-    ) throws -> RedirectFollower.Step? {
-        // A redirect in a sample response isn't followed.
-        guard target.stub == .never, context.options.followsRedirects else { return nil }
-        return try configuration.redirects.step(after: response.head, to: request)
-    }
-
-    private func arrived(
-        _ response: TransportResponse,
-        to request: TransportRequest,
-        after redirects: [Redirect] = []
-    ) -> ExchangeResult {
-        meter?.responseArrived()
-        return ExchangeResult(response: response, request: request.urlRequest, redirects: redirects)
-    }
-
-    /// Performs an exchange after a redirect. Its error records the redirects.
-    private func redirectedResponse(
-        to request: TransportRequest,
-        of target: ResolvedTarget,
-        after redirects: [Redirect]
-    ) async throws -> TransportResponse {
+    /// Performs one exchange: a stub's, or that of the plugins and the transport. Its error records the redirects.
+    private func response(to hop: Hop, of resolved: ResolvedRequest) async throws -> TransportResponse {
         do {
-            return try await performExchange(request, to: target)
-        } catch let error as URLError {
-            throw error.after(redirects, of: request.urlRequest)
-        } catch var error as TargetKitError {
-            error.isBehindRedirect = true
-            throw error
+            if resolved.isStubbed {
+                return try await transmit(hop.request, over: resolved.stubTransport(configuration.clock))
+            }
+            // A plugin's `willSend` may have cancelled the call.
+            try checkCancellation()
+            if plugins.exchanges { return try await surrounded(hop.request, of: resolved) }
+            return try await transmit(hop.request, over: configuration.transport)
+        } catch {
+            throw hop.redirects.isEmpty ? error : hop.failure(error)
         }
-    }
-
-    /// Performs one exchange with the plugins that surround it.
-    private func performExchange(
-        _ request: TransportRequest,
-        to target: ResolvedTarget
-    ) async throws -> TransportResponse {
-        if target.stub != .never {
-            let request = try await admitted(request)
-            return try await notingProcessing(of: request) { try await sampleResponse(to: request, of: target) }
-        }
-        // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
-        try checkCancellation()
-        if plugins.exchanges { return try await surrounded(request, to: target) }
-        return try await send(request, inTask: hasOwnTask)
-    }
-
-    /// The response of a stubbed call.
-    private func sampleResponse(
-        to request: TransportRequest,
-        of target: ResolvedTarget
-    ) async throws -> TransportResponse {
-        request.onSend?(request.urlRequest)
-        let transport = stubTransport(for: target)
-        if let response = try transport.immediateResponse(to: request) { return response }
-        return hasOwnTask
-            ? try await transport.send(request) : try await transport.send(request, cancelledBy: handle)
     }
 
     /// Keeps the plugins' state off the frame of calls without plugins.
     @inline(never)
-    private func surrounded(_ request: TransportRequest, to target: ResolvedTarget) async throws -> TransportResponse {
-        var context = context
-        context.attempt = handle.attempt
-        let isInTask = hasOwnTask || plugins.waitingHooks.contains(.exchange)
-        let chain = ExchangeChain(call: self, target: target, context: context, isInTask: isInTask)
+    private func surrounded(_ request: TransportRequest, of resolved: ResolvedRequest) async throws -> TransportResponse
+    {
+        let chain = ExchangeChain(call: self, resolved: resolved, context: context.ofLastAttempt)
         do {
-            return try await cancellable(in: .exchange) { try await chain.response(to: request, from: 0) }
+            return try await hook { try await chain.response(to: request, from: 0) }
         } catch var error as TargetKitError {
-            error.isOfPlugin = true
+            error.marks.insert(.ofPlugin)
             throw error
         }
     }
 
-    /// Sends a request over the transport.
-    ///
-    /// - Parameter isInTask: Whether cancelling the task is enough; otherwise the handle cancels the exchange.
-    func send(_ request: TransportRequest, inTask isInTask: Bool) async throws -> TransportResponse {
-        let request = try await admitted(request)
-        let transport = configuration.transport
-        return try await notingProcessing(of: request) {
+    /// Sends a request over a transport, and notes whether the server may have processed it.
+    func transmit(_ request: TransportRequest, over transport: some Transport) async throws -> TransportResponse {
+        var request = request
+        if let gate = context.options.sendingGate { request = try await admitted(request, by: gate) }
+        do {
+            request.deadline?.start()
             request.onSend?(request.urlRequest)
-            if !isInTask { return try await transport.send(request, cancelledBy: handle) }
-            if request.limit == nil { return try await transport.send(request) }
-            return try await within(request.limit) { try await transport.send(request) }
+            let response: TransportResponse
+            if let deadline = request.deadline, deadline.clock != nil {
+                response = try await within(deadline) { [request] in try await transport.send(request) }
+            } else {
+                response = try await transport.send(request)
+            }
+            noteProcessing(of: request, status: response.head.statusCode)
+            return response
+        } catch {
+            noteProcessing(of: request, failure: error)
+            throw error
         }
     }
 
-    /// Runs a part of the exchange, until the limit is reached.
+    /// Runs a part of the exchange, until a deadline on a clock that transports don't know.
     private func within<Value: Sendable>(
-        _ limit: ExchangeLimit?,
+        _ deadline: Deadline?,
         work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let limit else { return try await work() }
+        guard let deadline, deadline.clock != nil else { return try await work() }
         let timer = timer()
         defer { timer.end() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {
-                try await timer.run { try await limit.wait() }
+                try await timer.run { try await deadline.wait() }
                 return nil
             }
             defer { group.cancelAll() }
@@ -301,14 +182,41 @@ extension Call {
             throw URLError(.timedOut)
         }
     }
+}
 
-    private func stubTransport(for target: ResolvedTarget) -> StubTransport {
-        let (endpoint, clock) = (target.endpoint, configuration.clock)
-        switch target.stub {
-        case .never, .immediate: return StubTransport(endpoint.sampleResponse, clock: clock)
-        case .delayed(let delay): return StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
-        case .scenario(let name): return StubTransport(endpoint.sampleResponse(in: name), clock: clock)
+extension ResolvedRequest {
+    fileprivate func stubTransport(_ clock: any Clock<Duration>) -> StubTransport {
+        switch stub {
+        case .never, .immediate: StubTransport(endpoint.sampleResponse, clock: clock)
+        case .delayed(let delay): StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
+        case .scenario(let name): StubTransport(endpoint.sampleResponse(in: name), clock: clock)
         }
+    }
+}
+
+extension TransportRequest {
+    /// Shortens the timeout of another exchange to what is left of the deadline.
+    ///
+    /// - Throws: `URLError(.timedOut)` if nothing is left.
+    fileprivate mutating func limitToRemainingTime() throws {
+        guard timeout != nil, let deadline else { return }
+        let left = deadline.remainingTime
+        guard left > .zero else { throw URLError(.timedOut) }
+        timeout = left
+    }
+}
+
+/// A request of an exchange, and the redirects that led to it.
+private struct Hop: Sendable {
+    var request: TransportRequest
+    var redirects: [Redirect] = []
+
+    /// The error, which records the redirects.
+    func failure(_ error: any Error) -> any Error {
+        if let error = error as? URLError { return error.after(redirects, of: request.urlRequest) }
+        guard var error = error as? TargetKitError else { return error }
+        error.marks.insert(.afterRedirect)
+        return error
     }
 }
 
@@ -321,52 +229,5 @@ extension URLError {
             userInfo[NSURLErrorFailingURLErrorKey] = request.url?.redacted
         }
         return URLError(code, userInfo: userInfo)
-    }
-}
-
-/// The timeout of an exchange and its redirects, measured on the continuous clock, as in transports.
-private final class RedirectTimeout: Sendable {
-    private struct State: Sendable {
-        var deadline: Deadline
-        var isStarted: Bool
-    }
-
-    private let limit: Duration
-    private let state: Locked<State>
-
-    /// - Parameter isPluginTimeCounted: Whether the time starts now, rather than when the first request is sent.
-    init(_ limit: Duration, isPluginTimeCounted: Bool) {
-        self.limit = limit
-        let deadline = Deadline(in: limit, elapsedTime: .continuous)
-        state = Locked(State(deadline: deadline, isStarted: isPluginTimeCounted))
-    }
-
-    /// The first request, which starts the time when it is sent.
-    func startingWhenSent(_ request: TransportRequest) -> TransportRequest {
-        guard !state.withLock(\.isStarted) else { return request }
-        var request = request
-        request.onSend = { [onSend = request.onSend, self] sent in
-            start()
-            onSend?(sent)
-        }
-        return request
-    }
-
-    private func start() {
-        let deadline = Deadline(in: limit, elapsedTime: .continuous)
-        state.withLock { state in
-            if !state.isStarted { state = State(deadline: deadline, isStarted: true) }
-        }
-    }
-
-    /// The time for another exchange.
-    ///
-    /// - Throws: `URLError(.timedOut)` if none is left.
-    var remainingTime: Duration {
-        get throws {
-            let left = state.withLock(\.deadline).remainingTime
-            guard left > .zero else { throw URLError(.timedOut) }
-            return left
-        }
     }
 }

@@ -9,29 +9,21 @@ struct Processing: Sendable {
 }
 
 extension Call {
-    /// Performs the exchange of a request, and notes whether the server may have processed a request that must not be
-    /// sent twice.
-    ///
-    /// It can't have processed the request if no connection to the request's URL was made, if it redirects the unchanged
-    /// request (RFC 9110 §15.4.8 and §15.4.9), or if it rejects the request (4xx, apart from the statuses that can be
-    /// temporary).
-    func notingProcessing(
-        of request: TransportRequest,
-        exchange: () async throws -> TransportResponse
-    ) async throws -> TransportResponse {
-        if request.urlRequest.isRepeatable() { return try await exchange() }
-        do {
-            let response = try await exchange()
-            if !Self.isUnprocessed(response.head.statusCode) { handle.noteProcessing() }
-            return response
-        } catch {
-            let failure = error as? URLError
-            let isUnsent = failure.map {
-                ConnectionFailure.isUnsent($0.code) && !$0.isElsewhere(than: request.urlRequest.url)
-            }
-            if isUnsent != true { handle.noteProcessing() }
-            throw error
+    /// Notes whether the server may have processed a request that must not be sent twice. It can't have if it redirects
+    /// the unchanged request (RFC 9110 §15.4.8 and §15.4.9), or rejects the request (4xx, apart from the statuses that
+    /// can be temporary).
+    func noteProcessing(of request: TransportRequest, status: Int) {
+        if !request.urlRequest.isRepeatable(), !Self.isUnprocessed(status) { handle.noteProcessing() }
+    }
+
+    /// Notes the same after a failure. The server can't have processed the request if no connection to the request's
+    /// URL was made.
+    func noteProcessing(of request: TransportRequest, failure error: any Error) {
+        if request.urlRequest.isRepeatable() { return }
+        let isUnsent = (error as? URLError).map {
+            ConnectionFailure.isUnsent($0.code) && !$0.isElsewhere(than: request.urlRequest.url)
         }
+        if isUnsent != true { handle.noteProcessing() }
     }
 
     /// Records in the error of a failed call whether the call may be made again.
@@ -45,7 +37,8 @@ extension Call {
         {
             count -= 1
         }
-        error.isRepeatable = count == 0 || processing.isContinuable
+        let isRepeatable = count == 0 || processing.isContinuable
+        if isRepeatable { error.marks.insert(.repeatable) } else { error.marks.remove(.repeatable) }
         return .failure(error)
     }
 

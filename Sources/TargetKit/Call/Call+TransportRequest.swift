@@ -10,9 +10,9 @@ extension Call {
         _ request: URLRequest,
         changedFrom original: URLRequest,
         body: TransportRequest.Body? = nil,
-        to target: ResolvedTarget
+        of resolved: ResolvedRequest
     ) throws -> TransportRequest {
-        let endpoint = target.endpoint
+        let endpoint = resolved.endpoint
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // The endpoint already checked a request that no closure or plugin changed.
         let isOriginalChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
@@ -29,7 +29,7 @@ extension Call {
                 urlRequest: request,
                 body: body,
                 destination: destination,
-                timeout: try exchangeTimeout(of: request, to: target),
+                timeout: try exchangeTimeout(of: request, to: endpoint),
                 progress: progress,
                 target: context.target,
                 secretHeaders: context.secretHeaders,
@@ -42,33 +42,13 @@ extension Call {
         )
     }
 
-    /// The request with the changes of a signing plugin.
-    func replacing(
-        _ signed: URLRequest,
-        in request: TransportRequest,
-        to target: ResolvedTarget
-    ) throws -> TransportRequest {
-        var next = request
-        next.urlRequest = request.restriction?(signed) ?? signed
-        if let data = next.urlRequest.httpBody {
-            next.body = .data(data)
-        } else if request.urlRequest.httpBody != nil {
-            next.body = .none
-        }
-        try RequestCheck(of: next.urlRequest, hasBody: next.body.isBody).check(next.urlRequest)
-        if signed.timeoutInterval != request.urlRequest.timeoutInterval {
-            next.timeout = try exchangeTimeout(of: signed, to: target)
-        }
-        return next
-    }
-
     /// The limit of the call, or else of the endpoint or its request, or else of the target or provider.
-    private func exchangeTimeout(of request: URLRequest, to target: ResolvedTarget) throws -> Duration? {
-        if let timeout = target.timeout { return timeout }
+    private func exchangeTimeout(of request: URLRequest, to endpoint: Endpoint) throws -> Duration? {
+        if let timeout { return timeout }
         // `URLRequest` has a default of 60 seconds, so this value means that no limit is set, unless the endpoint has a
         // timeout.
         let seconds = request.timeoutInterval
-        if target.endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
+        if endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
         guard seconds.isFinite, seconds < 1e9 else { return context.options.timeout.exchange }
         guard seconds > 0 else { throw InvalidRequest.invalidTimeout(.seconds(max(-1e9, seconds))) }
         return .milliseconds(max(1, Int64(seconds * 1000)))

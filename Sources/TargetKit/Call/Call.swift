@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// One call of a provider, from its target to its result. Only calls of callers use ``run(_:)``, unlike calls of
-/// ``Kind/exchange``.
+/// One call of a provider, from its target to its result. It runs in a task of its own, which its handle cancels.
 ///
 /// The type isn't generic over the target, so it is compiled once.
 final class Call: Sendable {
@@ -9,252 +8,216 @@ final class Call: Sendable {
     enum Kind: Sendable, Hashable {
         /// A response with a complete body in memory or in a file.
         case response
-        /// A response of an exchange that identical calls share.
-        case shared
         /// A response whose body arrives while it is read. At most about `buffer` bytes wait for the reader.
         case stream(buffer: Int)
-        /// An exchange with its own context, which several calls share or which a driver sends concurrently.
-        case exchange
+        /// A part of calls, with its own context: what identical calls share, or a driver's concurrent request.
+        case part
 
         var isStream: Bool {
             if case .stream = self { true } else { false }
         }
     }
 
-    /// Decodes the caller's value from a response, and stores it.
-    struct Decoding: Sendable {
-        // A wrapper, because an optional function with typed throws requires macOS 15.
-        let decode: @Sendable (Response) throws(TargetKitError) -> Void
-    }
-
     /// The provider's configuration.
     let configuration: CallConfiguration
-    let plugins: PluginChain
     let kind: Kind
     /// The context of the first attempt, passed to plugins.
     let context: RequestContext
     /// When the call started, or `nil` if no plugin needs it.
     let start: ContinuousClock.Instant?
-    /// Whether the call has its own task, whose cancellation cancels everything that the call waits for. Otherwise, the
-    /// call runs in the caller's task, and the handle cancels what it waits for.
-    let hasOwnTask: Bool
     /// Receives the progress of transports; `nil` if there is no observer.
     let progress: (@Sendable (TransferProgress) -> Void)?
     /// The meter of ``progress``; `nil` for a shared exchange, whose calls have their own meters.
     let meter: ProgressMeter?
-    /// Decodes the value; `nil` if the caller requested the response.
-    let decoding: Decoding?
+    /// Decodes the value, or checks the envelope; `nil` if there is neither.
+    let decoding: (any ResponseDecoding)?
+    /// The exchange timeout of the call's own options.
+    let timeout: Duration?
 
     var handle: RequestHandle { context.handle }
+    var plugins: PluginChain { configuration.plugins }
 
     init(
         _ kind: Kind,
         in context: RequestContext,
         _ configuration: CallConfiguration,
-        plugins: PluginChain? = nil,
-        hasOwnTask: Bool = true,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         meter: ProgressMeter? = nil,
-        decoding: Decoding? = nil
+        decoding: (any ResponseDecoding)? = nil,
+        timeout: Duration? = nil
     ) {
         self.kind = kind
         self.context = context
         self.configuration = configuration
-        self.plugins = plugins ?? configuration.plugins
-        start = self.plugins.finishes ? .now : nil
-        self.hasOwnTask = hasOwnTask
+        start = configuration.plugins.finishes ? .now : nil
         self.progress = progress ?? meter.map { meter in { @Sendable in meter.receive($0) } }
         self.meter = meter
         self.decoding = decoding
-    }
-
-    /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
-    func run(_ resolve: () throws -> ResolvedTarget) async -> Result<Response, TargetKitError> {
-        var context = context
-        var result: Result<Response, TargetKitError>
-        do {
-            let target = try resolved(resolve)
-            let request =
-                if let requestClosure = configuration.requestClosure {
-                    try await originalRequest(of: target, by: requestClosure)
-                } else {
-                    try originalRequest(of: target)
-                }
-            result = await attempts(of: request, to: target, &context)
-        } catch {
-            result = .failure(failure(error, at: .request))
-        }
-        if let meter, case .success = result { meter.finish() }
-        // Otherwise, no code ran since the response arrived, when the interruption was checked.
-        let wasBusy = !result.isSuccess || meter != nil || decoding != nil || !plugins.isEmpty
-        result = mapped(wasBusy ? unlessInterrupted(result) : result)
-        let processed = plugins.processes ? await process(result, context) : result
-        return notingRepeatability(of: plugins.exchanges ? decided(result, processed, context) : processed)
-    }
-
-    /// Makes attempts until no plugin requests another one.
-    ///
-    /// - Parameter prepared: The prepared request of the first attempt, if there is one.
-    func attempts(
-        of original: URLRequest,
-        to target: ResolvedTarget,
-        prepared: TransportRequest? = nil,
-        _ context: inout RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        var failed: [FailedAttempt] = []
-        var prepared = prepared
-        while true {
-            var attempt =
-                if kind == .shared, target.endpoint.task.isShareable {
-                    await sharedAttempt(original, to: target, &context)
-                } else {
-                    await self.attempt(original, to: target, prepared, &context)
-                }
-            guard plugins.retries, let delay = await delayBeforeRetry(&attempt, context: context) else {
-                // The calls of a shared exchange each apply their own envelope.
-                let result = (kind == .exchange ? attempt.received : attempt.result).after(failed)
-                guard let driver = target.endpoint.task.driver, !attempt.isShared else { return result }
-                return await endTransfer(result, by: driver, of: original, to: target, context)
-            }
-            if plugins.exchanges { attempt.received.anyResponse?.decide(isAccepted: false) }
-            failed.append(FailedAttempt(attempt.result, delay: delay))
-            context.attempt += 1
-            handle.attempt = context.attempt
-            prepared = nil
-        }
-    }
-
-    /// Makes one attempt: with the task's driver, or with a single exchange.
-    private func attempt(
-        _ original: URLRequest,
-        to target: ResolvedTarget,
-        _ prepared: TransportRequest?,
-        _ context: inout RequestContext
-    ) async -> Attempt {
-        do {
-            let result =
-                if let driver = target.endpoint.task.driver {
-                    try await perform(original, by: driver, to: target, prepared: prepared, &context)
-                } else if let prepared {
-                    try await exchange(prepared, with: target, &context)
-                } else {
-                    try await exchange(prepare(original, to: target, &context), with: target, &context)
-                }
-            return Attempt(result, decoded(result))
-        } catch {
-            return Attempt(failure(error, at: .request), isShared: false)
-        }
-    }
-
-    /// Makes one attempt with an exchange that identical calls share, or else with an own one.
-    private func sharedAttempt(
-        _ original: URLRequest,
-        to target: ResolvedTarget,
-        _ context: inout RequestContext
-    ) async -> Attempt {
-        var isPrepared = false
-        do {
-            let request = try await prepare(original, to: target, &context)
-            isPrepared = true
-            if !plugins.isEmpty { context[SharedRequestKey.self] = request.urlRequest }
-            if let result = try await sharedExchange(request, of: original, with: target, context) {
-                return Attempt(result, decoded(result), isShared: true)
-            }
-            return await attempt(original, to: target, request, &context)
-        } catch {
-            return Attempt(failure(error, at: .request), isShared: isPrepared)
-        }
-    }
-
-    /// Makes one attempt of a call whose task has a driver.
-    private func perform(
-        _ original: URLRequest,
-        by driver: any TransferDriver,
-        to target: ResolvedTarget,
-        prepared: TransportRequest?,
-        _ context: inout RequestContext
-    ) async throws -> Result<Response, TargetKitError> {
-        let exchanges = CallExchanges(self, of: original, to: target, context, prepared: prepared)
-        defer { context.sentRequest = exchanges.lastRequest ?? original }
-        do {
-            return .success(try await driver.response(to: original, over: exchanges))
-        } catch let error as TargetKitError where error.stage != .request || error.isOfPlugin {
-            return .failure(failure(error, at: .transport))
-        } catch {
-            throw failure(error, at: .request, request: original)
-        }
-    }
-
-    /// Tells the driver that the last attempt ended, and the caller whether another call can continue the transfer.
-    private func endTransfer(
-        _ result: Result<Response, TargetKitError>,
-        by driver: any TransferDriver,
-        of original: URLRequest,
-        to target: ResolvedTarget,
-        _ context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        let exchanges = CallExchanges(self, of: original, to: target, context)
-        exchanges.onPause(nil)
-        handle.noteContinuable(context.transfer?.isRepeatable == true)
-        let result = unlessInterrupted(result)
-        await driver.end(result, over: exchanges)
-        // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
-        if plugins.isEmpty { handle.releaseAtEnd() }
-        return result
-    }
-}
-
-/// A target, resolved with the provider's closures and the call's options. It is a class because suspended functions
-/// would store its 400 bytes several times.
-final class ResolvedTarget: Sendable {
-    let endpoint: Endpoint
-    let stub: StubBehavior
-    /// The exchange timeout of the call's own options.
-    let timeout: Duration?
-
-    init(endpoint: Endpoint, stub: StubBehavior, timeout: Duration?) {
-        self.endpoint = endpoint
-        self.stub = stub
         self.timeout = timeout
     }
 }
 
-/// One attempt of a call.
-private struct Attempt: Sendable {
-    /// The result before decoding.
-    let received: Result<Response, TargetKitError>
-    /// The result after decoding.
-    var result: Result<Response, TargetKitError>
-    /// Whether it is the result of a shared exchange.
-    var isShared = false
-    /// Whether plugins may request another attempt.
-    var canBeRetried = true
+/// Decodes the value of a response within a call, and keeps it for the caller.
+protocol ResponseDecoding: Sendable {
+    func decode(_ response: Response, with options: CallOptions) throws(TargetKitError)
+}
 
-    init(
-        _ received: Result<Response, TargetKitError>,
-        _ result: Result<Response, TargetKitError>,
-        isShared: Bool = false
-    ) {
-        self.received = received
-        self.result = result
-        self.isShared = isShared
-        // For a failure of a shared exchange, `retry` is called by the exchange.
-        canBeRetried = isShared ? received.isSuccess && !result.isSuccess : !result.isEndedByPlugin
+/// The request of a call before plugins change it, and the endpoint that it was made from.
+final class ResolvedRequest: Sendable {
+    let urlRequest: URLRequest
+    let endpoint: Endpoint
+    let stub: StubBehavior
+
+    init(_ urlRequest: URLRequest, of endpoint: Endpoint, stub: StubBehavior) {
+        self.urlRequest = urlRequest
+        self.endpoint = endpoint
+        self.stub = stub
     }
 
-    /// Creates an attempt that wasn't made or isn't retried.
-    init(_ error: TargetKitError, isShared: Bool) {
-        received = .failure(error)
-        result = received
-        self.isShared = isShared
-        canBeRetried = false
+    var driver: (any TransferDriver)? { endpoint.task.driver }
+    var isStubbed: Bool { stub != .never }
+}
+
+// MARK: - The path of a call
+
+extension Call {
+    /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
+    ///
+    /// - Parameter resolve: Returns the endpoint, and whether the call is stubbed.
+    func run(_ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)) async -> Result<Response, TargetKitError>
+    {
+        // The timeout of a stream covers its body.
+        let timeout = kind.isStream ? nil : startTimeout()
+        defer { timeout?.cancel() }
+        var result: Result<Response, TargetKitError>
+        do {
+            let request =
+                configuration.requestClosure == nil ? try resolved(resolve) : try await resolvedByClosure(resolve)
+            result = await attempts(of: request)
+            if let driver = request.driver { result = await end(result, of: request, by: driver) }
+        } catch {
+            result = .failure(error)
+        }
+        result = received(result)
+        return plugins.isEmpty ? notingRepeatability(of: result) : await processed(result)
+    }
+
+    /// Makes attempts until no plugin requests another one.
+    ///
+    /// - Parameter prepared: The prepared request of the first attempt; `nil` if it isn't prepared yet.
+    func attempts(
+        of request: ResolvedRequest,
+        prepared: TransportRequest? = nil
+    ) async -> Result<Response, TargetKitError> {
+        var context = context
+        var (result, isShared) = await attempt(request, prepared: prepared, context)
+        guard plugins.retries else { return result }
+        var failed: [FailedAttempt] = []
+        // The exchange that calls share has decided about its success.
+        while !(isShared && result.isSuccess), let delay = await delayBeforeRetry(&result, context) {
+            if plugins.exchanges { result.anyResponse?.decide(isAccepted: false) }
+            failed.append(FailedAttempt(result, delay: delay))
+            context.attempt += 1
+            handle.attempt = context.attempt
+            (result, isShared) = await attempt(request, prepared: nil, context)
+        }
+        return result.after(failed)
+    }
+
+    /// Makes one attempt: the requests of the driver, or a single one. Then decodes the response.
+    private func attempt(
+        _ request: ResolvedRequest,
+        prepared: TransportRequest?,
+        _ context: RequestContext
+    ) async -> Attempt {
+        do {
+            if request.driver != nil { return decoded(try await driven(request, context)) }
+            let sent: TransportRequest
+            if let prepared {
+                sent = prepared
+            } else {
+                let original = request.urlRequest
+                sent =
+                    plugins.prepares
+                    ? try await prepare(original, of: request, in: context)
+                    : try transportRequest(original, changedFrom: original, of: request)
+                if kind == .response, context.options.sharesInFlight,
+                    let response = try await shared(sent, of: request, context)
+                {
+                    return decoded(response, isShared: true)
+                }
+            }
+            return decoded(try await exchange(sent, of: request, context))
+        } catch {
+            return failed(error, request)
+        }
+    }
+
+    /// The response of the driver.
+    private func driven(_ request: ResolvedRequest, _ context: RequestContext) async throws -> Response {
+        guard let driver = request.driver else { throw CancellationError() }
+        return try await driver.response(to: request.urlRequest, over: CallExchanges(self, of: request, context))
+    }
+
+    /// Sends a prepared request: `willSend` → redirects, each exchange with the plugins around the transport →
+    /// validation → `didReceive`.
+    ///
+    /// - Parameters:
+    ///   - validation: The accepted statuses; `nil` for the target's validation.
+    ///   - receive: Receives the body of a stream, or replaces the response, for a driver.
+    func exchange(
+        _ prepared: TransportRequest,
+        of resolved: ResolvedRequest,
+        _ context: RequestContext,
+        validation: StatusValidation? = nil,
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
+    ) async throws(TargetKitError) -> Response {
+        let request = limited(prepared, of: resolved)
+        if !plugins.isEmpty { context.handle.prepared = request }
+        plugins.willSend(request.urlRequest, context: context)
+        do {
+            var received = try await response(to: request, of: resolved)
+            if let receive { received = try await self.received(received, by: receive, within: request) }
+            if kind.isStream { received = try await checkedStream(received) }
+            return try ended(received, validation, context)
+        } catch {
+            throw ended(error, of: prepared, context)
+        }
     }
 }
 
-// MARK: - The stages
+// MARK: - The steps
 
 extension Call {
-    func resolved(_ resolve: () throws -> ResolvedTarget) throws -> ResolvedTarget {
+    /// Resolves the target into the request from which each attempt starts.
+    @inline(never)
+    private func resolved(
+        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
+    ) throws(TargetKitError) -> ResolvedRequest {
+        let (endpoint, stub) = try endpoint(resolve)
+        do {
+            return try checked(try endpoint.urlRequest(), of: endpoint, stub)
+        } catch {
+            throw failure(error, at: .request)
+        }
+    }
+
+    /// Resolves the target with the provider's request closure.
+    private func resolvedByClosure(
+        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
+    ) async throws(TargetKitError) -> ResolvedRequest {
+        let (endpoint, stub) = try endpoint(resolve)
+        do {
+            let request = try await configuration.requestClosure?(endpoint)
+            return try checked(try request ?? endpoint.urlRequest(), of: endpoint, stub)
+        } catch {
+            throw failure(error, at: .request)
+        }
+    }
+
+    private func endpoint(
+        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
+    ) throws(TargetKitError) -> (Endpoint, StubBehavior) {
         do {
             try checkCancellation()
             if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
@@ -264,39 +227,15 @@ extension Call {
         }
     }
 
-    /// Returns the endpoint's request, from which each attempt starts.
-    func originalRequest(of target: ResolvedTarget) throws -> URLRequest {
-        if !context.options.isEmpty { try context.options.timeout.check() }
-        return try checked(target.endpoint.urlRequest(), of: target)
-    }
-
-    /// Returns the request that the provider's closure creates from the endpoint.
-    func originalRequest(
-        of target: ResolvedTarget,
-        by requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest
-    ) async throws -> URLRequest {
-        try context.options.timeout.check()
-        return try checked(try await cancellable { try await requestClosure(target.endpoint) }, of: target)
-    }
-
-    private func checked(_ request: URLRequest, of target: ResolvedTarget) throws -> URLRequest {
-        // Encoding a body can take a long time. A plain call checks the interruption before it sends the request.
-        if !plugins.isEmpty || kind != .response || target.endpoint.task.driver != nil { try checkCancellation() }
-        if context.options.isEmpty { return request }
+    private func checked(_ request: URLRequest, of endpoint: Endpoint, _ stub: StubBehavior) throws -> ResolvedRequest {
+        // Encoding a body can take a long time.
+        try checkCancellation()
+        let options = context.options
+        if options.isEmpty { return ResolvedRequest(request, of: endpoint, stub: stub) }
+        try options.timeout.check()
         var request = request
-        request.refuse(context.options.refusedNetworks)
-        return request
-    }
-
-    /// Prepares the request of an attempt.
-    func prepare(
-        _ original: URLRequest,
-        to target: ResolvedTarget,
-        _ context: inout RequestContext
-    ) async throws -> TransportRequest {
-        let request = try await prepare(original, to: target, in: context)
-        context.sentRequest = request.urlRequest
-        return request
+        request.refuse(options.refusedNetworks)
+        return ResolvedRequest(request, of: endpoint, stub: stub)
     }
 
     /// Returns a request after the plugins' `prepare`.
@@ -304,79 +243,121 @@ extension Call {
     /// - Parameters:
     ///   - body: The body; `nil` for the task's body. The bytes of the request take precedence.
     ///   - restriction: Removes fields added by plugins that must not be sent with this request.
+    /// - Throws: An error that isn't retried.
     func prepare(
         _ original: URLRequest,
         body: TransportRequest.Body? = nil,
-        to target: ResolvedTarget,
+        of resolved: ResolvedRequest,
         restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
         in context: RequestContext
-    ) async throws -> TransportRequest {
+    ) async throws(TargetKitError) -> TransportRequest {
         do {
             var request = original
             if plugins.prepares {
-                request = try await cancellable(in: .prepare) { [plugins] in
-                    try await plugins.prepare(original, context: context)
-                }
+                request = try await hook { [plugins] in try await plugins.prepare(original, context: context) }
                 try checkCancellation()
             }
-            guard let restriction else {
-                return try transportRequest(request, changedFrom: original, body: body, to: target)
-            }
-            let allowed = restriction(request)
-            var restricted = try transportRequest(allowed, changedFrom: original, body: body, to: target)
-            restricted.restriction = restriction
-            return restricted
+            if let restriction { request = restriction(request) }
+            let prepared = try transportRequest(request, changedFrom: original, body: body, of: resolved)
+            if !plugins.isEmpty { context.handle.prepared = prepared }
+            return prepared
         } catch {
-            throw failure(error, at: .request, request: original)
+            var failure = failure(error, at: .request, request: original)
+            failure.marks.insert(.final)
+            throw failure
         }
     }
 
-    /// Decodes the response of a success. Adds the envelope's error details to a failure.
-    func decoded(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
-        switch result {
-        case .success(let response):
-            guard let decoding else { return result }
-            do {
-                try decoding.decode(response)
-                return result
-            } catch {
-                return .failure(failure(error, at: .decoding, request: response.request))
-            }
-        case .failure(let error):
-            guard let envelope = context.options.envelope else { return result }
-            return .failure(error.explained(by: envelope))
+    private typealias Attempt = (result: Result<Response, TargetKitError>, isShared: Bool)
+
+    /// Decodes the response of an attempt.
+    @inline(never)
+    private func decoded(_ response: Response, isShared: Bool = false) -> Attempt {
+        do {
+            try decoding?.decode(response, with: context.options)
+            return (.success(response), isShared)
+        } catch {
+            return (.failure(failure(error, at: .decoding, request: response.request)), isShared)
         }
+    }
+
+    /// The failure of an attempt, with the envelope's error details.
+    @inline(never)
+    private func failed(_ error: any Error, _ request: ResolvedRequest) -> Attempt {
+        var failure = failure(error, at: .request, request: request.urlRequest)
+        // A driver's own error isn't retried.
+        if !(error is TargetKitError) { failure.marks.insert(.final) }
+        return (.failure(context.options.envelope.map { failure.explained(by: $0) } ?? failure), false)
+    }
+
+    /// Ends an exchange with its response, if the status code is accepted.
+    @inline(never)
+    private func ended(
+        _ received: ExchangeResult,
+        _ validation: StatusValidation?,
+        _ context: RequestContext
+    ) throws -> Response {
+        try checkCancellation()
+        let response = try validated(received, validation)
+        plugins.didReceive(.success(response), context: context)
+        return response
+    }
+
+    /// Ends an exchange with its failure.
+    @inline(never)
+    private func ended(
+        _ error: any Error,
+        of request: TransportRequest,
+        _ context: RequestContext
+    ) -> TargetKitError {
+        let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
+        let failure = failure(error, at: .transport, request: request.urlRequest)
+        plugins.didReceive(.failure(failure), context: context)
+        return failure
     }
 
     /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil` if no plugin requests
     /// one.
-    private func delayBeforeRetry(_ attempt: inout Attempt, context: RequestContext) async -> Duration? {
-        guard attempt.canBeRetried, interruption == nil else { return nil }
-        let result = attempt.result
-        let decision =
-            if isDirect(.retry) {
-                await plugins.retry(result, context: context)
-            } else {
-                await cancellable(in: .retry) { [plugins] in await plugins.retry(result, context: context) }
-            }
-        switch decision {
+    private func delayBeforeRetry(
+        _ result: inout Result<Response, TargetKitError>,
+        _ context: RequestContext
+    ) async -> Duration? {
+        if case .failure(let error) = result, !error.marks.isDisjoint(with: [.final, .ofPlugin]) { return nil }
+        guard interruption == nil else { return nil }
+        let attempt = result
+        switch await hook({ [plugins] in await plugins.retry(attempt, context: context) }) {
         case .doNotRetry: return nil
-        case .fail(let error): attempt = Attempt(failure(error, at: .transport), isShared: attempt.isShared)
+        case .fail(let error): result = .failure(failure(error, at: .transport))
         case .retry(let delay):
             // The call would time out instead of returning this result.
             if delay > .zero, let remainingTime = context.remainingTime, delay >= remainingTime { return nil }
             do {
-                if delay > .zero {
-                    try await cancellable { [clock = configuration.clock] in try await clock.wait(for: delay) }
-                }
+                if delay > .zero { try await configuration.clock.wait(for: delay) }
                 handle.revokeCommit()
                 try checkCancellation()
                 return delay
             } catch {
-                attempt = Attempt(failure(error, at: .cancelled), isShared: attempt.isShared)
+                result = .failure(failure(error, at: .cancelled))
             }
         }
         return nil
+    }
+
+    /// Tells the driver that the last attempt ended, and the caller whether another call can continue the transfer.
+    private func end(
+        _ result: Result<Response, TargetKitError>,
+        of request: ResolvedRequest,
+        by driver: any TransferDriver
+    ) async -> Result<Response, TargetKitError> {
+        let context = context.ofLastAttempt
+        let exchanges = CallExchanges(self, of: request, context)
+        exchanges.onPause(nil)
+        handle.noteContinuable(context.transfer?.isRepeatable == true)
+        let result = unlessInterrupted(result)
+        await driver.end(result, over: exchanges)
+        // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
+        if plugins.isEmpty { handle.releaseAtEnd() }
+        return result
     }
 
     /// Maps an error with the target's ``ErrorMappingTarget``.
@@ -386,19 +367,33 @@ extension Call {
         return unlessInterrupted(target.mapped(result))
     }
 
+    /// The result after the attempts, with the error of the target's ``ErrorMappingTarget``.
+    @inline(never)
+    private func received(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+        if let meter, case .success = result { meter.finish() }
+        return mapped(unlessInterrupted(result))
+    }
+
+    /// The caller's result, after the plugins' `process`.
+    private func processed(_ received: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
+        let result = plugins.processes ? await process(received) : received
+        return notingRepeatability(of: plugins.exchanges ? decided(received, result, context) : result)
+    }
+
     /// Passes the result through the plugins' `process`. A replaced response is decoded again.
-    private func process(
-        _ result: Result<Response, TargetKitError>,
-        _ context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        let processed = await cancellable(in: .process) { [plugins] in
-            await plugins.process(result, context: context)
+    private func process(_ result: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
+        let context = context.ofLastAttempt
+        let processed = await hook { [plugins] in await plugins.process(result, context: context) }
+            // A response created by a plugin has neither.
+            .map { $0.target == nil ? $0.of(context.target, decoder: context.options.decoder) : $0 }
+        guard case .success(let response) = processed, let decoding, !response.isUnchanged(from: result) else {
+            return unlessInterrupted(processed)
         }
-        // A response created by a plugin has neither.
-        .map { $0.target == nil ? $0.of(context.target, decoder: context.options.decoder) : $0 }
-        if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
-            return unlessInterrupted(decoded(processed))
+        do {
+            try decoding.decode(response, with: context.options)
+            return unlessInterrupted(processed)
+        } catch {
+            return unlessInterrupted(.failure(failure(error, at: .decoding)))
         }
-        return unlessInterrupted(processed)
     }
 }

@@ -71,11 +71,11 @@ extension Call {
     /// Announces a task that limits the time of the call.
     func timer() -> CallTimer { CallTimer(of: context.id, on: configuration.countingClock) }
 
-    /// Runs the work of the call in tasks that a ``CallCountingClock`` recognizes.
-    func trackedByTestClock<Value: Sendable>(_ work: () async -> Value) async -> Value {
-        guard configuration.countingClock != nil else { return await work() }
+    /// Starts a task of the call in which a ``CallCountingClock`` recognizes the call.
+    func withTestClock<Value>(_ start: () -> Value) -> Value {
+        guard configuration.countingClock != nil else { return start() }
         let calls = CallsOfTask(calls: CallsOfTask.current.calls + [context.id])
-        return await CallsOfTask.$current.withValue(calls) { await work() }
+        return CallsOfTask.$current.withValue(calls, operation: start)
     }
 
     /// Runs work that waits for something other than a ``CallCountingClock``.

@@ -9,31 +9,18 @@ public struct CallExchanges: Sendable {
     /// The context of the attempt.
     public let context: RequestContext
     let call: Call
-    private let target: ResolvedTarget
-    private let original: URLRequest
-    /// The request of the attempt, if it was prepared for comparison with other calls.
-    private let prepared: Locked<TransportRequest?>
-    /// The last prepared request.
-    private let last = Locked<URLRequest?>(nil)
+    private let resolved: ResolvedRequest
     /// The plugins' stored values, for concurrent requests; otherwise `nil`.
     private var stored: [StoredEntry]?
 
-    init(
-        _ call: Call,
-        of original: URLRequest,
-        to target: ResolvedTarget,
-        _ context: RequestContext,
-        prepared: TransportRequest? = nil
-    ) {
+    init(_ call: Call, of resolved: ResolvedRequest, _ context: RequestContext) {
         self.call = call
-        self.original = original
-        self.target = target
+        self.resolved = resolved
         self.context = context
-        self.prepared = Locked(prepared)
     }
 
     /// Whether the requests are stubbed.
-    public var isStubbed: Bool { target.stub != .never }
+    public var isStubbed: Bool { resolved.isStubbed }
 
     /// Whether the caller reads the body while it arrives, as a stream.
     public var isStreamed: Bool { call.kind.isStream }
@@ -45,20 +32,17 @@ public struct CallExchanges: Sendable {
     public var redirects: RedirectPolicy { call.configuration.redirects.policy }
 
     /// The task of the call's endpoint.
-    public var task: HTTPTask { target.endpoint.task }
+    public var task: HTTPTask { resolved.endpoint.task }
 
     /// The body of the call's task.
     ///
     /// - Throws: An error if it can't be read.
     public var body: TransportRequest.Body {
-        get throws { try target.endpoint.body(of: original) }
+        get throws { try resolved.endpoint.body(of: resolved.urlRequest) }
     }
 
     /// Receives the progress of the whole transfer, in bytes; `nil` if there is no observer.
     public var progress: (@Sendable (TransferProgress) -> Void)? { call.progress }
-
-    /// The last request that the plugins prepared.
-    var lastRequest: URLRequest? { last.withLock(\.self) }
 }
 
 // MARK: - Requests
@@ -77,11 +61,7 @@ extension CallExchanges {
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {
-        let known = prepared.withLock { prepared in
-            defer { prepared = nil }
-            return prepared
-        }
-        return if let known { noting(known) } else { try await preparing(request, body: nil, restriction: nil) }
+        try await preparing(request, body: nil, restriction: nil)
     }
 
     /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``.
@@ -110,14 +90,7 @@ extension CallExchanges {
     ) async throws -> TransportRequest {
         // The call continues, even if its last exchange stored a file.
         if stored == nil { call.handle.revokeCommit() }
-        return noting(
-            try await call.prepare(request, body: body, to: target, restriction: restriction, in: context)
-        )
-    }
-
-    private func noting(_ request: TransportRequest) -> TransportRequest {
-        last.withLock { $0 = request.urlRequest }
-        return request
+        return try await call.prepare(request, body: body, of: resolved, restriction: restriction, in: context)
     }
 
     /// Sends a request with its own bytes or the body of the task, and returns its response.
@@ -153,10 +126,14 @@ extension CallExchanges {
         validation: StatusValidation? = nil,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> Response {
-        let reception = Reception(validation: validation, receive: receive)
         guard let stored else {
-            var context = context
-            return try await call.exchange(request, with: target, &context, reception).get()
+            return try await call.exchange(
+                request,
+                of: resolved,
+                context,
+                validation: validation,
+                receive: receive
+            )
         }
         let handle = RequestHandle(deadline: call.handle.deadline)
         let part = part(handle, stored: stored)
@@ -164,11 +141,17 @@ extension CallExchanges {
         defer {
             handle.releaseAtEnd()
             context.scope.endExchange()
+            call.handle.noteProcessing(handle.processing.count)
         }
-        var (request, context) = (request, part.context)
+        var request = request
         request.progress = nil
-        defer { call.handle.noteProcessing(handle.processing.count) }
-        return try await part.exchange(request, with: target, &context, reception).get()
+        return try await part.exchange(
+            request,
+            of: resolved,
+            part.context,
+            validation: validation,
+            receive: receive
+        )
     }
 
     /// Sends a request that has no body and continues after the call ends. The response is ignored.
@@ -177,8 +160,8 @@ extension CallExchanges {
     ///
     /// - Parameter request: The request, before the plugins' `prepare`.
     public func sendInBackground(_ request: URLRequest) {
-        sendInBackground { [target] part in
-            try await part.prepare(request, body: TransportRequest.Body.none, to: target, in: part.context)
+        sendInBackground { [resolved] part in
+            try await part.prepare(request, body: TransportRequest.Body.none, of: resolved, in: part.context)
         }
     }
 
@@ -192,15 +175,9 @@ extension CallExchanges {
         let part = part(handle)
         // Called before the task begins, so that a shutdown waits for it.
         scope.beginExchange()
-        Task.detached { [target] in
-            var context = part.context
+        Task.detached { [resolved] in
             if let request = try? await request(part) {
-                _ = try? await part.exchange(
-                    request,
-                    with: target,
-                    &context,
-                    Reception(validation: StatusValidation.none)
-                )
+                _ = try? await part.exchange(request, of: resolved, part.context, validation: StatusValidation.none)
             }
             handle.releaseAtEnd()
             scope.endExchange()
@@ -209,7 +186,7 @@ extension CallExchanges {
 
     /// Returns a call for an exchange with its own context.
     private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
-        Call(.exchange, in: context.ofExchange(handle, stored: stored), call.configuration, plugins: call.plugins)
+        Call(.part, in: context.ofExchange(handle, stored: stored), call.configuration)
     }
 }
 
@@ -219,11 +196,7 @@ extension CallExchanges {
     /// Whether the call was cancelled or timed out.
     public var isInterrupted: Bool { call.interruption != nil }
 
-    /// Whether other calls can share the exchanges.
-    private var isShared: Bool { call.kind == .exchange || call.kind == .shared && task.isShareable }
-
-    /// Sets whether the caller can pause the call from now on; by default, pausing has no effect. A call that can share
-    /// its exchanges can't be paused.
+    /// Sets whether the caller can pause the call from now on; by default, pausing has no effect.
     ///
     /// A driver that can be paused sends each request in a task that the action cancels, and calls
     /// ``waitWhilePaused()`` before each request. While the call is paused, the limit of ``CallTimeout/wholeCall(_:)``
@@ -232,7 +205,6 @@ extension CallExchanges {
     /// - Parameter action: Called when the caller pauses the call, on any thread; called immediately if the call is
     ///   already paused. `nil` if the call can't be paused, for example during a request that can't be continued.
     public func onPause(_ action: (@Sendable () -> Void)?) {
-        guard !isShared else { return }
         call.meter?.setPausable(action != nil)
         call.handle.changePause { $0.action = action }
     }

@@ -1,32 +1,51 @@
 // SPDX-License-Identifier: MIT
 
-/// The time when a call times out, on the provider's clock.
+/// A limit of time that starts at once or later: of a call, or of an exchange with its redirects.
 final class Deadline: Sendable {
-    private let end: Duration
+    private let limit: Duration
     private let elapsedTime: ElapsedTime
+    /// The clock on which the call waits for the deadline; `nil` if a transport measures the time itself.
+    let clock: (any Clock<Duration>)?
+    private let end: Locked<Duration?>
 
-    init(in limit: Duration, elapsedTime: ElapsedTime) {
-        end = elapsedTime.current + LongestWait.limited(limit)
+    init(
+        in limit: Duration,
+        by elapsedTime: ElapsedTime,
+        on clock: (any Clock<Duration>)? = nil,
+        isStarted: Bool = true
+    ) {
+        self.limit = LongestWait.limited(limit)
         self.elapsedTime = elapsedTime
+        self.clock = clock
+        end = Locked(isStarted ? elapsedTime.current + self.limit : nil)
+    }
+
+    /// Starts the time, unless it has started.
+    func start() {
+        let now = elapsedTime.current
+        end.withLock { $0 = $0 ?? now + limit }
     }
 
     /// The time until the deadline; zero after it.
-    var remainingTime: Duration { max(.zero, end - elapsedTime.current) }
+    var remainingTime: Duration {
+        guard let end = end.withLock(\.self) else { return limit }
+        return max(.zero, end - elapsedTime.current)
+    }
+
+    /// Waits until the deadline.
+    func wait() async throws {
+        start()
+        try await clock?.wait(for: remainingTime)
+    }
 
     /// A deadline by this clock, after a time from now.
-    func restarted(in limit: Duration) -> Deadline { Deadline(in: limit, elapsedTime: elapsedTime) }
-
-    /// The later of two deadlines by one clock; `nil`, without a deadline, is later than any.
-    static func later(_ left: Deadline?, _ right: Deadline?) -> Deadline? {
-        guard let left, let right else { return nil }
-        return left.end < right.end ? right : left
-    }
+    func restarted(in limit: Duration) -> Deadline { Deadline(in: limit, by: elapsedTime) }
 }
 
 extension CallTimeout {
     /// The deadline of a call that starts now; `nil` without a limit for the whole call.
     func deadline(by elapsedTime: @autoclosure () -> ElapsedTime) -> Deadline? {
         guard let wholeCall, wholeCall > .zero else { return nil }
-        return Deadline(in: wholeCall, elapsedTime: elapsedTime())
+        return Deadline(in: wholeCall, by: elapsedTime())
     }
 }

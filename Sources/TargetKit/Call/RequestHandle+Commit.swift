@@ -13,11 +13,6 @@ extension RequestHandle {
         }
     }
 
-    /// Records that the call's effect can't be undone, although the call was interrupted.
-    func commitLate() {
-        state.withLock { $0.isCommitted = true }
-    }
-
     /// Allows interruptions again, because the call continues. Applies an interruption that arrived in between.
     func revokeCommit() {
         let late = state.withLock { state -> Interruption? in

@@ -15,18 +15,10 @@ public final class RequestHandle: Sendable {
     typealias Outcome = Result<Response, TargetKitError>
 
     struct State: Sendable {
-        /// The call's own task, if it has one.
+        /// The task in which the call runs.
         var task: (any CancellableTask)?
-        /// Cancels the exchange, if the call runs in its caller's task.
-        var cancelExchange: (@Sendable () -> Void)?
-        /// The tasks that the call waits for, by identifier.
-        var waits: [Int: any CancellableTask] = [:]
-        /// The identifier of the last task that the call started to wait for.
-        var lastTaskID = 0
-        /// The identifier of the last task that finished.
-        var lastFinishedTaskID = 0
         var interruption: Interruption?
-        /// Whether the tasks that the call waits for are cancelled.
+        /// Whether the task is cancelled.
         var isEnding: Bool { interruption != nil && interruption != .shutDown }
         /// Whether the call has an effect that a cancellation can't undo, so it can no longer be interrupted.
         var isCommitted = false
@@ -38,11 +30,11 @@ public final class RequestHandle: Sendable {
         /// only one lock.
         var storage: [StoredEntry]? = []
         var attempt = 0
+        /// The last request after the plugins' `prepare`; `nil` without plugins.
+        var prepared: TransportRequest?
         var processing = Processing()
         /// The time when the call times out; `nil` without a limit for the whole call.
         var deadline: Deadline?
-        /// The priority to raise the task to when it is attached.
-        var priority: TaskPriority?
         /// `nil` until the call is paused for the first time, or can be.
         var pause: Boxed<Pause>?
     }
@@ -83,107 +75,47 @@ public final class RequestHandle: Sendable {
         return try outcome.get()
     }
 
-    /// Sets the action that cancels the exchange, for a transport that implements ``Transport/send(_:cancelledBy:)``.
-    ///
-    /// A call has one exchange at a time, so a new action replaces the previous one.
-    ///
-    /// - Parameter action: Called at most once, on any thread, when the call is cancelled or times out; called
-    ///   immediately if that already happened.
-    public func onCancel(_ action: @escaping @Sendable () -> Void) {
-        // The previous action is released outside the lock.
-        let (isInterrupted, _) = state.withLock { state in
-            defer { if !state.isEnding { state.cancelExchange = action } }
-            return (state.isEnding, state.cancelExchange)
-        }
-        if isInterrupted { action() }
-    }
-
-    /// Runs work in a new task, which is cancelled with the call. Work within other work is cancelled together with it.
-    func runInTask<Value: Sendable, Failure: Error>(
-        _ work: @escaping @Sendable () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        let id = state.withLock { state in
-            state.lastTaskID += 1
-            return state.lastTaskID
-        }
-        // Starting the task synchronously saves a thread hop.
-        let task = Task.startingNow { [state] in
-            let result = await Result.of(work)
-            state.withLock { $0.lastFinishedTaskID = id }
-            return result
-        }
-        // Most hooks return without waiting, and need no cancellation.
-        guard let isInterrupted = addWait(for: task, id: id) else { return try await task.value.get() }
-        if isInterrupted { task.cancel() }
-        let result = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
-        // The task is released outside the lock.
-        _ = state.withLock { $0.waits.removeValue(forKey: id) }
-        return try result.get()
-    }
-
-    /// Adds a task to cancel with the call, and returns whether the call is already ending; `nil` if the task has
-    /// already finished.
-    private func addWait(for task: some CancellableTask, id: Int) -> Bool? {
-        state.withLock { state in
-            if state.lastFinishedTaskID == id { return nil }
-            state.waits[id] = task
-            return state.isEnding
-        }
-    }
-
     /// The reason why the call is ending early; `nil` if it isn't.
     var interruption: Interruption? { state.withLock(\.interruption) }
 
     /// Interrupts the call, unless it is committed. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {
-        beginInterruption(reason)?()
-    }
-
-    /// Records an interruption, and returns the closure that ends the call's current work; `nil` if the call is
-    /// committed.
-    func beginInterruption(_ reason: Interruption) -> (@Sendable () -> Void)? {
-        state.withLock { state in
+        let task = state.withLock { state -> (any CancellableTask)? in
             guard !state.isCommitted else {
                 if state.lateInterruption == nil { state.lateInterruption = reason }
                 return nil
             }
             if state.interruption == nil { state.interruption = reason }
-            let (task, waits, cancelExchange) = (state.task, state.waits.values, state.cancelExchange.take())
-            return {
-                cancelExchange?()
-                for wait in waits { wait.cancel() }
-                task?.cancel()
-            }
+            return reason == .shutDown ? nil : state.task
         }
+        task?.cancel()
     }
 
     /// Attaches the call's task to this handle, and cancels it if the call is already interrupted.
     func attach(_ task: some CancellableTask) {
-        let (isInterrupted, priority) = state.withLock { state in
+        let isInterrupted = state.withLock { state in
             state.task = task
-            return (state.isEnding, state.priority)
+            return state.isEnding
         }
         if isInterrupted { task.cancel() }
-        if let priority { Task(priority: priority) { await task.end() } }
-    }
-
-    /// Raises the call's task to at least this priority. Awaiting a task escalates it (SE-0304).
-    func escalateTask(to priority: TaskPriority) {
-        let task = state.withLock { state in
-            if state.task == nil { state.priority = priority }
-            return state.task
-        }
-        if let task { Task(priority: priority) { await task.end() } }
     }
 
     /// The number of the call's last attempt, from 0.
     var attempt: Int {
         get { state.withLock(\.attempt) }
         set { state.withLock { $0.attempt = newValue } }
+    }
+
+    /// The last request after the plugins' `prepare`; `nil` without plugins.
+    var prepared: TransportRequest? {
+        get { state.withLock(\.prepared) }
+        set {
+            // The previous request is released outside the lock.
+            _ = state.withLock { state in
+                defer { state.prepared = newValue }
+                return state.prepared
+            }
+        }
     }
 
     /// The requests of the call that a server may have processed.
@@ -202,21 +134,15 @@ public final class RequestHandle: Sendable {
     /// The time when the call times out; `nil` without a limit for the whole call.
     var deadline: Deadline? { state.withLock(\.deadline) }
 
-    /// Extends the deadline of a shared exchange to the deadline of a call that joins it, if that is later.
-    func extendDeadline(to other: Deadline?) {
-        state.withLock { $0.deadline = .later($0.deadline, other) }
-    }
-
     /// Completes ``response()``.
     func finish(_ outcome: Result<Response, TargetKitError>) {
         let (waiters, _) = state.withLock { state in
             state.outcome = outcome
             defer {
                 state.task = nil
-                state.cancelExchange = nil
                 state.waiters = []
             }
-            return (state.waiters, (state.task, state.cancelExchange))
+            return (state.waiters, state.task)
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
     }
@@ -253,8 +179,8 @@ extension RequestHandle {
     /// caller may retain the handle, and a plugin the context.
     func releaseAtEnd() {
         _ = state.withLock { state in
-            defer { (state.storage, state.task, state.cancelExchange) = (nil, nil, nil) }
-            return (state.storage, state.task, state.cancelExchange)
+            defer { (state.storage, state.task, state.prepared) = (nil, nil, nil) }
+            return (state.storage, state.task, state.prepared)
         }
     }
 }
@@ -262,10 +188,6 @@ extension RequestHandle {
 /// A task of any result type.
 protocol CancellableTask: Sendable {
     func cancel()
-    func end() async
 }
 
-extension Task: CancellableTask {
-    /// Waits until the task finishes.
-    func end() async { _ = await result }
-}
+extension Task: CancellableTask {}

@@ -24,15 +24,14 @@ private enum SendingGateKey: CallOptionKey { static let defaultValue: SendingGat
 
 extension Call {
     /// The request after the call's ``SendingGate``.
-    func admitted(_ request: TransportRequest) async throws -> TransportRequest {
-        guard let gate = context.options.sendingGate else { return request }
+    func admitted(_ request: TransportRequest, by gate: SendingGate) async throws -> TransportRequest {
         var request = request
         do {
             try await gate.admit(&request, context)
             return request
         } catch  where !(error is CancellationError) {
             var failure = TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
-            failure.isOfPlugin = true
+            failure.marks.insert(.ofPlugin)
             throw failure
         }
     }

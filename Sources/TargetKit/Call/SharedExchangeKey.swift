@@ -20,8 +20,7 @@ struct SharedExchangeKey: Hashable {
     private let url: URL?
     private let headers: [String: String]
     private let body: Body
-    private let memoryLimit: Int
-    private let download: DownloadDestination.SharingKey?
+    private let limit: Int
     /// Calls with different timeouts don't share, because each must respect its own.
     private let timeout: Duration?
     private let refusedNetworks: RefusedNetworks
@@ -31,21 +30,21 @@ struct SharedExchangeKey: Hashable {
     /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation
 
-    /// Returns `nil` for a call that can't be shared: a stream or an upgrade, or a call with a body, sample or destination that can't
-    /// be compared.
-    init?(_ request: TransportRequest, to target: ResolvedTarget, _ context: RequestContext) {
+    /// Returns `nil` for a call that can't be shared: one whose response doesn't go to memory, or whose body or sample
+    /// can't be compared.
+    init?(_ request: TransportRequest, of resolved: ResolvedRequest, _ context: RequestContext) {
         guard case .memory(let limit) = request.destination else { return nil }
-        memoryLimit = limit
-        if target.stub == .never {
+        self.limit = limit
+        if !resolved.isStubbed {
             responder = .transport
         } else {
             let sample =
-                if case .scenario(let name) = target.stub { target.endpoint.sampleResponse(in: name) } else {
-                    target.endpoint.sampleResponse
+                if case .scenario(let name) = resolved.stub { resolved.endpoint.sampleResponse(in: name) } else {
+                    resolved.endpoint.sampleResponse
                 }
             let (delay, result) = sample.withDelay
             guard case .response(let status, let headers, let data) = result else { return nil }
-            responder = .sample(target.stub, delay: delay, status: status, headers: headers, data: data)
+            responder = .sample(resolved.stub, delay: delay, status: status, headers: headers, data: data)
         }
         switch request.body {
         case .none: body = .none
@@ -53,16 +52,16 @@ struct SharedExchangeKey: Hashable {
         case .file(let url): body = .file(url)
         case .stream:
             // Comparing the app's body sources would run its code under a lock.
-            guard case .multipart(let form) = target.endpoint.task.content, !form.hasSources else { return nil }
+            guard case .multipart(let form) = resolved.endpoint.task.content, !form.hasSources else { return nil }
             body = .form(form)
         }
         let urlRequest = request.urlRequest
         method = urlRequest.httpMethod
         url = urlRequest.url
-        headers = urlRequest.allHTTPHeaderFields ?? [:]
-        let destination = target.endpoint.task.download
-        download = destination?.sharingKey
-        if destination != nil, download == nil { return nil }
+        // The identifiers of a trace (W3C Trace Context) don't change the response.
+        headers = (urlRequest.allHTTPHeaderFields ?? [:]).filter {
+            !["traceparent", "tracestate"].contains($0.key.lowercased())
+        }
         timeout = request.timeout
         refusedNetworks = context.options.refusedNetworks
         followsRedirects = context.options.followsRedirects

@@ -94,32 +94,6 @@ public struct DownloadDestination: Sendable {
 extension DownloadDestination {
     /// Identifies the file of a download from a URL.
     package func identity(at url: URL) -> String { identifier.map { "file \($0)" } ?? url.absoluteString }
-
-    /// The properties that are equal for downloads to one destination.
-    struct SharingKey: Hashable {
-        let file: URL
-        let isFolder: Bool
-        let existingFile: ExistingFile
-        let isResumable: Bool
-        let sha256: String?
-    }
-
-    /// `nil` if a closure chooses the file, because closures can't be compared.
-    var sharingKey: SharingKey? {
-        let (file, isFolder): (URL, Bool)
-        switch location {
-        case .file(let url): (file, isFolder) = (url, false)
-        case .folder(let url): (file, isFolder) = (url, true)
-        case .chosen: return nil
-        }
-        return SharingKey(
-            file: file,
-            isFolder: isFolder,
-            existingFile: existingFile,
-            isResumable: isResumable,
-            sha256: sha256?.lowercased()
-        )
-    }
 }
 
 extension DownloadDestination: RedactedDescription {

@@ -78,9 +78,6 @@ extension HTTPTask {
 
     mutating func removeDriver() { (driver, download) = (nil, nil) }
 
-    /// Whether calls can share their exchange.
-    var isShareable: Bool { driver == nil || download != nil }
-
     /// The direction of the file that is sent or stored.
     package var transferDirection: TransferProgress.Direction {
         if download != nil { return .download }

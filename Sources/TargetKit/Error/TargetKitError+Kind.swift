@@ -70,7 +70,7 @@ extension TargetKitError {
         case .request: underlying.flatMap(Kind.init(_:)) ?? .invalidRequest
         case .transport: underlying.flatMap(Kind.init(_:)) ?? .unknown
         case .cancelled: .cancelled
-        case .status where hasEndedSession, .envelope where hasEndedSession: .unauthorized
+        case .status where marks.contains(.endedSession), .envelope where marks.contains(.endedSession): .unauthorized
         case .status, .envelope:
             rejectedStatusCode.map(Kind.init(statusCode:)) ?? underlying.flatMap(Kind.init(_:))
                 ?? (stage == .status ? .unexpectedStatus : .rejected)

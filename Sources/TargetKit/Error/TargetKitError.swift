@@ -39,6 +39,32 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         case shutDown
     }
 
+    /// What is known about a failure besides its stage and its cause.
+    package struct Marks: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// It isn't retried: the call ended before the request was sent, or a shared exchange has already been retried.
+        package static let final = Marks(rawValue: 1 << 0)
+        /// A plugin's `exchange` threw it to end the call, so it doesn't indicate a failing server.
+        package static let ofPlugin = Marks(rawValue: 1 << 1)
+        /// The exchange followed a redirect, so the server has responded to the call's request.
+        package static let afterRedirect = Marks(rawValue: 1 << 2)
+        /// The target didn't accept the status of a response whose body also reports a failure.
+        package static let rejectedStatus = Marks(rawValue: 1 << 3)
+        /// The call may be made again, because no server can have processed a request that must not be sent twice, or
+        /// because another call continues the transfer.
+        package static let repeatable = Marks(rawValue: 1 << 4)
+        /// An error handler of the app created it. It isn't passed to other handlers.
+        package static let handled = Marks(rawValue: 1 << 5)
+        /// An authentication plugin ended the session, whether the server rejected the credential by its status or by a
+        /// code in the body.
+        package static let endedSession = Marks(rawValue: 1 << 6)
+        /// The refresh of a credential failed, and the call with it. The request is the call's.
+        package static let ofRefresh = Marks(rawValue: 1 << 7)
+    }
+
     private struct Fields: Sendable {
         var stage: Stage
         var target: (any TargetType)?
@@ -47,13 +73,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var underlying: (any Error)?
         var appError: (any Error)?
         var unreadable: UnreadableBody?
-        var isHandled = false
-        var isRepeatable = false
-        var isOfPlugin = false
-        var isBehindRedirect = false
-        var hasEndedSession = false
-        var isOfRefresh = false
-        var isStatusRejected = false
+        var marks: Marks = []
         var previousAttempts: [FailedAttempt] = []
     }
 
@@ -99,47 +119,15 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         get { fields.value.previousAttempts }
         set { fields.value.previousAttempts = newValue }
     }
-    /// Whether an error handler of the app created this error. It isn't passed to other handlers.
-    package var isHandled: Bool {
-        get { fields.value.isHandled }
-        set { fields.value.isHandled = newValue }
-    }
-    /// Whether the call may be made again, because no server can have processed a request that must not be sent twice,
-    /// or because another call continues the transfer. `false` for an error that isn't the result of a call.
-    package internal(set) var isRepeatable: Bool {
-        get { fields.value.isRepeatable }
-        set { fields.value.isRepeatable = newValue }
-    }
-    /// Whether a plugin's `exchange` threw it to end the call, so it doesn't indicate a failing server.
-    package internal(set) var isOfPlugin: Bool {
-        get { fields.value.isOfPlugin }
-        set { fields.value.isOfPlugin = newValue }
-    }
-    /// Whether a plugin refused the request of a redirect, so that the server has responded to the call's request.
-    package internal(set) var isBehindRedirect: Bool {
-        get { fields.value.isBehindRedirect }
-        set { fields.value.isBehindRedirect = newValue }
-    }
-    /// Whether an authentication plugin ended the session, whether the server rejected the credential by its status or
-    /// by a code in the body.
-    package var hasEndedSession: Bool {
-        get { fields.value.hasEndedSession }
-        set { fields.value.hasEndedSession = newValue }
-    }
-    /// Whether the refresh of a credential failed, and the call with it. The request is the call's.
-    package var isOfRefresh: Bool {
-        get { fields.value.isOfRefresh }
-        set { fields.value.isOfRefresh = newValue }
-    }
-    /// Whether the target didn't accept the status of a response whose body also reports a failure.
-    var isStatusRejected: Bool {
-        get { fields.value.isStatusRejected }
-        set { fields.value.isStatusRejected = newValue }
+    /// What the call, its plugins and its driver note about the failure.
+    package var marks: Marks {
+        get { fields.value.marks }
+        set { fields.value.marks = newValue }
     }
     /// The status code of the response if the target doesn't accept it; `nil` for any other failure. The ``stage`` is
     /// `.status`, or `.envelope` if the body also reports a failure.
     public var rejectedStatusCode: Int? {
-        stage == .status || stage == .envelope && isStatusRejected ? response?.statusCode : nil
+        stage == .status || stage == .envelope && marks.contains(.rejectedStatus) ? response?.statusCode : nil
     }
     /// The reason the body is unreadable, if it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {
@@ -211,7 +199,7 @@ extension TargetKitError: ReflectsDescription {
         if let url = request?.url ?? response?.request?.url {
             text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
         }
-        if isOfRefresh, hasEndedSession { text += ": \(Self.failedRefresh)" }
+        if marks.isSuperset(of: [.ofRefresh, .endedSession]) { text += ": \(Self.failedRefresh)" }
         if let unreadable {
             text += ": \(unreadable)"
         } else if let underlying {
@@ -232,7 +220,7 @@ extension TargetKitError: ReflectsDescription {
     /// What failed. After a refresh that ended the session, stage and status are those of the rejected call; after any
     /// other, those of the refresh.
     private var sentence: String {
-        guard isOfRefresh, !hasEndedSession else { return stage.sentence }
+        guard marks.contains(.ofRefresh), !marks.contains(.endedSession) else { return stage.sentence }
         return stage == .request ? Self.failedRefresh : "\(Self.failedRefresh): \(stage.sentence)"
     }
 }

@@ -97,10 +97,8 @@ extension Exchange {
 /// The plugins around the exchanges of a call.
 struct ExchangeChain: Sendable {
     let call: Call
-    let target: ResolvedTarget
+    let resolved: ResolvedRequest
     let context: RequestContext
-    /// Whether the task cancels the exchange of the transport; otherwise, the handle of the call does.
-    let isInTask: Bool
     /// The position of the plugin that began the exchange in the background. It doesn't surround the exchange.
     var skipped: Int?
 
@@ -118,7 +116,7 @@ struct ExchangeChain: Sendable {
         }
         // The plugins no longer wait.
         call.configuration.countingClock?.setWaiting(false, call: context.id)
-        var response = try await call.send(request, inTask: isInTask)
+        var response = try await call.transmit(request, over: call.configuration.transport)
         response.request = request.urlRequest
         return response
     }
@@ -138,8 +136,8 @@ struct ExchangeChain: Sendable {
         var request = request
         request.progress = nil
         // A limit of the call ends with it.
-        request.limit = nil
-        let chain = ExchangeChain(call: call, target: target, context: context, isInTask: true, skipped: position)
+        request.deadline = nil
+        let chain = ExchangeChain(call: call, resolved: resolved, context: context, skipped: position)
         let task = Task { [request] in
             await finish(await Result.of { try await chain.response(to: request, from: 0) }, context)
             handle.releaseAtEnd()

@@ -182,16 +182,13 @@ public struct PluginHooks: OptionSet, Sendable, Hashable {
     public static let process = PluginHooks(rawValue: 1 << 4)
     /// ``Plugin/didFinish(_:context:)``.
     public static let didFinish = PluginHooks(rawValue: 1 << 5)
-    /// The asynchronous hooks can suspend, for example to read a file, so the provider runs them in a task that is
-    /// cancelled with the call. Without this option, suspend only in ``RequestContext/cancellable(_:)``.
-    public static let waiting = PluginHooks(rawValue: 1 << 6)
     /// ``Plugin/exchange(_:context:next:)``.
-    public static let exchange = PluginHooks(rawValue: 1 << 7)
+    public static let exchange = PluginHooks(rawValue: 1 << 6)
     /// ``Plugin/rejectsCredential(_:context:)``.
-    public static let rejectsCredential = PluginHooks(rawValue: 1 << 8)
-    /// All hooks, including ``waiting``.
+    public static let rejectsCredential = PluginHooks(rawValue: 1 << 7)
+    /// All hooks.
     public static let all: PluginHooks = [
-        .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting, .rejectsCredential,
+        .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .rejectsCredential,
     ]
 }
 

@@ -11,8 +11,6 @@ final class PluginChain: Sendable {
     /// The fields that aren't sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
     private let rounds: Rounds
-    /// The hooks in which a plugin may wait.
-    let waitingHooks: PluginHooks
     /// The plugins around each exchange, from the outermost to the innermost.
     let exchanging: [any Plugin]
     /// Whether any plugin has `exchange`.
@@ -23,8 +21,6 @@ final class PluginChain: Sendable {
     /// The plugins of each hook.
     private struct Rounds: Sendable {
         var preparing: [any Plugin]
-        /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
-        var signing: [any Plugin]
         var sending: [any Plugin]
         var receiving: [any Plugin]
         /// From the outermost to the innermost.
@@ -46,10 +42,8 @@ final class PluginChain: Sendable {
                 }
                 .map(\.element)
         }
-        let preparing = visited(in: .prepare)
         let rounds = Rounds(
-            preparing: preparing.filter { $0.place < .signing },
-            signing: preparing.filter { $0.place >= .signing },
+            preparing: visited(in: .prepare),
             sending: visited(in: .willSend),
             receiving: visited(in: .didReceive),
             exchanging: visited(in: .exchange, by: \.exchangePosition),
@@ -66,12 +60,6 @@ final class PluginChain: Sendable {
         exchanging = rounds.exchanging
         exchanges = !exchanging.isEmpty
         signsExchanges = exchanging.contains { $0.place >= .signing && !$0.secretHeaders.isEmpty }
-        var waitingHooks: PluginHooks = []
-        if rounds.preparing.canWait || rounds.signing.canWait { waitingHooks.insert(.prepare) }
-        if rounds.exchanging.canWait { waitingHooks.insert(.exchange) }
-        if rounds.retrying.canWait { waitingHooks.insert(.retry) }
-        if rounds.processing.canWait { waitingHooks.insert(.process) }
-        self.waitingHooks = waitingHooks
     }
 
     private static func repeatedType(in plugins: [any Plugin]) -> String? {
@@ -84,12 +72,10 @@ final class PluginChain: Sendable {
 
     /// The plugins that apply the credential of a user, or sign with a user's key.
     var authenticating: PluginChain {
-        PluginChain((rounds.preparing + rounds.signing).filter { $0.place == .authentication || $0.place == .signing })
+        PluginChain(rounds.preparing.filter { $0.place == .authentication || $0.place == .signing })
     }
 
     var prepares: Bool { !rounds.preparing.isEmpty }
-    /// Whether plugins change a request after it is compared for sharing.
-    var signs: Bool { !rounds.signing.isEmpty }
     var retries: Bool { !rounds.retrying.isEmpty }
     /// Whether a plugin has `rejectsCredential`.
     var rejectsCredentials: Bool { !rounds.rejecting.isEmpty }
@@ -100,12 +86,6 @@ final class PluginChain: Sendable {
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
         for plugin in rounds.preparing { request = try await plugin.prepare(request, context: context) }
-        return request
-    }
-
-    func sign(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        var request = request
-        for plugin in rounds.signing { request = try await plugin.prepare(request, context: context) }
         return request
     }
 
@@ -142,8 +122,4 @@ final class PluginChain: Sendable {
     func didFinish(_ call: FinishedCall, context: RequestContext) {
         for plugin in rounds.finishing { plugin.didFinish(call, context: context) }
     }
-}
-
-extension [any Plugin] {
-    fileprivate var canWait: Bool { contains { $0.hooks.contains(.waiting) } }
 }

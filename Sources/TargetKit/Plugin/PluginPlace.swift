@@ -92,8 +92,6 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Provides stored responses. 585.
     public static let caching = PluginPlace(rawValue: 585)
     /// Signs the request that the preceding plugins prepared. 600.
-    ///
-    /// From this place on, `prepare` belongs to the exchange, so calls that share an exchange share its changes.
     public static let signing = PluginPlace(rawValue: 600)
     /// Replaces errors, after the plugins that react to the original ones. 650.
     public static let errorHandling = PluginPlace(rawValue: 650)

@@ -73,18 +73,22 @@ public struct RequestContext: Sendable {
     /// The options of the provider, the target and the call.
     public var options: CallOptions { fixed.options }
     /// The time until the call's ``CallTimeout/wholeCall(_:)`` expires, by the provider's clock; `nil` without that
-    /// limit. A plugin shouldn't begin a longer wait. For a shared exchange, the latest deadline of its calls applies.
+    /// limit. A plugin shouldn't begin a longer wait. For a shared exchange, the time of the call that began it.
     public var remainingTime: Duration? { handle.deadline?.remainingTime }
     /// The header fields that contain secrets, from ``HeaderRedaction/standard`` and all plugins of the provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
     /// The body that the transport reads while sending; `nil` if the `URLRequest` contains the body.
-    public internal(set) var bodyOutsideRequest: TransportRequest.Body? {
-        get { boxedBody?.value }
-        set { boxedBody = newValue.map(Boxed.init) }
+    public var bodyOutsideRequest: TransportRequest.Body? {
+        handle.prepared.flatMap { $0.body.isStreamed ? $0.body : nil }
     }
-    private var boxedBody: Boxed<TransportRequest.Body>?
-    /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
-    var sentRequest: URLRequest?
+    /// The request of the last attempt, after the plugins' `prepare` and before any redirect; `nil` until it is prepared.
+    package var preparedRequest: URLRequest? { handle.prepared?.urlRequest }
+    /// This context, with the number of the last attempt.
+    var ofLastAttempt: RequestContext {
+        var context = self
+        context.attempt = handle.attempt
+        return context
+    }
 
     /// Whether a retry is safe even if the server processed this attempt. The task's driver decides, with
     /// ``TransferState/isRepeatable``; otherwise, every request that was sent must have an idempotent method (RFC 9110
@@ -93,7 +97,7 @@ public struct RequestContext: Sendable {
     public var isRepeatable: Bool {
         if let isRepeatable = transfer?.isRepeatable { return isRepeatable }
         return handle.processing.count == 0
-            && sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
+            && preparedRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 
     package var handle: RequestHandle { fixed.handle }
@@ -142,17 +146,6 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
-    /// Runs the waiting part of a hook, and cancels it when the call is cancelled or times out.
-    ///
-    /// Needed only if the plugin's ``Plugin/hooks`` don't contain ``PluginHooks/waiting``.
-    ///
-    /// - Throws: The error of the closure, in which cancelled operations throw a `CancellationError`.
-    public func cancellable<Value: Sendable, Failure: Error>(
-        _ work: @escaping @Sendable () async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        try await handle.runInTask(work)
-    }
-
     /// Returns the context of an exchange that this call begins.
     ///
     /// - Parameter stored: The plugins' initial values; default `nil`, which means the current values.
@@ -169,9 +162,6 @@ public struct RequestContext: Sendable {
         return context
     }
 }
-
-/// The prepared request of a call that shares its exchange. `willSend` receives the context of the exchange.
-package enum SharedRequestKey: RequestContextKey { package typealias Value = URLRequest }
 
 extension Response {
     /// Creates the response of a call from a transport's response, for a plugin that replaces a failure.

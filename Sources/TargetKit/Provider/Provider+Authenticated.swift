@@ -24,8 +24,7 @@ extension Provider {
             plugins.didFinish(FinishedCall(result: .failure(cancelled), duration: .zero), context: context)
             context.handle.releaseAtEnd()
         }
-        let request = try await plugins.prepare(URLRequest(url: target.baseURL), context: context)
-        _ = try await plugins.sign(request, context: context)
+        _ = try await plugins.prepare(URLRequest(url: target.baseURL), context: context)
         return read(context)
     }
 }

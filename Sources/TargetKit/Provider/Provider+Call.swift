@@ -9,11 +9,11 @@ extension Provider {
         _ target: Target,
         options: CallOptions,
         kind: Call.Kind = .response,
-        isAwaited: Bool = false,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
-        decoding: (CallOptions) -> Call.Decoding? = { _ in nil }
+        decoding: (any ResponseDecoding)? = nil
     ) -> Call {
         let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
+        let timeout = options.isEmpty ? nil : options.timeout.exchange
         let options = self.options(options, of: target)
         let handle = RequestHandle(deadline: options.timeout.deadline(by: configuration.elapsedTime))
         let context = RequestContext(
@@ -23,37 +23,23 @@ extension Provider {
             secretHeaders: configuration.plugins.secretHeaders,
             handle: handle
         )
-        let isShared = kind == .response && options.sharesInFlight
         let object = options.progress
         configuration.countingClock?.begin(context.id)
         if !scope.insert(context, owner: self, handle: handle) { handle.interrupt(.shutDown) }
         return Call(
-            isShared ? .shared : kind,
+            kind,
             in: context,
             configuration,
-            hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil || object != nil,
             meter: progress == nil && object == nil
                 ? nil : ProgressMeter(progress, object: object, of: target, handle: handle),
-            decoding: decoding(options)
+            decoding: decoding,
+            timeout: timeout
         )
     }
 
-    /// Runs a call within its timeout and returns the result.
-    func run(
-        _ call: Call,
-        target: Target,
-        options: CallOptions
-    ) async -> Result<Response, TargetKitError> {
-        // The timeout of a stream covers its body.
-        let timeout = call.kind.isStream ? nil : startTimeout(of: call)
-        defer { timeout?.cancel() }
-        return await call.run {
-            ResolvedTarget(
-                endpoint: try endpoint(of: target, options: call.context.options),
-                stub: stubClosure(target),
-                timeout: options.isEmpty ? nil : options.timeout.exchange
-            )
-        }
+    /// The endpoint of a call, and whether it is stubbed.
+    func resolve(_ target: Target, of call: Call) throws -> (endpoint: Endpoint, stub: StubBehavior) {
+        (try endpoint(of: target, options: call.context.options), stubClosure(target))
     }
 
     /// The endpoint of a target, with the base URL and the header fields of the call's options.
@@ -102,30 +88,6 @@ extension Provider {
         }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
     }
-
-    /// Starts a task that ends the call at its timeout unless the task is cancelled.
-    func startTimeout(of call: Call) -> Task<Void, Never>? {
-        guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
-        return Task { [clock = configuration.clock, handle = call.handle, timer = call.timer()] in
-            defer { timer.end() }
-            do {
-                try await timer.run {
-                    var deadline: Deadline?
-                    repeat {
-                        deadline = handle.deadline
-                        // This task may start late.
-                        try await clock.wait(for: deadline?.remainingTime ?? .zero)
-                        await handle.waitWhilePaused()
-                        // The time during a pause isn't counted.
-                    } while deadline !== handle.deadline
-                    try Task.checkCancellation()
-                }
-                handle.interrupt(.timedOut)
-            } catch {
-                // The task was cancelled because the call ended.
-            }
-        }
-    }
 }
 
 // MARK: - Awaited calls, and calls with closures
@@ -135,17 +97,19 @@ extension Provider {
     func response(
         of target: Target,
         options: CallOptions,
-        decoding: (CallOptions) -> Call.Decoding?
+        decoding: (any ResponseDecoding)?
     ) async -> Result<Response, TargetKitError> {
-        let call = begin(target, options: options, isAwaited: true, decoding: decoding)
+        let call = begin(target, options: options, decoding: decoding)
+        return await result(of: call) { await call.run { try self.resolve(target, of: call) } }
+    }
+
+    /// Runs a call and waits for its result. Cancelling the caller's task cancels the call.
+    func result(
+        of call: Call,
+        run: @escaping @Sendable () async -> Result<Response, TargetKitError>
+    ) async -> Result<Response, TargetKitError> {
         let result = await withTaskCancellationHandler {
-            if !call.hasOwnTask { return await run(call, target: target, options: options) }
-            // Starting the task synchronously saves a thread hop.
-            let task = Task.startingNow {
-                await call.trackedByTestClock { await self.run(call, target: target, options: options) }
-            }
-            call.handle.attach(task)
-            return await task.value
+            await call.startTask(run).value
         } onCancel: {
             call.handle.cancel()
         }
@@ -159,7 +123,7 @@ extension Provider {
         options: CallOptions,
         on queue: DispatchQueue?,
         progress: (@Sendable (TransferProgress) -> Void)?,
-        decoding: (CallOptions) -> Call.Decoding?,
+        decoding: (any ResponseDecoding)?,
         completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
         // On a concurrent queue, progress steps would run concurrently or after the completion.
@@ -175,32 +139,20 @@ extension Provider {
             }
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
-        let task = Task { [self, isOver] in
-            let result =
-                if configuration.countingClock == nil {
-                    await run(call, target: target, options: options)
-                } else {
-                    await call.trackedByTestClock { await run(call, target: target, options: options) }
-                }
+        call.startTask(isImmediate: false) { [self, isOver] in
+            let result = await call.run { try resolve(target, of: call) }
             isOver?.withLock { $0 = true }
             end(call, result: result) {
                 queue.run { completion(result) }
                 call.handle.finish(result)
             }
         }
-        call.handle.attach(task)
         return call.handle
     }
 
     /// The options of a call. These options override the target's, which override the provider's.
     package func options(_ options: CallOptions, of target: Target) -> CallOptions {
         self.options.overridden(by: target.options).overridden(by: options)
-    }
-
-    /// Checks the envelope, if any.
-    static func envelopeCheck(_ options: CallOptions) -> Call.Decoding? {
-        guard let envelope = options.envelope else { return nil }
-        return Call.Decoding { response throws(TargetKitError) in try response.unwrap(envelope) }
     }
 }
 
@@ -212,8 +164,15 @@ extension Optional<DispatchQueue> {
     }
 }
 
-/// Stores the value that ``decoding(_:)`` decodes inside the call, until ``result(of:)`` returns it.
-struct ValueSlot<Value: Decodable & Sendable>: Sendable {
+/// Checks the envelope of a call whose caller requests the response.
+struct EnvelopeCheck: ResponseDecoding {
+    func decode(_ response: Response, with options: CallOptions) throws(TargetKitError) {
+        if let envelope = options.envelope { try response.unwrap(envelope) }
+    }
+}
+
+/// Decodes the value of a call, and keeps it until ``result(of:)`` returns it.
+struct DecodedValue<Value: Decodable & Sendable>: ResponseDecoding {
     let keyPath: String?
     private let value = Locked<Value?>(nil)
 
@@ -221,17 +180,14 @@ struct ValueSlot<Value: Decodable & Sendable>: Sendable {
         self.keyPath = keyPath
     }
 
-    func decoding(_ options: CallOptions) -> Call.Decoding? {
-        let (envelope, decoder) = (options.envelope, options.decoder)
-        return Call.Decoding { [self] response throws(TargetKitError) in
-            let decoded: Value
-            if let envelope {
-                decoded = try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath, using: decoder)
+    func decode(_ response: Response, with options: CallOptions) throws(TargetKitError) {
+        let decoded =
+            if let envelope = options.envelope {
+                try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath, using: options.decoder)
             } else {
-                decoded = try response.decode(Value.self, atKeyPath: keyPath, using: decoder)
+                try response.decode(Value.self, atKeyPath: keyPath, using: options.decoder)
             }
-            value.withLock { $0 = decoded }
-        }
+        value.withLock { $0 = decoded }
     }
 
     /// The result of the call, with the last decoded value.

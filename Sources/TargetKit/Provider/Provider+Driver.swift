@@ -17,34 +17,14 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
         let call = begin(target, options: options)
-        let result = await withTaskCancellationHandler {
-            let task = Task.startingNow {
-                await call.trackedByTestClock {
-                    await self.run(call, of: target, by: driver, timeout: options.timeout.exchange)
-                }
+        let result = await result(of: call) {
+            await call.run {
+                var (endpoint, stub) = try self.resolve(target, of: call)
+                endpoint.task = endpoint.task.driver(driver)
+                if let url = endpoint.url.ofHandshake { endpoint.url = url }
+                return (endpoint, stub)
             }
-            call.handle.attach(task)
-            return await task.value
-        } onCancel: {
-            call.handle.cancel()
         }
-        end(call, result: result)
         return try result.get()
-    }
-
-    private func run(
-        _ call: Call,
-        of target: Target,
-        by driver: any TransferDriver,
-        timeout: Duration?
-    ) async -> Result<Response, TargetKitError> {
-        let limit = startTimeout(of: call)
-        defer { limit?.cancel() }
-        return await call.run {
-            var endpoint = try endpoint(of: target, options: call.context.options)
-            endpoint.task = endpoint.task.driver(driver)
-            if let url = endpoint.url.ofHandshake { endpoint.url = url }
-            return ResolvedTarget(endpoint: endpoint, stub: stubClosure(target), timeout: timeout)
-        }
     }
 }

@@ -25,7 +25,7 @@ extension Provider {
         _ target: Target,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
-        try await response(of: target, options: options, decoding: Self.envelopeCheck).get()
+        try await response(of: target, options: options, decoding: EnvelopeCheck()).get()
     }
 
     /// Makes a call and decodes the JSON of its response.
@@ -53,9 +53,9 @@ extension Provider {
         atKeyPath keyPath: String?,
         options: CallOptions
     ) async throws(TargetKitError) -> (value: Value, response: Response) {
-        let slot = ValueSlot<Value>(keyPath: keyPath)
-        let result = await response(of: target, options: options, decoding: slot.decoding)
-        return (try slot.result(of: result).get(), try result.get())
+        let value = DecodedValue<Value>(keyPath: keyPath)
+        let result = await response(of: target, options: options, decoding: value)
+        return (try value.result(of: result).get(), try result.get())
     }
 
     /// Makes a call and passes its result to a closure on the main actor.
@@ -108,7 +108,7 @@ extension Provider {
             options: options,
             on: queue,
             progress: progress,
-            decoding: Self.envelopeCheck,
+            decoding: EnvelopeCheck(),
             completion: completion
         )
     }
@@ -172,9 +172,9 @@ extension Provider {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
     ) -> RequestHandle {
-        let slot = ValueSlot<Value>(keyPath: keyPath)
-        return start(target, options: options, on: queue, progress: progress, decoding: slot.decoding) {
-            completion(slot.result(of: $0))
+        let value = DecodedValue<Value>(keyPath: keyPath)
+        return start(target, options: options, on: queue, progress: progress, decoding: value) {
+            completion(value.result(of: $0))
         }
     }
 }

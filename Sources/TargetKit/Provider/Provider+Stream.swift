@@ -26,13 +26,9 @@ extension Provider {
         let channel = BodyChannel(limit: 1)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
-                call.handle.attach(
-                    Task {
-                        await call.trackedByTestClock {
-                            await self.relay(call, target: target, options: options, to: channel, head: head)
-                        }
-                    }
-                )
+                call.startTask(isImmediate: false) {
+                    await self.relay(call, target: target, to: channel, head: head)
+                }
             }
         } onCancel: {
             call.handle.cancel()
@@ -51,13 +47,12 @@ extension Provider {
     private func relay(
         _ call: Call,
         target: Target,
-        options: CallOptions,
         to channel: BodyChannel,
         head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
-        let timeout = startTimeout(of: call)
+        let timeout = call.startTimeout()
         defer { timeout?.cancel() }
-        let result = await run(call, target: target, options: options)
+        let result = await call.run { try resolve(target, of: call) }
         guard case .success(let response) = result else {
             end(call, result: result, streamedByteCount: 0) { head.resume(returning: result) }
             return

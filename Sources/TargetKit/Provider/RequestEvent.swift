@@ -43,8 +43,8 @@ extension Provider {
         ResponseStream.Elements {
             let (events, continuation) = AsyncThrowingStream.makeStream(of: RequestEvent.self)
             let progress = { @Sendable (step: TransferProgress) in _ = continuation.yield(RequestEvent(step)) }
-            let handle = self.start(target, options: options, on: nil, progress: progress, decoding: Self.envelopeCheck)
-            { result in
+            let handle = self.start(target, options: options, on: nil, progress: progress, decoding: EnvelopeCheck()) {
+                result in
                 switch result {
                 case .success(let response):
                     continuation.yield(.response(response))

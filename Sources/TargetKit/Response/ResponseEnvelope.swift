@@ -118,12 +118,22 @@ extension TargetKitError {
         } catch let refusal as ServerDefinedError {
             var error = self
             error.stage = .envelope
-            error.isStatusRejected = true
+            error.marks.insert(.rejectedStatus)
             error.underlying = refusal
             return error
         } catch {
             return self
         }
+    }
+
+    /// This error before an envelope explained it.
+    var unexplained: TargetKitError {
+        guard marks.contains(.rejectedStatus) else { return self }
+        var error = self
+        error.stage = .status
+        error.underlying = nil
+        error.marks.remove(.rejectedStatus)
+        return error
     }
 }
 

@@ -71,26 +71,14 @@ public struct StubTransport: Transport {
         let sent = try byteCount(of: request.body)
         var timeout = request.timeout
         if let delay { try await wait(delay, timeout: &timeout) }
+        let sample: SampleResponse
         switch answer {
-        case .sample(let sample): return try await response(sample, to: request, sent, timeout)
+        case .sample(let given): sample = given
         case .closure(let respond, _):
-            let sample = try await respond(request)
+            sample = try await respond(request)
             try Task.checkCancellation()
-            return try await response(sample, to: request, sent, timeout)
         }
-    }
-
-    /// The response after the sample's own delay.
-    private func response(
-        _ sample: SampleResponse,
-        to request: TransportRequest,
-        _ sent: Int64?,
-        _ timeout: Duration?
-    ) async throws -> TransportResponse {
-        if sample.isDelayed {
-            var timeout = timeout
-            try await wait(sample.withDelay.delay, timeout: &timeout)
-        }
+        if sample.isDelayed { try await wait(sample.withDelay.delay, timeout: &timeout) }
         return try response(sample, to: request, sent)
     }
 
@@ -123,26 +111,6 @@ public struct StubTransport: Transport {
         }
         try await clock.wait(for: delay)
         try Task.checkCancellation()
-    }
-}
-
-extension StubTransport {
-    /// Like ``send(_:)``, except that the handle can end the delay.
-    public func send(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        if handle.interruption != nil { throw CancellationError() }
-        if let response = try immediateResponse(to: request) { return response }
-        return try await sendInTask(request, cancelledBy: handle)
-    }
-
-    /// The response if there is nothing to wait for; otherwise `nil`.
-    func immediateResponse(to request: TransportRequest) throws -> TransportResponse? {
-        guard delay == nil, case .sample(let sample) = answer, !sample.isDelayed, !request.body.isStream else {
-            return nil
-        }
-        return try response(sample, to: request, try byteCount(of: request.body))
     }
 }
 
@@ -198,12 +166,6 @@ extension StubTransport {
                 }
             )
         }
-    }
-}
-
-extension TransportRequest.Body {
-    fileprivate var isStream: Bool {
-        if case .stream = self { true } else { false }
     }
 }
 

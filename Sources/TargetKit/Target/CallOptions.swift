@@ -115,11 +115,11 @@ extension CallOptions {
     /// Whether the call shares one exchange with identical calls that are in flight; default `false`.
     ///
     /// Two calls are identical if the following are equal after the plugins' `prepare`: method, URL, header fields,
-    /// body (files are compared by path), cache policy, destination of the response, exchange timeout, whether
-    /// redirects are followed, validation, and responder (the transport or the same sample). Changes by plugins at
-    /// ``PluginPlace/signing`` and later places are ignored. Each call has its own `prepare`, `process`, decoding,
-    /// progress and cancellation. The exchange has its own ``RequestContext`` for `willSend`, `didReceive` and `retry`;
-    /// it is cancelled with the last of its calls. Streams are never shared.
+    /// apart from the identifiers of a trace, body (files are compared by path), cache policy, limit of the response,
+    /// exchange timeout, whether redirects are followed, validation, and responder (the transport or the same sample).
+    /// Each call has its own `prepare`, `process`, decoding, progress and cancellation. The exchange has its own
+    /// ``RequestContext`` for `willSend`, `exchange`, `didReceive` and `retry`; it is cancelled with the last of its
+    /// calls. Downloads to a file, streams and calls of several requests are never shared.
     public var sharesInFlight: Bool {
         get { self[SharesInFlightKey.self] }
         set { self[SharesInFlightKey.self] = newValue }

@@ -33,16 +33,6 @@ public protocol Transport: Sendable {
     /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest) async throws -> TransportResponse
 
-    /// Performs one exchange in the caller's task, and cancels it when the handle is cancelled or times out.
-    ///
-    /// Awaited calls use this method. The default implementation calls ``send(_:)`` in a new task. A transport that can
-    /// cancel an exchange itself can avoid that task. It begins the exchange, passes an action that cancels it to
-    /// ``RequestHandle/onCancel(_:)``, and waits for the end. It need not observe the surrounding task, because
-    /// cancelling that task also cancels the handle.
-    ///
-    /// - Throws: A `URLError` or `CancellationError`.
-    func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse
-
     /// Whether the transport reports interim responses, with a status of 100–199; default `false`.
     /// `ResumableUpload.http` of TargetKitTransfers needs them to send the content in its first request.
     ///
@@ -74,22 +64,4 @@ extension Transport {
 
     /// `false`.
     public var upgradesConnections: Bool { false }
-}
-
-extension Transport {
-    /// Calls ``send(_:)`` in a new task that is cancelled with the handle.
-    public func send(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        try await sendInTask(request, cancelledBy: handle)
-    }
-
-    /// The default implementation of ``send(_:cancelledBy:)``, for transports that implement it only for some requests.
-    func sendInTask(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        try await handle.runInTask { try await send(request) }
-    }
 }

@@ -38,14 +38,13 @@ public struct TransportRequest: Sendable {
         var destination: Destination
         var timeout: Duration?
         var progress: (@Sendable (TransferProgress) -> Void)?
-        var restriction: (@Sendable (URLRequest) -> URLRequest)?
         var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)?
         var target: (any TargetType)?
         var secretHeaders: Set<HTTPHeaderName> = []
         var transferID: String?
         var ownerID: String?
         var givenHeaders = HTTPHeaders()
-        var limit: ExchangeLimit?
+        var deadline: Deadline?
         var onSend: (@Sendable (URLRequest) -> Void)?
         var isCrossOrigin = false
         var mustJoin = false
@@ -132,16 +131,10 @@ public struct TransportRequest: Sendable {
         get { fields.value.onSend }
         set { fields.value.onSend = newValue }
     }
-    /// The timeout by a test clock, instead of ``timeout``.
-    var limit: ExchangeLimit? {
-        get { fields.value.limit }
-        set { fields.value.limit = newValue }
-    }
-
-    /// Reverts changes that signing plugins must not make to the request, such as secrets for another URL.
-    package var restriction: (@Sendable (URLRequest) -> URLRequest)? {
-        get { fields.value.restriction }
-        set { fields.value.restriction = newValue }
+    /// When the exchange times out, including its redirects.
+    var deadline: Deadline? {
+        get { fields.value.deadline }
+        set { fields.value.deadline = newValue }
     }
 
     /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by a transport with

@@ -14,6 +14,15 @@ public struct TransportResponse: Sendable {
         case upgraded(any Sendable)
     }
 
+    /// What is called with the decision about a response.
+    final class Decision: Sendable {
+        let action: @Sendable (Bool) -> Void
+
+        init(_ action: @escaping @Sendable (Bool) -> Void) {
+            self.action = action
+        }
+    }
+
     private struct Fields: Sendable {
         var head: ResponseHead
         var body: Body
@@ -21,7 +30,7 @@ public struct TransportResponse: Sendable {
         var isSample = false
         var request: URLRequest?
         var origin = Response.Origin.network
-        var decision: (@Sendable (Bool) -> Void)?
+        var decision: Decision?
     }
 
     private var fields: Boxed<Fields>
@@ -68,19 +77,19 @@ public struct TransportResponse: Sendable {
     /// calls that share the response. They aren't called if the call is cancelled or times out, for a redirect that is
     /// followed, for a response that a plugin replaces in `exchange`, and for a stubbed call.
     public mutating func onDecision(_ action: @escaping @Sendable (_ isAccepted: Bool) -> Void) {
-        guard let earlier = fields.value.decision else { return fields.value.decision = action }
-        fields.value.decision = { isAccepted in
-            earlier(isAccepted)
+        guard let earlier = fields.value.decision else { return fields.value.decision = Decision(action) }
+        fields.value.decision = Decision { isAccepted in
+            earlier.action(isAccepted)
             action(isAccepted)
         }
     }
 
     /// Calls the actions of ``onDecision(_:)``, for a response that no call receives, such as that of
     /// ``Exchange/inBackground(_:finish:)``, and in tests.
-    public func decide(isAccepted: Bool) { decision?(isAccepted) }
+    public func decide(isAccepted: Bool) { decision?.action(isAccepted) }
 
     /// The actions of ``onDecision(_:)``; `nil` if there are none.
-    var decision: (@Sendable (Bool) -> Void)? { fields.value.decision }
+    var decision: Decision? { fields.value.decision }
 
     /// Creates a response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {

@@ -68,7 +68,7 @@ private struct PreparingPlugin<Prepared: Plugin>: Plugin {
     let plugin: Prepared
 
     var place: PluginPlace { plugin.place }
-    var hooks: PluginHooks { plugin.hooks.intersection([.prepare, .exchange, .didFinish, .waiting]) }
+    var hooks: PluginHooks { plugin.hooks.intersection([.prepare, .exchange, .didFinish]) }
     var isSingle: Bool { plugin.isSingle }
     var secretHeaders: Set<HTTPHeaderName> { plugin.secretHeaders }
 

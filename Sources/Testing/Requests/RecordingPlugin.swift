@@ -43,7 +43,7 @@ public struct RecordingPlugin: Plugin {
     }
 
     /// The hooks that it records.
-    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .process, .didFinish, .waiting] }
+    public var hooks: PluginHooks { [.prepare, .willSend, .didReceive, .retry, .process, .didFinish] }
     /// The place of the plugin.
     public let place: PluginPlace
     /// The requests passed to `willSend`. Bodies are included if they are in memory.

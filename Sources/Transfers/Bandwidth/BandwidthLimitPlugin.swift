@@ -25,7 +25,7 @@ public struct BandwidthLimitPlugin: Plugin {
     public var place: PluginPlace { .bandwidth }
 
     /// The hooks that the plugin implements.
-    public var hooks: PluginHooks { [.exchange, .waiting] }
+    public var hooks: PluginHooks { .exchange }
 
     /// Transfers the bodies within the limit.
     ///

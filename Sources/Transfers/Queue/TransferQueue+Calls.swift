@@ -106,7 +106,10 @@ extension TransferQueue {
         baseURL: URL?,
         result: Result<Response, TargetKitError>
     ) {
-        let waits = if case .failure(let error) = result { error.isRepeatable && waitsAfter(error) } else { false }
+        let waits =
+            if case .failure(let error) = result { error.marks.contains(.repeatable) && waitsAfter(error) } else {
+                false
+            }
         let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
         let retry: TransferRetry? =
             if case .failure(let error) = result { TransferRetry(error, now: Date()) } else { nil }
@@ -119,7 +122,9 @@ extension TransferQueue {
             }
             item.call = nil
             // What an earlier call began stays begun, unless this one ended the transfer.
-            if case .failure(let error) = result, !begun.isEarlier, error.isRepeatable { item.isBegun = false }
+            if case .failure(let error) = result, !begun.isEarlier, error.marks.contains(.repeatable) {
+                item.isBegun = false
+            }
             var delay: TransferRetry?
             switch (result, item.transfer.state) {
             case (.success(let response), _):

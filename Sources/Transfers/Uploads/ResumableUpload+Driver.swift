@@ -39,12 +39,8 @@ extension ResumableUpload {
         // Excludes an exchange that the transport cancelled.
         let isCancelled = exchanges.isInterrupted && result.isCancelled
         guard let request = await session.end(isCancelled: isCancelled && !isKept) else { return }
-        var step = UploadStep(kind: .delete, request: request, session: session)
-        step.isCrossOrigin = request.url?.origin != session.original.url?.origin
-        let secretNames = exchanges.context.secretHeaders
         var deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
-        deletion.isCrossOrigin = step.isCrossOrigin
-        deletion.restriction = { [step] in step.restricted($0, secretNames: secretNames) }
+        deletion.isCrossOrigin = request.url?.origin != session.original.url?.origin
         exchanges.sendInBackground(deletion)
     }
 
@@ -54,9 +50,7 @@ extension ResumableUpload {
         if exchanges.isStreamed {
             throw InvalidRequest.notResumable("its response is streamed; use request instead of stream")
         }
-        let session = try await exchanges.context.cancellable {
-            try await UploadSession(self, of: original, over: exchanges)
-        }
+        let session = try await UploadSession(self, of: original, over: exchanges)
         exchanges.context[UploadSessionKey.self] = session
         return session
     }
@@ -111,7 +105,7 @@ extension CallExchanges {
             if let failure = failure.withLock(\.self) {
                 await session.forget(after: failure)
             } else if error.stage != .status, error.stage != .request {
-                session.noteFailure(of: step, error: error.isOfPlugin ? nil : error.underlying)
+                session.noteFailure(of: step, error: error.marks.contains(.ofPlugin) ? nil : error.underlying)
             }
             throw error
         }

@@ -393,7 +393,7 @@ struct HARPluginTests {
 /// Makes each exchange wait.
 private struct DelayPlugin: Plugin {
     let clock: ManualClock
-    var hooks: PluginHooks { [.exchange, .waiting] }
+    var hooks: PluginHooks { .exchange }
 
     func exchange(
         _ request: TransportRequest,

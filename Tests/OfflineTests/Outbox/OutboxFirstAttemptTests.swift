@@ -41,7 +41,7 @@ struct OutboxFirstAttemptTests {
             self.action = action
         }
 
-        var hooks: PluginHooks { [.prepare, .waiting] }
+        var hooks: PluginHooks { .prepare }
 
         func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
             let isFirst = isDone.withLock { isDone in

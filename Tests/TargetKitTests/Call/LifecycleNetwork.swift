@@ -108,13 +108,6 @@ final class LifecycleTransport: Transport {
     deinit { released.add() }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse { try await inner.send(request) }
-
-    func send(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        try await inner.send(request, cancelledBy: handle)
-    }
 }
 
 /// The other end without a network.

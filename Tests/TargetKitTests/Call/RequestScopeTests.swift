@@ -102,7 +102,7 @@ struct RequestScopeTests {
     func processedShutDown() async throws {
         struct Explaining: Plugin {
             struct Closed: Error {}
-            var hooks: PluginHooks { [.process, .waiting] }
+            var hooks: PluginHooks { [.process] }
 
             func process(
                 _ result: Result<Response, TargetKitError>,

@@ -163,51 +163,58 @@ extension SharedExchangeTests {
         #expect(notes.contexts.elements.allSatisfy { $0[NoteKey.self] == nil })
     }
 
-    @Test("From the signing place on, prepare belongs to the exchange: what it adds keeps no calls apart")
+    /// Signs requests, or refuses to.
+    private struct Signing: Plugin {
+        let signed = Recorder<String>()
+        var gate: Gate?
+        let place = PluginPlace.signing
+        let hooks: PluginHooks = [.exchange, .retry]
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            if let gate {
+                await gate.wait()
+                throw TargetKitError(stage: .request, underlying: Boom())
+            }
+            var request = request
+            signed.append("\(context.id).\(context.attempt)")
+            request.urlRequest.setValue(signed.elements.last, forHTTPHeaderField: "X-Signature")
+            return try await next(request)
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            context.attempt == 0 ? .retry(after: .zero) : .doNotRetry
+        }
+    }
+
+    @Test("What a plugin signs in exchange keeps no calls apart, and each attempt is signed once")
     func signing() async throws {
-        let signed = Recorder<RequestContext.ID>()
-        let signing = RecordingPlugin(
-            place: .signing,
-            prepare: { request, context in
-                signed.append(context.id)
-                var request = request
-                request.setValue("\(context.id).\(context.attempt)", forHTTPHeaderField: "X-Signature")
-                return request
-            },
-            retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
-        )
+        let signing = Signing()
         let provider = provider(plugins: [signing])
         let calls = calls(provider, [target, target, target])
         await joined(3, provider)
         await transport.release(0)
         await transport.release(1)
         #expect(await ends(calls) == Array(repeating: .status(200), count: 3))
-        #expect(signed.count == 2)
-        #expect(Set(signed.elements).count == 1)
         let signatures = transport.sent.elements.map {
             $0.request.urlRequest.value(forHTTPHeaderField: "X-Signature")
         }
-        #expect(signatures == signed.elements.enumerated().map { "\($1).\($0)" })
+        #expect(signatures.count == 2 && signatures == signing.signed.elements)
+        #expect(Set(signing.signed.elements.map { $0.prefix { $0 != "." } }).count == 1)
         await expectRest(provider)
     }
 
-    @Test("A signing plugin that throws ends all calls, before anything is sent")
+    @Test("A plugin that can't sign ends all calls, before anything is sent")
     func failedSigning() async throws {
         let gate = Gate()
-        let signing = RecordingPlugin(
-            place: .signing,
-            prepare: { _, _ in
-                await gate.wait()
-                throw Boom()
-            }
-        )
-        let hooks = HookRecorder(place: .standard)
-        let provider = provider(plugins: [signing, hooks])
+        let provider = provider(plugins: [Signing(gate: gate)])
         let calls = calls(provider, [target, target])
         await joined(2, provider)
         gate.open()
         #expect(await ends(calls) == [.failure(.request), .failure(.request)])
-        #expect(hooks.hooksOfContexts == Array(repeating: ["prepare", "process", "didFinish"], count: 2))
         #expect(transport.sent.count == 0)
         await expectRest(provider)
     }
@@ -388,27 +395,5 @@ extension SharedExchangeTests {
         end.open()
         await shutdown.value
         #expect(hooks.hooksOfContexts.contains(["willSend", "didReceive"]))
-    }
-
-    @Test("A call of higher priority that joins raises the priority of the exchange")
-    func priority() async throws {
-        let arrived = Gate()
-        let provider = Provider<MultiTarget>(
-            transport: StubTransport { _ in
-                arrived.open()
-                // Without the joining call this does not end.
-                while Task.currentPriority < .high {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
-                return .response(status: 200, data: Data())
-            },
-            options: .setting(\.sharesInFlight, true)
-        )
-        let low = Task(priority: .low) { try await provider.request(MultiTarget(target)) }
-        await arrived.wait()
-        let high = Task(priority: .high) { try await provider.request(MultiTarget(target)) }
-        #expect(try await high.value.statusCode == 200)
-        #expect(try await low.value.statusCode == 200)
     }
 }

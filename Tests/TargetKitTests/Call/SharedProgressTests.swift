@@ -17,60 +17,37 @@ struct SharedProgressTests {
         TransferProgress(completed: count, total: 100, direction: direction)
     }
 
-    private static func key() throws -> SharedExchangeKey {
-        let target = TestTarget(.example)
-        let endpoint = try Endpoint(target: target)
-        return try #require(
-            SharedExchangeKey(
-                TransportRequest(urlRequest: try endpoint.urlRequest()),
-                to: ResolvedTarget(endpoint: endpoint, stub: .never, timeout: nil),
-                RequestContext(target: target)
-            )
-        )
+    /// Reports two steps, and a third when the gate opens for the first time.
+    private struct ReportingTransport: Transport {
+        let joined: Gate
+        let end: Gate
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            request.progress?(step(100, .upload))
+            request.progress?(step(50))
+            await joined.wait()
+            request.progress?(step(60))
+            await end.wait()
+            return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+        }
     }
 
     @Test("The progress of a call that joins a shared exchange is in order, and begins with the request's")
     func joining() async throws {
-        let (exchanges, key, end) = (SharedExchanges(), try Self.key(), Gate())
-        let report = Locked<(@Sendable (TransferProgress) -> Void)?>(nil)
-        async let first = exchanges.result(
-            for: key,
-            id: RequestContext(target: TestTarget(.example)).id,
-            deadline: nil,
-            progress: nil
-        ) { _, progress in
-            report.withLock { $0 = progress }
-            return {
-                await end.wait()
-                return .failure(TargetKitError(stage: .cancelled))
-            }
-        }
-        await end.waitForArrivals()
-        let send = try #require(report.withLock { $0 })
-        send(Self.step(100, .upload))
-        send(Self.step(50))
-        let steps = Recorder<TransferProgress>()
-        async let second = exchanges.result(
-            for: key,
-            id: RequestContext(target: TestTarget(.example)).id,
-            deadline: nil,
-            progress: { step in
-                if step.completed == 50 {
-                    // The transport reports while the step before is delivered.
-                    let reported = DispatchSemaphore(value: 0)
-                    Thread.detachNewThread {
-                        send(Self.step(60))
-                        reported.signal()
-                    }
-                    reported.wait()
-                }
-                steps.append(step)
-            }
-        ) { _, _ in { .failure(TargetKitError(stage: .cancelled)) } }
+        let transport = ReportingTransport(joined: Gate(), end: Gate())
+        let provider = Provider<TestTarget>(transport: transport, options: .setting(\.sharesInFlight, true))
+        let queue = DispatchQueue(label: "test")
+        let first = provider.request(TestTarget(.example), on: queue) { _ in }
+        await transport.joined.waitForArrivals()
+        let steps = Recorder<Int64>()
+        let progress = { @Sendable (step: TransferProgress) in steps.append(step.completed) }
+        let second = provider.request(TestTarget(.example), on: queue, progress: progress) { _ in }
+        _ = await steps.waitForCount(2)
+        transport.joined.open()
         let received = await steps.waitForCount(3)
-        end.open()
-        _ = await (first, second)
-        #expect(received.map(\.completed) == [100, 50, 60])
+        transport.end.open()
+        _ = try await (first.response(), second.response())
+        #expect(received == [100, 50, 60])
     }
 
     @Test("A resumable download that stalls at once reports what has arrived", arguments: [1, 3])

@@ -16,10 +16,10 @@ struct ExchangeTests {
     private struct Surrounding: Plugin {
         typealias Body = @Sendable (TransportRequest, RequestContext, Exchange) async throws -> TransportResponse
 
-        var hooks: PluginHooks = [.exchange, .waiting]
+        var hooks: PluginHooks = .exchange
         let body: Body
 
-        init(hooks: PluginHooks = [.exchange, .waiting], _ body: @escaping Body) {
+        init(hooks: PluginHooks = .exchange, _ body: @escaping Body) {
             self.hooks = hooks
             self.body = body
         }

@@ -88,8 +88,8 @@ struct PluginHooksTests {
     @Test(
         "A provider calls the hooks that a plugin names, and no others",
         arguments: [
-            [], .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .waiting, .all,
-            [.prepare, .process, .waiting],
+            [], .prepare, .willSend, .exchange, .didReceive, .retry, .process, .didFinish, .all,
+            [.prepare, .process],
         ] as [PluginHooks]
     )
     func named(hooks: PluginHooks) async throws {
@@ -103,47 +103,78 @@ struct PluginHooksTests {
     }
 
     @Test(
-        "A hook that waits is cancelled with the call, also if the plugin names no waiting hooks",
-        arguments: [PluginHooks.all, .prepare]
+        "Cancelling a call reaches what any hook awaits, with other plugins or without",
+        arguments: [PluginHooks.prepare, .exchange, .retry, .process],
+        [true, false]
     )
-    func cancelled(hooks: PluginHooks) async throws {
-        let gate = Gate()
-        let plugin = Waiting(hooks: hooks, gate: gate)
-        let provider = Provider<TestTarget>(transport: Self.transport, plugins: [plugin])
-        let call = Task { try await provider.request(TestTarget(.example)) }
-        await gate.waitForArrivals()
-        provider.cancelAll()
-        let error = await #expect(throws: TargetKitError.self) { try await call.value }
-        #expect(error?.stage == .cancelled)
-    }
-
-    @Test("A hook that waits is cancelled with the call after a part of an earlier one has ended")
-    func cancelledAfterNested() async throws {
-        let (first, second) = (Gate(), Gate())
+    func cancelled(hook: PluginHooks, hasOthers: Bool) async throws {
+        let plugin = Waiting(hooks: hook)
         let provider = Provider<TestTarget>(
             transport: Self.transport,
-            plugins: [Waiting(hooks: .prepare, gate: first), Waiting(hooks: .all, gate: second)]
+            plugins: hasOthers ? [RecordingPlugin(), plugin, Waiting(hooks: [])] : [plugin]
         )
         let call = Task { try await provider.request(TestTarget(.example)) }
-        await first.waitForArrivals()
-        first.open()
-        await second.waitForArrivals()
+        await plugin.gate.waitForArrivals()
         provider.cancelAll()
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(error?.stage == .cancelled)
+        #expect(plugin.isCancelled.fulfilledCount == 1)
     }
 
+    @Test("A hook that waits is cancelled with the call after an earlier one has waited")
+    func cancelledAfterAnother() async throws {
+        let (first, second) = (Waiting(hooks: .prepare), Waiting(hooks: .prepare))
+        let provider = Provider<TestTarget>(transport: Self.transport, plugins: [first, second])
+        let call = Task { try await provider.request(TestTarget(.example)) }
+        await first.gate.waitForArrivals()
+        first.gate.open()
+        await second.gate.waitForArrivals()
+        provider.cancelAll()
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        #expect(error?.stage == .cancelled)
+        #expect(first.isCancelled.fulfilledCount == 0)
+    }
+
+    /// Waits in its hooks until the gate opens or the task is cancelled.
     private struct Waiting: Plugin {
         let hooks: PluginHooks
-        let gate: Gate
+        let gate = Gate()
+        let isCancelled = Expectation()
+
+        private func wait() async throws {
+            do {
+                try await gate.waitUnlessCancelled()
+            } catch {
+                isCancelled.fulfill()
+                throw error
+            }
+        }
 
         func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-            if hooks.contains(.waiting) {
-                try await gate.waitUnlessCancelled()
-            } else {
-                try await context.cancellable { [gate] in try await gate.waitUnlessCancelled() }
-            }
+            try await wait()
             return request
+        }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            try await wait()
+            return try await next(request)
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            try? await wait()
+            return .doNotRetry
+        }
+
+        func process(
+            _ result: Result<Response, TargetKitError>,
+            context: RequestContext
+        ) async -> Result<Response, TargetKitError> {
+            try? await wait()
+            return result
         }
     }
 }

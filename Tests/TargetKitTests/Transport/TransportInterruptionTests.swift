@@ -25,36 +25,6 @@ struct TransportInterruptionTests {
         }
     }
 
-    /// Ends its exchanges by itself.
-    private struct Own: Transport {
-        let sent = Recorder<Int?>()
-        let sentInTask = Recorder<Int?>()
-        let ended = Expectation()
-        let isHeld: Bool
-
-        func send(_ request: TransportRequest) async throws -> TransportResponse {
-            sentInTask.append(currentTask())
-            return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
-        }
-
-        func send(
-            _ request: TransportRequest,
-            cancelledBy handle: RequestHandle
-        ) async throws -> TransportResponse {
-            let end = Gate()
-            handle.onCancel {
-                ended.fulfill()
-                end.open()
-            }
-            sent.append(currentTask())
-            if isHeld {
-                await end.wait()
-                throw CancellationError()
-            }
-            return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
-        }
-    }
-
     /// Answers at once.
     private struct Quick: Transport {
         let sent = Recorder<Int?>()
@@ -99,7 +69,7 @@ struct TransportInterruptionTests {
     }
 
     @Test(
-        "A transport that has only send(_:) is interrupted by task, handle, provider, scope and timeout",
+        "A transport is interrupted by task, handle, provider, scope and timeout",
         arguments: Means.allCases,
         [true, false]
     )
@@ -112,42 +82,25 @@ struct TransportInterruptionTests {
         #expect(error.stage == (means == .timeout ? .transport : .cancelled))
     }
 
-    @Test(
-        "A transport that ends its exchanges by itself is told by its handle",
-        arguments: [Means.task, .provider, .scope, .timeout]
-    )
-    func own(means: Means) async throws {
-        let transport = Own(isHeld: true)
-        let error = try await interrupted(by: means, transport, sent: transport.sent)
-        #expect(transport.ended.fulfilledCount == 1)
-        #expect(transport.sentInTask.count == 0)
-        #expect(error.kind == (means == .timeout ? .timedOut : .cancelled))
-    }
-
-    @Test(
-        "An awaited call is sent in the caller's task by such a transport, in another by the default",
-        arguments: [true, false]
-    )
-    func task(hasPlugin: Bool) async throws {
+    @Test("A call runs in a task of its own, whoever makes it", arguments: [true, false], [true, false])
+    func task(hasPlugin: Bool, isAwaited: Bool) async throws {
         let plugins: [any Plugin] = hasPlugin ? [RecordingPlugin()] : []
-        let (own, quick) = (Own(isHeld: false), Quick())
-        let ownProvider = Provider<TestTarget>(transport: own, plugins: plugins)
-        #expect(try await ownProvider.request(TestTarget(.example)).statusCode == 200)
-        #expect(own.sent.elements == [currentTask()])
-        #expect(own.sentInTask.count == 0)
-        let quickProvider = Provider<TestTarget>(transport: quick, plugins: plugins)
-        #expect(try await quickProvider.request(TestTarget(.example)).statusCode == 200)
+        let quick = Quick()
+        let provider = Provider<TestTarget>(transport: quick, plugins: plugins)
+        let response =
+            if isAwaited {
+                try await provider.request(TestTarget(.example))
+            } else {
+                try await provider.request(
+                    TestTarget(.example),
+                    on: DispatchQueue(label: "test"),
+                    completion: { _ in }
+                )
+                .response()
+            }
+        #expect(response.statusCode == 200)
         #expect(quick.sent.count == 1)
         #expect(quick.sent.elements != [currentTask()])
-    }
-
-    @Test("A call with a task of its own is sent by send(_:)")
-    func ownTask() async throws {
-        let transport = Own(isHeld: false)
-        _ = try await Provider<TestTarget>(transport: transport)
-            .request(TestTarget(.example), on: DispatchQueue(label: "test"), completion: { _ in }).response()
-        #expect(transport.sent.count == 0)
-        #expect(transport.sentInTask.count == 1)
     }
 }
 

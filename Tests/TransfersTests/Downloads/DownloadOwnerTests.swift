@@ -59,7 +59,7 @@ struct DownloadOwnerTests {
 
     private func ranges(_ server: TestServer) -> [String?] { server.requests.map { $0.headers["Range"] } }
 
-    /// Adds a field, whose value can change.
+    /// Adds a field, whose value can change: at ``PluginPlace/signing`` to each exchange, otherwise to each request.
     private struct Adding: Plugin {
         let place: PluginPlace
         let secretHeaders: Set<HTTPHeaderName> = ["X-Own"]
@@ -83,12 +83,27 @@ struct DownloadOwnerTests {
         var unretried: Adding { Adding(at: place, field, session: session, retries: false) }
 
         func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-            var request = request
-            let (name, value) = field(context)
-            request.setValue(value, forHTTPHeaderField: name)
+            let request = place == .signing ? request : added(to: request, context)
             if let session {
                 context.credentialOwner = CredentialOwner(identifier: session(), fields: [.authorization])
             }
+            return request
+        }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            var request = request
+            if place == .signing { request.urlRequest = added(to: request.urlRequest, context) }
+            return try await next(request)
+        }
+
+        private func added(to request: URLRequest, _ context: RequestContext) -> URLRequest {
+            var request = request
+            let (name, value) = field(context)
+            request.setValue(value, forHTTPHeaderField: name)
             return request
         }
 

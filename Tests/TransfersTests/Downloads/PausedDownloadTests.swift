@@ -185,10 +185,6 @@ struct PausedDownloadTests {
             switch call {
             case .plain: break
             case .file: target.task = .download(to: file)
-            case .unshareable:
-                let file = file
-                target.task = .download(to: .choose { _, _ in file }.resumable)
-                target.options.sharesInFlight = true
             case .post:
                 target.method = .post
                 target.task = .download(to: .file(file).resumable)
@@ -205,7 +201,7 @@ struct PausedDownloadTests {
     }
 
     enum Call: CaseIterable, Sendable {
-        case plain, file, unshareable, post
+        case plain, file, post
     }
 
     @Test("A paused call ends with its scope, also when its handle was released", arguments: [true, false])

@@ -107,10 +107,15 @@ struct ResumeTests {
         struct Signing: Plugin {
             let place = PluginPlace.signing
             let events = Recorder<String>()
-            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            func exchange(
+                _ request: TransportRequest,
+                context: RequestContext,
+                next: Exchange
+            ) async throws -> TransportResponse {
                 var request = request
-                request.setValue(request.value(forHTTPHeaderField: "Range") ?? "none", forHTTPHeaderField: "X-Signed")
-                return request
+                let range = request.urlRequest.value(forHTTPHeaderField: "Range") ?? "none"
+                request.urlRequest.setValue(range, forHTTPHeaderField: "X-Signed")
+                return try await next(request)
             }
             func willSend(_ request: URLRequest, context: RequestContext) { events.append("sent") }
             func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {

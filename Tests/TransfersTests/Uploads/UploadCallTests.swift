@@ -363,13 +363,18 @@ struct UploadCallTests {
     func signed() async throws {
         struct SigningPlugin: Plugin {
             var place: PluginPlace { .signing }
-            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            func exchange(
+                _ request: TransportRequest,
+                context: RequestContext,
+                next: Exchange
+            ) async throws -> TransportResponse {
                 var request = request
+                let urlRequest = request.urlRequest
                 let signed =
-                    "\(request.httpMethod ?? "") \(request.url?.path ?? "") "
-                    + (request.value(forHTTPHeaderField: "Upload-Offset") ?? "")
-                request.setValue(signed, forHTTPHeaderField: "X-Signature")
-                return request
+                    "\(urlRequest.httpMethod ?? "") \(urlRequest.url?.path ?? "") "
+                    + (urlRequest.value(forHTTPHeaderField: "Upload-Offset") ?? "")
+                request.urlRequest.setValue(signed, forHTTPHeaderField: "X-Signature")
+                return try await next(request)
             }
         }
         let server = try TusServer()

@@ -26,7 +26,7 @@ struct Chaos: Plugin {
 
     var place: PluginPlace { PluginPlace(rawValue: PluginPlace.observation.rawValue + 50) }
 
-    var hooks: PluginHooks { [.exchange, .waiting] }
+    var hooks: PluginHooks { .exchange }
 
     /// Delays an exchange, and then passes it on, loses its connection, or responds in place of the server.
     func exchange(

@@ -175,12 +175,10 @@ extension CredentialsPlugin {
 
     /// Calls the app's closure.
     private func login(for context: RequestContext) async throws -> Login? {
-        try await context.cancellable { [credential, target = context.target] in
-            guard let credential = try await credential(target), let user = credential.user,
-                let password = credential.password
-            else { return nil }
-            return (user, password)
-        }
+        guard let credential = try await credential(context.target), let user = credential.user,
+            let password = credential.password
+        else { return nil }
+        return (user, password)
     }
 
     /// Counts an answer to a challenge, and remembers the challenge for later calls, which may then use its nonce, too.

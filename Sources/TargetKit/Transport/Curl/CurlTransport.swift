@@ -146,18 +146,4 @@ public final class CurlTransport: Transport {
         commandQueue.close(.closing)
     }
 }
-
-extension CurlTransport {
-    /// Performs one exchange, and ends it when the handle is cancelled.
-    ///
-    /// - Throws: A `URLError`; `.cancelled` if the handle is cancelled or the transport is shut down.
-    public func send(
-        _ request: TransportRequest,
-        cancelledBy handle: RequestHandle
-    ) async throws -> TransportResponse {
-        let call = try CurlCall(request)
-        handle.onCancel { [commandQueue] in commandQueue.cancel(call) }
-        return try await response(to: call, request)
-    }
-}
 #endif

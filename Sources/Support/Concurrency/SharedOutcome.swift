@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-import TargetKit
 
 /// A value that is set once, for which any number of tasks can wait. A task stops waiting when it is cancelled.
 package final class SharedOutcome<Value: Sendable>: Sendable {
