@@ -131,7 +131,7 @@ extension Call {
         _ context: RequestContext
     ) async -> Attempt {
         do {
-            if request.driver != nil { return decoded(try await driven(request, context)) }
+            if let driver = request.driver { return decoded(try await response(of: driver, to: request, context)) }
             let sent: TransportRequest
             if let prepared {
                 sent = prepared
@@ -154,9 +154,12 @@ extension Call {
     }
 
     /// The response of the driver.
-    private func driven(_ request: ResolvedRequest, _ context: RequestContext) async throws -> Response {
-        guard let driver = request.driver else { throw CancellationError() }
-        return try await driver.response(to: request.urlRequest, over: CallExchanges(self, of: request, context))
+    private func response(
+        of driver: any TransferDriver,
+        to request: ResolvedRequest,
+        _ context: RequestContext
+    ) async throws -> Response {
+        try await driver.response(to: request.urlRequest, over: CallExchanges(self, of: request, context))
     }
 
     /// Sends a prepared request: `willSend` → redirects, each exchange with the plugins around the transport →

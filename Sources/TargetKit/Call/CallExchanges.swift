@@ -70,7 +70,7 @@ extension CallExchanges {
     ///   - request: The request.
     ///   - body: The body, which replaces the body of the request or the task.
     ///   - restriction: Removes fields that must not be sent, such as credentials for another server, from the prepared
-    ///     and the signed request; default `nil`. It isn't applied to changes in `exchange`; for a request to another
+    ///     request; default `nil`. It isn't applied to changes in `exchange`; for a request to another
     ///     server, set ``TransportRequest/isCrossOrigin``, so that plugins add no secrets.
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(
@@ -186,7 +186,7 @@ extension CallExchanges {
 
     /// Returns a call for an exchange with its own context.
     private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
-        Call(.part, in: context.ofExchange(handle, stored: stored), call.configuration)
+        Call(.part, in: context.ofExchange(handle, stored: stored), call.configuration, timeout: call.timeout)
     }
 }
 

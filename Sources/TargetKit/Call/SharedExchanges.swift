@@ -126,9 +126,15 @@ extension Call {
         guard let key = SharedExchangeKey(request, of: resolved, context) else { return nil }
         // The clock counts the exchange instead of the call.
         let result = try await waiting {
-            try await configuration.sharedExchanges.result(for: key, of: self) { [configuration] exchange in
+            try await configuration.sharedExchanges.result(for: key, of: self) { [configuration, timeout] exchange in
                 let context = context.ofExchange(exchange.handle)
-                let part = Call(.part, in: context, configuration, progress: { exchange.report($0) })
+                let part = Call(
+                    .part,
+                    in: context,
+                    configuration,
+                    progress: { exchange.report($0) },
+                    timeout: timeout
+                )
                 // Counted here, because the exchange's task may start after its calls have left.
                 context.scope.beginExchange()
                 configuration.countingClock?.begin(context.id)

@@ -79,12 +79,10 @@ extension Provider {
     }
 
     private func finish(_ call: Call, result: Result<Response, TargetKitError>, streamedByteCount: Int64?) {
-        var context = call.context
         if let start = call.start {
-            context.attempt = context.handle.attempt
             let duration = start.duration(to: .now)
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
-            call.plugins.didFinish(finished, context: context)
+            call.plugins.didFinish(finished, context: call.context.ofLastAttempt)
         }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
     }

@@ -73,6 +73,30 @@ struct RemainingTimeTests {
         #expect(left.elements.last == .some(limits[0].map { .seconds($0) }))
     }
 
+    @Test("Each attempt of a shared exchange has the call's own timeout, before that of the endpoint")
+    func sharedTimeout() async {
+        let timeouts = Recorder<Duration?>()
+        let transport = StubTransport { request in
+            timeouts.append(request.timeout)
+            return .response(status: 503, data: Data())
+        }
+        let again = RecordingPlugin(retry: { _, context in
+            context.attempt == 0 ? .retry(after: .zero) : .doNotRetry
+        })
+        let provider = Provider<TestTarget>(
+            endpointClosure: { target in
+                var endpoint = try Endpoint(target: target)
+                endpoint.timeout = .seconds(5)
+                return endpoint
+            },
+            transport: transport,
+            plugins: [again]
+        )
+        let options = CallOptions.setting(\.timeout, .exchange(.seconds(1))).setting(\.sharesInFlight, true)
+        _ = try? await provider.request(TestTarget(.example), options: options) as Response
+        #expect(timeouts.elements == [.seconds(1), .seconds(1)])
+    }
+
     @Test("A retry whose delay is longer than the time that is left is not made", arguments: [(4, 2), (5, 1), (6, 1)])
     func retry(_ delay: Int, _ attempts: Int) async {
         let sent = Tally()
