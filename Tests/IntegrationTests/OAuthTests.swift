@@ -292,9 +292,11 @@ extension Engine {
         switch self {
         #if os(Linux)
         case .curl:
-            var configuration = CurlTransport.Configuration.patient
-            configuration.maxConnectionsPerHost = 256
-            return CurlTransport(configuration: configuration)
+            return CurlTransport(
+                connectTimeout: .seconds(600),
+                idleTimeout: .seconds(600),
+                maxConnectionsPerHost: 256
+            )
         #endif
         case .urlSession:
             let configuration = URLSessionConfiguration.ephemeral

@@ -9,14 +9,21 @@ import Testing
 /// TLS and HTTP/2 with nginx, whose certificate is signed by the authority in the file that `TARGETKIT_NGINX_CA` names.
 @Suite("nginx: TLS and HTTP/2", .throttled, .needs(.nginxTLS), .timeLimit(.minutes(2)))
 struct TLSTests {
-    private func provider(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> Provider<
-        ServerCall
-    > {
+    private func provider(
+        trust: TLSPolicy.Trust? = nil,
+        maxConnectionsPerHost: Int = 128,
+        allowsHTTP2: Bool = true
+    ) throws -> Provider<ServerCall> {
         let path = try #require(ProcessInfo.processInfo.environment["TARGETKIT_NGINX_CA"])
-        var configuration = CurlTransport.Configuration.patient
-        configuration.tls.trust = .authoritiesFile(URL(filePath: path))
-        change(&configuration)
-        return Provider(transport: CurlTransport(configuration: configuration))
+        return Provider(
+            transport: CurlTransport(
+                connectTimeout: .seconds(600),
+                idleTimeout: .seconds(600),
+                maxConnectionsPerHost: maxConnectionsPerHost,
+                allowsHTTP2: allowsHTTP2,
+                tls: TLSPolicy(trust: trust ?? .authoritiesFile(URL(filePath: path)))
+            )
+        )
     }
 
     @Test("An authority of one's own is trusted, and HTTP/2 is spoken")
@@ -30,7 +37,7 @@ struct TLSTests {
 
     @Test("HTTP/1.1 is spoken where it is asked for")
     func http1() async throws {
-        let response = try await provider { $0.allowsHTTP2 = false }.request(.nginxTLS(.get, "/")) as Response
+        let response = try await provider(allowsHTTP2: false).request(.nginxTLS(.get, "/")) as Response
         #expect(response.httpVersion == "HTTP/1.1")
     }
 
@@ -49,7 +56,7 @@ struct TLSTests {
         #expect(try await provider().request(call.with { $0.baseURL = address }).statusCode == 200)
         let other = try #require(URL(string: "https://localhost.localdomain.invalid:\(base.port ?? 443)"))
         #expect(try await provider().failure(of: call.with { $0.baseURL = other })?.kind == .cannotConnect)
-        let trusting = try provider { $0.tls.trust = .insecureTrustAll(for: ["127.0.0.1"]) }
+        let trusting = try provider(trust: .insecureTrustAll(for: ["127.0.0.1"]))
         #expect(try await trusting.request(call.with { $0.baseURL = address }).statusCode == 200)
         #expect(await trusting.failure(of: call)?.kind == .insecureConnection)
     }
@@ -57,7 +64,7 @@ struct TLSTests {
     // nginx answers each of these when it has the head: the body has to be on its way by then.
     @Test("A hundred calls at a time share one new connection, and each gets its own answer", arguments: 1...10)
     func multiplexed(round: Int) async throws {
-        let provider = try provider { $0.maxConnectionsPerHost = 1 }
+        let provider = try provider(maxConnectionsPerHost: 1)
         let answers = await withTaskGroup(of: String.self) { group in
             for number in 0..<100 {
                 let call = ServerCall.nginxTLS(.post, "/echo/\(number)", .data(Data(count: 500)))

@@ -36,11 +36,11 @@ struct TransportsPageTests {
         let keys = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek="]
         let authority = URL(filePath: "/etc/shop/authority.pem")
         let tls = TLSPolicy(trust: .authoritiesFile(authority), pins: ["*.shop.example": keys], requiresTLS13: true)
-        #expect(tls.pins == ["*.shop.example": keys])
+        #expect(tls != TLSPolicy(trust: .authoritiesFile(authority), requiresTLS13: true))
         let password = "secret"
         let file = URL(filePath: "/etc/shop/client.p12")
         let mutual = TLSPolicy(clientCertificate: .init(file: file, password: password))
-        #expect(mutual.clientCertificate != nil)
+        #expect(mutual != TLSPolicy())
     }
 
     @Test("A transport of one's own is interrupted by the handle of its call", .timeLimit(.minutes(3)))

@@ -22,7 +22,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             if let element = next(in: &container, coercing: coercing) {
                 elements.append(element)
             } else {
-                report(IndexKey(index), decoder: decoder)
+                report(JSONPath.key(index), decoder: decoder)
             }
             // A decoder that can't skip invalid elements would cause an endless loop.
             guard container.currentIndex > index else { break }
@@ -54,7 +54,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             guard let members = try? container.decode([String: Self].self) else { return nil }
             values = members.mapValues(\.value)
         }
-        for (key, value) in values where value == nil { report(JSONPath.PathKey(key), decoder: decoder) }
+        for (key, value) in values where value == nil { report(JSONPath.key(key), decoder: decoder) }
         return values.compactMapValues { $0 }
     }
 

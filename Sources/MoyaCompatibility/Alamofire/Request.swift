@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitPlugins
 
 /// A request that a session sends, for interceptors and plugins.
 public final class Request: RequestType, Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitPlugins
 
 /// A stored response (RFC 9111 §3).
 final class CachedResponse: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitPlugins
 
 /// The freshness of a stored response (RFC 9111 §4.2), computed once. Times are in seconds.
 struct Freshness: Sendable {

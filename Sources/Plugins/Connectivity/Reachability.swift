@@ -157,21 +157,21 @@ extension Reachability.Status {
         if case .online(let link, _, _) = self { link } else { nil }
     }
 
-    /// Whether calls that exclude some networks can be made; `true` for ``unknown``.
-    package func serves(_ refused: RefusedNetworks) -> Bool {
+    /// Whether there is a network that calls with the options may use; `true` for ``unknown``.
+    package func serves(_ options: CallOptions) -> Bool {
         switch self {
         case .unknown: true
         case .offline: false
         case .online(let link, let isExpensive, let isConstrained):
-            !(link == .cellular && refused.contains(.cellular) || isExpensive && refused.contains(.expensive)
-                || isConstrained && refused.contains(.constrained))
+            (link != .cellular || options.allowsCellular) && (!isExpensive || options.allowsExpensive)
+                && (!isConstrained || options.allowsConstrained)
         }
     }
 }
 
 extension Reachability? {
     /// Whether there is a network that calls with the options may use; `true` without a `Reachability`.
-    package func serves(_ options: CallOptions) -> Bool { self?.status.serves(options.refusedNetworks) ?? true }
+    package func serves(_ options: CallOptions) -> Bool { self?.status.serves(options) ?? true }
 
     /// Starts observing, and calls a closure in a task, first for the current status and then after changes, until it
     /// returns `false`. Changes in short succession make one call, also if the status is then the same as before.

@@ -87,11 +87,11 @@ public struct WaitsForConnectivityPlugin: Plugin {
 
     /// Waits until there is a network for the request. Returns the reason not to send it, or `nil`.
     private func failure(of request: URLRequest, context: RequestContext) async throws -> URLError? {
-        let refused = context.options.refusedNetworks
-        guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return nil }
+        let options = context.options
+        guard !reachability.status.serves(options), request.url?.isOnThisMachine != true else { return nil }
         let waits = timeout > .zero && isHeld(context)
         let hasStoredResponse = context[HasStoredResponseKey.self] == true
-        if waits, !hasStoredResponse, try await isServedInTime(refused) { return nil }
+        if waits, !hasStoredResponse, try await isServedInTime(options) { return nil }
         guard reachability.isOnline else {
             guard waits, failsAfterTimeout else { return nil }
             let duration = hasStoredResponse ? "" : " for \(timeout)"
@@ -119,10 +119,10 @@ public struct WaitsForConnectivityPlugin: Plugin {
     }
 
     /// Returns `true` when there is a network for the call or the status is unknown, or `false` after the timeout.
-    private func isServedInTime(_ refused: RefusedNetworks) async throws -> Bool {
+    private func isServedInTime(_ options: CallOptions) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
             group.addTask {
-                for await status in reachability.statuses where status.serves(refused) { return true }
+                for await status in reachability.statuses where status.serves(options) { return true }
                 throw CancellationError()
             }
             group.addTask {

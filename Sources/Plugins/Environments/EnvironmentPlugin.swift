@@ -30,7 +30,7 @@ public struct EnvironmentPlugin: Plugin {
     ///
     /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard let headers = store.environment(of: request.url)?.headers, !headers.isEmpty else { return request }
+        guard let headers = store.environment(of: request.url)?.headers, headers != [:] else { return request }
         var request = request
         for (name, value) in headers.dictionary where request.value(forHTTPHeaderField: name) == nil {
             try request.setField(HTTPHeaderName(rawValue: name), to: value)

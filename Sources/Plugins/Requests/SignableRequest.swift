@@ -37,8 +37,7 @@ public struct SignableRequest: Sendable {
                     try take(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
                 }
             }
-        case .file(let url): try FileBodySource(url).readAll(take)
-        case .stream(let source): try source.readAll(take)
+        case .file, .stream: try body.source()?.readAll(take)
         }
     }
 

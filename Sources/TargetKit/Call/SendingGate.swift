@@ -4,7 +4,7 @@
 package struct SendingGate: Sendable {
     /// Called for each request immediately before it is passed to the transport, after all plugins. If it throws, the
     /// request isn't sent, and the call ends with stage `.request`.
-    package var admit: @Sendable (inout TransportRequest, RequestContext) async throws -> Void
+    var admit: @Sendable (inout TransportRequest, RequestContext) async throws -> Void
 
     package init(admit: @escaping @Sendable (inout TransportRequest, RequestContext) async throws -> Void) {
         self.admit = admit
@@ -38,13 +38,13 @@ extension Call {
 }
 
 /// A request wasn't sent, because it had the credential of another user than the one to whom its call belongs.
-package struct CredentialOfOtherOwner: Error, ErrorWithKind, ReflectsDescription {
+package struct CredentialOfOtherOwner: Error, ErrorWithKind, RedactedDescription {
     package init() {}
 
     package var kind: TargetKitError.Kind? { .unauthorized }
 
     /// What happened, and how to resolve it.
-    package var description: String {
+    var redactedDescription: String {
         "the call belongs to another user than the one who is signed in; it can be made when that user signs in again"
     }
 }

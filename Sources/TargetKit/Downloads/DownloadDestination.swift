@@ -28,13 +28,13 @@ public struct DownloadDestination: Sendable {
         case number
     }
 
-    package enum Location: Sendable {
+    enum Location: Sendable {
         case file(URL)
         case folder(URL)
         case chosen(@Sendable (ResponseHead, String) throws -> URL)
     }
 
-    package let location: Location
+    let location: Location
     private(set) var existingFile = ExistingFile.replace
     /// Whether an interrupted download continues.
     package var isResumable = false
@@ -98,7 +98,7 @@ extension DownloadDestination {
 
 extension DownloadDestination: RedactedDescription {
     /// The file or folder.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         switch location {
         case .file(let url): "the file \(url.path)"
         case .folder(let url): "the folder \(url.path)"

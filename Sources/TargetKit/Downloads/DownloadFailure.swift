@@ -10,7 +10,7 @@ package enum DownloadFailure: Error, Sendable, Hashable {
     case isIncomplete(receivedByteCount: Int64)
 }
 
-extension DownloadFailure: ErrorWithKind, ReflectsDescription {
+extension DownloadFailure: ErrorWithKind, RedactedDescription {
     package var kind: TargetKitError.Kind? {
         switch self {
         case .fileExists: .conflict
@@ -19,7 +19,7 @@ extension DownloadFailure: ErrorWithKind, ReflectsDescription {
     }
 
     /// The reason in one line.
-    package var description: String {
+    var redactedDescription: String {
         switch self {
         case .fileExists(let path): "the file \(path.inOneLine) already exists and isn't replaced"
         case .mustRestart(let reason): "the download can't be continued: \(reason)"

@@ -31,7 +31,7 @@ struct FormEncoder: Encoder {
     /// The encoder for a new element at the end.
     func nestedElement() -> Self {
         let index = node.count
-        return Self(node: node.newElement(), codingPath: codingPath + [IndexKey(index)], rules: rules)
+        return Self(node: node.newElement(), codingPath: codingPath + [PathKey(index)], rules: rules)
     }
 }
 
@@ -168,23 +168,4 @@ struct FormValueContainer: SingleValueEncodingContainer {
     func encode(_ value: UInt32) { encoder.node.set(value.description) }
     func encode(_ value: UInt64) { encoder.node.set(value.description) }
     func encode<Value: Encodable>(_ value: Value) throws { try encoder.encode(value) }
-}
-
-/// The index of an array element, as a coding key.
-package struct IndexKey: CodingKey {
-    package let intValue: Int?
-    package let stringValue: String
-
-    package init(_ index: Int) {
-        intValue = index
-        stringValue = "\(index)"
-    }
-
-    package init?(intValue: Int) {
-        self.init(intValue)
-    }
-
-    package init?(stringValue: String) {
-        nil
-    }
 }

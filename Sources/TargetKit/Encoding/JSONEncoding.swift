@@ -40,7 +40,7 @@ public struct JSONEncoding: ParameterEncoding {
     /// The parameters as a JSON object.
     ///
     /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
-    package func data(_ parameters: [String: any Sendable]) throws -> Data {
+    func data(_ parameters: [String: any Sendable]) throws -> Data {
         var buffer = ByteBuffer(capacity: parameters.count * 32 + 16)
         try write(root: parameters, to: &buffer)
         return buffer.data

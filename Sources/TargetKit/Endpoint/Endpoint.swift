@@ -156,5 +156,5 @@ extension Endpoint: Hashable {
 
 extension Endpoint: RedactedDescription {
     /// The method, URL and task, with secrets redacted.
-    package var redactedDescription: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
+    var redactedDescription: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
 }

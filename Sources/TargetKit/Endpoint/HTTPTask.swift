@@ -88,7 +88,7 @@ extension HTTPTask {
 
 extension HTTPTask: RedactedDescription {
     /// The kinds of the task's parts, without their values.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         var parts: [String] = []
         if !queries.isEmpty { parts.append("a query") }
         if !parameters.isEmpty { parts.append("parameters") }
@@ -100,8 +100,8 @@ extension HTTPTask: RedactedDescription {
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")
         }
-        if download == nil, let driver = driver as? any RedactedDescription {
-            parts.append("with \(driver.redactedDescription)")
+        if download == nil, let driver = driver as? any ReflectsDescription {
+            parts.append("with \(driver.description)")
         }
         if let download { parts.append("into \(download)") }
         return parts.isEmpty ? "plain" : parts.joined(separator: ", ")

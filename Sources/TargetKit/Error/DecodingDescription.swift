@@ -20,7 +20,7 @@ struct DecodingDescription: CustomStringConvertible {
 
     private static func text(missing key: any CodingKey, _ context: DecodingError.Context) -> String {
         let place = "no value at \(CodingKeyPath(context.codingPath + [key]))"
-        if key is JSONPath.PathKey { return "\(place); check the key path" }
+        if key is PathKey { return "\(place); check the key path" }
         var remedies = ["make the property optional"]
         if key.stringValue.contains(where: \.isUppercase) { remedies.append(#"set \.decoder with a key strategy"#) }
         if context.codingPath.isEmpty { remedies.append(#"pass a key path or set \.envelope if the value is nested"#) }

@@ -2,7 +2,7 @@
 
 extension ErrorTexts {
     /// A language of the error sentences.
-    package enum Language: Sendable, Hashable, CaseIterable {
+    enum Language: Sendable, Hashable, CaseIterable {
         case english
         case simplifiedChinese
         case traditionalChinese
@@ -11,7 +11,7 @@ extension ErrorTexts {
         ///
         /// - Parameter tags: Language tags (RFC 5646) or locale identifiers, in order of preference, for example
         ///   `zh-Hans-CN` or `en_GB`. Chinese is simplified unless the script or region indicates Traditional Chinese.
-        package init(preferred tags: some Sequence<String>) {
+        init(preferred tags: some Sequence<String>) {
             self = tags.lazy.compactMap(Self.init(tag:)).first { _ in true } ?? .english
         }
 
@@ -27,7 +27,7 @@ extension ErrorTexts {
         }
 
         /// The language of the app's interface if it is supported; otherwise English.
-        package static var system: Self { Self(preferred: PreferredLanguages.app) }
+        static var system: Self { Self(preferred: PreferredLanguages.app) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
             if error.kind == .insecureConnection, !error.isOfCertificate { return table.sentences(table.handshake) }

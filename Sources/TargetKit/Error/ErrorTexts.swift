@@ -35,7 +35,7 @@ public struct ErrorTexts: Sendable {
     /// Returns the text for an error; `nil` is allowed for ``Piece/summary`` only.
     private let source: @Sendable (TargetKitError, Piece) -> String?
 
-    package init(_ language: Language) {
+    init(_ language: Language) {
         source = { error, piece in
             if let text = Self.summary(piece, of: { error.ownText($0) }) ?? error.ownText(piece) { return text }
             return language.sentences(about: error).text(piece)
@@ -82,7 +82,7 @@ public struct ErrorTexts: Sendable {
     private static let selected = Locked(Self.system)
 
     /// The text about an error.
-    package func text(_ piece: Piece = .description, of error: TargetKitError) -> String {
+    func text(_ piece: Piece = .description, of error: TargetKitError) -> String {
         source(error, piece) ?? ""
     }
 

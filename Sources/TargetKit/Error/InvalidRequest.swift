@@ -46,9 +46,9 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case twoPlugins(type: String)
 }
 
-extension InvalidRequest: ReflectsDescription {
+extension InvalidRequest: RedactedDescription {
     /// The reason and the remedy, in one line, without the URL's query and the values of header fields.
-    package var description: String {
+    var redactedDescription: String {
         switch self {
         case .unsupportedURL(let url):
             "\"\(RedactedURL(url))\" can't be called; use a base URL with a host and the scheme http or https"

@@ -33,7 +33,7 @@ public struct ServerDefinedError: Error, Sendable, Hashable {
 
 extension ServerDefinedError: LocalizedError, RedactedDescription {
     /// The code in one line, without the message, which may quote the request.
-    package var redactedDescription: String { "the server's code is \(code.debugDescription)" }
+    var redactedDescription: String { "the server's code is \(code.debugDescription)" }
 
     /// The message; `nil` if it is empty.
     public var errorDescription: String? { message.isEmpty ? nil : message }

@@ -35,12 +35,10 @@ package struct StoredFailure: Error, Sendable, Hashable, Codable {
     }
 }
 
-extension StoredFailure: ErrorWithKind, DeveloperError, LocalizedError, RedactedDescription {
+extension StoredFailure: ErrorWithKind, DescribedError {
     package var kind: TargetKitError.Kind? { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
 
     package var statusCode: Int? { status }
 
-    package var redactedDescription: String { text }
-
-    package var errorDescription: String? { text }
+    var redactedDescription: String { text }
 }

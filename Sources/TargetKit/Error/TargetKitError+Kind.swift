@@ -103,7 +103,7 @@ extension TargetKitError.Kind {
         }
     }
 
-    package init(statusCode: Int) {
+    init(statusCode: Int) {
         self =
             switch statusCode {
             case 401: .unauthorized

@@ -34,7 +34,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The media types that the client accepts (RFC 9110 §12.5.1).
     public static let accept = Self(rawValue: "Accept")
     /// The content codings that the client accepts (RFC 9110 §12.5.3).
-    package static let acceptEncoding = Self(rawValue: "Accept-Encoding")
+    static let acceptEncoding = Self(rawValue: "Accept-Encoding")
     /// The languages that the user prefers (RFC 9110 §12.5.4).
     public static let acceptLanguage = Self(rawValue: "Accept-Language")
     /// Credentials for the server (RFC 9110 §11.6.2).
@@ -44,7 +44,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The coding of the content (RFC 9110 §8.4).
     static let contentEncoding = Self(rawValue: "Content-Encoding")
     /// The content's size in bytes (RFC 9110 §8.6); the transport sets it.
-    package static let contentLength = Self(rawValue: "Content-Length")
+    public static let contentLength = Self(rawValue: "Content-Length")
     /// The content's media type (RFC 9110 §8.3).
     public static let contentType = Self(rawValue: "Content-Type")
     /// Cookies for the server (RFC 6265 §4.2).
@@ -56,11 +56,11 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// Makes a POST safe to retry (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey = Self(rawValue: "Idempotency-Key")
     /// The URL of a redirect (RFC 9110 §10.2.2).
-    package static let location = Self(rawValue: "Location")
+    public static let location = Self(rawValue: "Location")
     /// Credentials for a proxy (RFC 9110 §11.7.2).
     package static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
     /// The time to wait before the next request (RFC 9110 §10.2.3).
-    package static let retryAfter = Self(rawValue: "Retry-After")
+    public static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).
     public static let setCookie = Self(rawValue: "Set-Cookie")
     /// The framing of the message (RFC 9112 §6.1). The transport sets it.

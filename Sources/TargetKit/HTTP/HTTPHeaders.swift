@@ -183,10 +183,10 @@ extension HTTPHeaders: Sequence {
     }
 
     /// The number of fields, including repeated names.
-    package var count: Int { fields.count }
+    var count: Int { fields.count }
 
     /// Whether there are no fields.
-    package var isEmpty: Bool { fields.isEmpty }
+    var isEmpty: Bool { fields.isEmpty }
 }
 
 extension HTTPHeaders: ReflectsDescription {
@@ -199,7 +199,7 @@ extension HTTPHeaders: ReflectsDescription {
 
 extension HTTPHeaders.Field: RedactedDescription {
     /// `Name: value`, with the value of a secret field, the queries of URLs, and pairs of a name and a value redacted.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         "\(name): \(HeaderRedaction.standard.description(of: value, for: name))".inOneLine
     }
 }

@@ -60,7 +60,7 @@ public struct MultipartError: Error, Sendable, Hashable {
 
 extension MultipartError: RedactedDescription {
     /// The part, the reason and what to do in one line, without the contents of parts.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         guard let partIndex, let partName else { return "multipart form: \(reason)" }
         return "multipart form, part \(partIndex + 1) \(partName.debugDescription): \(reason)"
     }

@@ -12,13 +12,13 @@ extension MultipartForm {
     /// part.
     public struct Part: Sendable, Hashable {
         /// The field's name.
-        package let name: String
+        let name: String
         /// The file name; `nil` if the part isn't a file.
-        package let fileName: String?
+        let fileName: String?
         /// The part's `Content-Type`; `nil` sends none, which means `text/plain` (RFC 7578 §4.4).
-        package let mimeType: String?
+        let mimeType: String?
         /// Additional header fields. A `Content-Type` overrides ``mimeType``.
-        package let headers: HTTPHeaders
+        let headers: HTTPHeaders
 
         let content: MultipartContent
     }
@@ -127,7 +127,7 @@ extension MultipartForm.Part {
 
 extension MultipartForm.Part: RedactedDescription {
     /// The name and type, without the value.
-    package var redactedDescription: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
+    var redactedDescription: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
 }
 
 /// The content of a part.

@@ -98,14 +98,6 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Records requests and responses. 700.
     public static let observation = PluginPlace(rawValue: 700)
 
-    /// Ends the session. Follows plugins that delay a call, and precedes ``standard`` plugins, which may replace the
-    /// response in `process`. 350.
-    package static let sessionEnd = PluginPlace(rawValue: 350)
-    /// Adds the app's token. The credential of an ``authentication`` plugin replaces it. 490.
-    package static let accessToken = PluginPlace(rawValue: 490)
-    /// Adds credentials to a request that has none. 510.
-    package static let missingCredentials = PluginPlace(rawValue: 510)
-
     /// Waits until the rate limit allows another request. 310.
     package static let rateLimit = PluginPlace(rawValue: 310)
     /// Waits for a free slot. Follows every other plugin that waits, so that no call occupies a slot while waiting.

@@ -174,5 +174,5 @@ extension Response {
 
 extension RequestContext: RedactedDescription {
     /// The call, its attempt, and its target without associated values, which may be secrets.
-    package var redactedDescription: String { "call \(id), attempt \(attempt), \(target.name)" }
+    var redactedDescription: String { "call \(id), attempt \(attempt), \(target.name)" }
 }

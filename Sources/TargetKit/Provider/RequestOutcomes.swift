@@ -12,7 +12,7 @@ public struct RequestOutcome<Target: TargetType>: Sendable {
 
 extension RequestOutcome: RedactedDescription {
     /// The position, target and result in one line, with secrets redacted.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         let outcome =
             switch result {
             case .success(let response): response.description
@@ -44,7 +44,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private let calls = RunningCalls<Target>()
 
         /// The number of calls and of started calls.
-        package var redactedDescription: String { "\(targets.count) calls, \(startedCount) started" }
+        var redactedDescription: String { "\(targets.count) calls, \(startedCount) started" }
 
         fileprivate init(_ outcomes: RequestOutcomes) {
             run = outcomes.run
@@ -136,7 +136,7 @@ private final class RunningCalls<Target: TargetType>: Sendable {
 
 extension RequestOutcomes: RedactedDescription {
     /// The number of calls.
-    package var redactedDescription: String { "\(targets.count) calls" }
+    var redactedDescription: String { "\(targets.count) calls" }
 }
 
 extension Provider {

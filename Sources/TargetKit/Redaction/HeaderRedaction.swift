@@ -60,7 +60,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
         self.init(url.absoluteString)
     }
 
-    package init(_ text: String) {
+    init(_ text: String) {
         // Most URLs of APIs contain nothing to redact.
         guard text.utf8.contains(where: "@;?#".utf8.contains) || text.containsBytes(of: "eyJ") else {
             description = text

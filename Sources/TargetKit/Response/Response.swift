@@ -167,7 +167,7 @@ public struct Response: Sendable {
 
 extension Response: RedactedDescription {
     /// Status and size, in one line.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         file.map { "HTTP \(statusCode), in \($0.path)" } ?? "HTTP \(statusCode), \(data.count) bytes"
     }
 }

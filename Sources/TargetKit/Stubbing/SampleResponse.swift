@@ -50,7 +50,7 @@ extension SampleResponse {
 
 extension SampleResponse: RedactedDescription {
     /// The status and size, or the failure.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
         case .response(let status, _, let data): "HTTP \(status), \(data.count) bytes"
         case .failure(let error): "a failure: \(ErrorDescription(error))"

@@ -24,7 +24,7 @@ extension CallOptions {
     }
 
     /// The kinds of network that the call may not use.
-    package var refusedNetworks: RefusedNetworks {
+    var refusedNetworks: RefusedNetworks {
         if isEmpty { return [] }
         var refused: RefusedNetworks = []
         if !allowsCellular { refused.insert(.cellular) }
@@ -35,16 +35,16 @@ extension CallOptions {
 }
 
 /// Kinds of network that a call may not use.
-package struct RefusedNetworks: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
+struct RefusedNetworks: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
 
-    package init(rawValue: UInt8) {
+    init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    package static let cellular = RefusedNetworks(rawValue: 1)
-    package static let expensive = RefusedNetworks(rawValue: 2)
-    package static let constrained = RefusedNetworks(rawValue: 4)
+    static let cellular = RefusedNetworks(rawValue: 1)
+    static let expensive = RefusedNetworks(rawValue: 2)
+    static let constrained = RefusedNetworks(rawValue: 4)
 }
 
 extension URLRequest {

@@ -174,5 +174,5 @@ private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders()
 
 extension CallOptions: RedactedDescription {
     /// The number of options that are set.
-    package var redactedDescription: String { values.count == 1 ? "1 option" : "\(values.count) options" }
+    var redactedDescription: String { values.count == 1 ? "1 option" : "\(values.count) options" }
 }

@@ -42,5 +42,5 @@ public struct MultiTarget: TargetType {
 
 extension MultiTarget: RedactedDescription {
     /// The type and case of the wrapped target, without its associated values, which may be secrets.
-    package var redactedDescription: String { target.name }
+    var redactedDescription: String { target.name }
 }

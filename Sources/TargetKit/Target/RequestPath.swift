@@ -93,7 +93,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
 extension RequestPath: RedactedDescription {
     /// The path as it is sent, without its query, which may contain secrets.
-    package var redactedDescription: String { RedactedURL(escaped).description }
+    var redactedDescription: String { RedactedURL(escaped).description }
 }
 
 extension RequestPath {

@@ -31,5 +31,5 @@ public struct URLTarget: TargetType {
 
 extension URLTarget: RedactedDescription {
     /// The method and the URL, without user, query and fragment, which may contain secrets.
-    package var redactedDescription: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
+    var redactedDescription: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
 }

@@ -10,7 +10,7 @@ extension ReflectsDescription {
 
 /// A value whose secrets are omitted from its textual forms. Interpolation, `debugPrint` and `dump` show the redacted
 /// description.
-package protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
+protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
     /// The value on one line, without its secrets.
     var redactedDescription: String { get }
 }
@@ -24,3 +24,11 @@ extension RedactedDescription {
 
 /// An error whose text is for the developer; the user reads the sentences of its kind.
 package protocol DeveloperError: Error {}
+
+/// An error whose redacted description, for developers, is also its `localizedDescription`.
+protocol DescribedError: LocalizedError, DeveloperError, RedactedDescription {}
+
+extension DescribedError {
+    /// The redacted description.
+    public var errorDescription: String? { redactedDescription }
+}

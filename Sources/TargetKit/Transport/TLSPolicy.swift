@@ -40,15 +40,15 @@ public struct TLSPolicy: Sendable, Hashable {
         public var host: String
 
         /// Creates a mismatch.
-        package init(host: String) {
+        init(host: String) {
             self.host = host
         }
     }
 
-    package var trust: Trust
+    var trust: Trust
     package var pins: [String: [String]]
-    package var clientCertificate: ClientCertificate?
-    package var requiresTLS13: Bool
+    var clientCertificate: ClientCertificate?
+    var requiresTLS13: Bool
     private var trustsEveryHost = false
 
     /// Creates a policy.
@@ -79,7 +79,7 @@ public struct TLSPolicy: Sendable, Hashable {
     public static let system = Self()
 
     /// The digests of the keys that are accepted for the host; `nil` if it isn't pinned.
-    package func pinnedKeys(for host: String) -> [String]? {
+    func pinnedKeys(for host: String) -> [String]? {
         let matching = pins.filter { Self.matches(host, pattern: $0.key) }
         return matching.isEmpty ? nil : matching.flatMap(\.value)
     }
@@ -93,7 +93,7 @@ public struct TLSPolicy: Sendable, Hashable {
     }
 
     /// Whether any certificate is accepted for the host.
-    package func trustsBlindly(_ host: String) -> Bool {
+    func trustsBlindly(_ host: String) -> Bool {
         guard case .insecureTrustAll(let hosts) = trust else { return false }
         return trustsEveryHost || hosts.contains { Self.matches(host, pattern: $0) }
     }
@@ -108,7 +108,7 @@ public struct TLSPolicy: Sendable, Hashable {
 
 extension TLSPolicy.ClientCertificate: RedactedDescription {
     /// The file URLs, without the password.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
     }
 }

@@ -180,7 +180,7 @@ extension TransportRequest.Body {
 
 extension TransportRequest: RedactedDescription {
     /// The method, URL and size, with secrets redacted.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         let url = urlRequest.url.map { RedactedURL($0).description } ?? "no URL"
         return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
     }
@@ -188,7 +188,7 @@ extension TransportRequest: RedactedDescription {
 
 extension TransportRequest.Body: RedactedDescription {
     /// The kind of body, and its size if known.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
         case .none: "no body"
         case .data(let data): "\(data.count) bytes"
@@ -200,7 +200,7 @@ extension TransportRequest.Body: RedactedDescription {
 
 extension TransportRequest.Destination: RedactedDescription {
     /// The kind of destination and its size.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
         case .memory(let limit): "memory, up to \(limit) bytes"
         case .file(let url): "the file \(RedactedURL(url))"

@@ -104,7 +104,7 @@ public struct TransportResponse: Sendable {
 
 extension TransportResponse.Body: RedactedDescription {
     /// The kind of body, and its size if known.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
         case .file(let url): "the file \(url.path)"
@@ -185,7 +185,7 @@ extension [UInt8] {
 
 extension ResponseHead: RedactedDescription {
     /// The version and the status.
-    package var redactedDescription: String { "\(httpVersion) \(statusCode)" }
+    var redactedDescription: String { "\(httpVersion) \(statusCode)" }
 }
 
 /// Parses the header lines of a response (RFC 9112 §5).

@@ -165,7 +165,7 @@ extension StubResponse.Element {
     /// Returns the response to a request.
     func response(to request: RecordedRequest, captures: [String: String]) async throws -> SampleResponse {
         var sample = try await ownResponse(to: request, captures: captures)
-        if !headers.isEmpty { sample = sample.adding(headers) }
+        if headers != [:] { sample = sample.adding(headers) }
         return delay == .zero ? sample : .delayed(delay, sample)
     }
 

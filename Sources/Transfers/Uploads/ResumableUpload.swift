@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitPlugins
 
 /// The protocol and options of an upload that continues where it was interrupted.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitPlugins
 
 /// A number in a header field.
 enum UploadNumber: Sendable, Hashable {

@@ -23,12 +23,14 @@ public struct WebSocketClosing: Sendable, Hashable {
     }
 }
 
-extension WebSocketMessage: RedactedDescription {
+extension WebSocketMessage: ReflectsDescription, CustomDebugStringConvertible {
     /// The kind and the size, because the content can be secret.
-    package var redactedDescription: String {
+    public var description: String {
         switch self {
         case .text(let text): "text, \(text.utf8.count) bytes"
         case .data(let data): "data, \(data.count) bytes"
         }
     }
+    /// The kind and the size, because the content can be secret.
+    public var debugDescription: String { description }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import PluginsTestSupport
-import TargetKit
+@testable import TargetKit
 @testable import TargetKitPlugins
 import TargetKitTesting
 import TestSupport

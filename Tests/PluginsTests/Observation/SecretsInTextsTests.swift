@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import PluginsTestSupport
-import TargetKit
+@testable import TargetKit
 import TargetKitPlugins
 import TargetKitResilience
 import TargetKitTesting
@@ -233,11 +233,9 @@ struct SecretsInTextsTests {
 
     #if os(Linux)
     static let configurations: [Holder] = [
-        Holder("CurlTransport.Configuration") {
-            var configuration = CurlTransport.Configuration.patient
-            configuration.proxy = .url(url)
-            configuration.tls.clientCertificate = .init(file: URL(filePath: "/c.p12"), password: "s3cret")
-            return [configuration, configuration.proxy, CurlTransport(configuration: configuration)] as [Any]
+        Holder("CurlTransport") {
+            let tls = TLSPolicy(clientCertificate: .init(file: URL(filePath: "/c.p12"), password: "s3cret"))
+            return [CurlTransport.Proxy.url(url), CurlTransport(proxy: .url(url), tls: tls)] as [Any]
         }
     ]
     #else

@@ -72,9 +72,10 @@ struct ErrorSecretsTests {
             case .decoding: _ = try await provider.request(target, as: Value.self, atKeyPath: "data")
             case .rejected: _ = try await provider.request(target, options: .setting(\.envelope, CodeMessageData()))
             case .cancelled:
-                let call = Task { try await provider.request(target) }
-                call.cancel()
-                _ = try await call.value
+                try await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    _ = try await provider.request(target)
+                }.value
             default: _ = try await provider.request(target)
             }
         } catch let error as TargetKitError {

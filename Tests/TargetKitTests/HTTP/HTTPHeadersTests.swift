@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import TargetKit
+@testable import TargetKit
 import TargetKitTesting
 import TestSupport
 import Testing

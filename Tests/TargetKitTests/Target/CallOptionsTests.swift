@@ -40,7 +40,7 @@ struct CallOptionsTests {
         #expect(!options.sharesInFlight)
         #expect(options.decoder == nil)
         #expect(options.envelope == nil)
-        #expect(options.headers.isEmpty)
+        #expect(options.headers == [:])
         #expect(options.strength == 1)
         #expect(options.flavour == "plain")
     }

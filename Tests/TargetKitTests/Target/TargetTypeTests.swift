@@ -28,17 +28,17 @@ struct TargetTypeTests {
     func defaults() {
         let target = Minimal()
         #expect(target.method == .get)
-        #expect(target.headers.isEmpty)
+        #expect(target.headers == [:])
         #expect(target.validation == .successCodes)
         #expect(target.options.timeout == .none)
         #expect(!target.options.sharesInFlight && target.options.decoder == nil && target.options.envelope == nil)
-        #expect(target.options.headers.isEmpty)
+        #expect(target.options.headers == [:])
         #expect(target.sampleData.isEmpty)
         guard case .response(200, let headers, let data) = target.sampleResponse else {
             Issue.record("the default sample is a response of status 200")
             return
         }
-        #expect(headers.isEmpty && data.isEmpty)
+        #expect(headers == [:] && data.isEmpty)
     }
 
     @Test("A routed target says method, path and task in one switch")

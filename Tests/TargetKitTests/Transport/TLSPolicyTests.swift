@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
+@testable import TargetKit
 import TestSupport
 import Testing
 

@@ -137,6 +137,21 @@ struct PausedDownloadTests {
         #expect(try await results.element(0).get().file == file)
     }
 
+    @Test("A Progress pauses and resumes its download, and says that it can while the download can be continued")
+    func progressObject() async throws {
+        let progress = Progress(totalUnitCount: 0)
+        let handle = start(.file(file).resumable, options: .setting(\.progress, progress))
+        await waitForHalf()
+        #expect(progress.isPausable)
+        progress.pause()
+        await server.waitForConnections(closed: 1)
+        #expect(results.count == 0)
+        progress.resume()
+        #expect(try await handle.response().file == file)
+        #expect(!progress.isPausable)
+        #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=\(Self.half)-"])
+    }
+
     /// Starts a call that may take a minute, and waits until the server has its request.
     private func startLimited(
         _ target: TestTarget,

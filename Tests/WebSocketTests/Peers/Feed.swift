@@ -44,9 +44,7 @@ enum Peer: CaseIterable {
         guard self == .nginxTLS else { return SystemTransport.shared }
         #if os(Linux)
         let path = try #require(ProcessInfo.processInfo.environment["TARGETKIT_NGINX_CA"])
-        var tls = TLSPolicy.system
-        tls.trust = .authoritiesFile(URL(filePath: path))
-        return CurlTransport(tls: tls)
+        return CurlTransport(tls: TLSPolicy(trust: .authoritiesFile(URL(filePath: path))))
         #else
         return SystemTransport.shared
         #endif

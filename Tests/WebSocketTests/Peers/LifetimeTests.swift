@@ -137,8 +137,7 @@ struct LifetimeTests {
         let counts = try await Peer.websockets.provider().webSocket(Peer.websockets.feed("/tunnels"))
         var before = counts.messages.makeAsyncIterator()
         let path = try #require(ProcessInfo.processInfo.environment["TARGETKIT_NGINX_CA"])
-        var tls = TLSPolicy.system
-        tls.trust = .authoritiesFile(URL(filePath: path))
+        let tls = TLSPolicy(trust: .authoritiesFile(URL(filePath: path)))
         let transport = CurlTransport(proxy: .url(ServerAvailability.tunnels.baseURL), tls: tls)
         let socket = try await Provider<Feed>(transport: transport).webSocket(peer.feed())
         try await socket.send("through a tunnel")

@@ -47,12 +47,9 @@ package struct JSONParsingError: Error, Sendable, Hashable {
     }
 }
 
-extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
+extension JSONParsingError: DescribedError {
     /// The offset and the expected syntax, in one line.
-    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
-
-    /// The description.
-    package var errorDescription: String? { description }
+    var redactedDescription: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 }
 
 extension JSONParsingError.Reason {

@@ -64,18 +64,15 @@ package struct JSONPath: Sendable, Hashable {
         let context = DecodingError.Context(codingPath: path, debugDescription: "No value for this key or index.")
         return .keyNotFound(PathKey(keys[depth]), context)
     }
-
-    package struct PathKey: CodingKey {
-        package let stringValue: String
-        package var intValue: Int? { nil }
-
-        package init(_ key: String) { stringValue = key }
-        package init(stringValue: String) { self.stringValue = stringValue }
-        package init?(intValue: Int) { nil }
-    }
 }
 
 extension JSONPath {
+    /// A key of a coding path.
+    package static func key(_ name: String) -> any CodingKey { PathKey(name) }
+
+    /// An array index in a coding path.
+    package static func key(_ index: Int) -> any CodingKey { PathKey(index) }
+
     /// The array index of a key, which consists of digits only.
     package static func index(_ key: String) -> Int? {
         key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
@@ -93,7 +90,7 @@ extension DecodingError {
     func below(_ keys: [String]) -> DecodingError {
         guard !keys.isEmpty else { return self }
         func moved(_ context: Context) -> Context {
-            let path: [any CodingKey] = keys.map { JSONPath.PathKey($0) }
+            let path: [any CodingKey] = keys.map { PathKey($0) }
             return Context(
                 codingPath: path + context.codingPath,
                 debugDescription: context.debugDescription,

@@ -29,7 +29,7 @@ extension ResponseStream {
             private var reader: (any ElementReader<Element>)?
 
             /// The type of the elements. Their values are omitted, because they can contain secrets.
-            package var redactedDescription: String { "iterator of \(Element.self)" }
+            var redactedDescription: String { "iterator of \(Element.self)" }
 
             init(body: ParsedBody<Element>) {
                 self.body = body

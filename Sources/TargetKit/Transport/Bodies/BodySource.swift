@@ -41,18 +41,18 @@ public protocol BodyReader: AnyObject {
 /// differs when the file is opened or sent, sending fails.
 ///
 /// Two sources are equal if their URLs and lengths are equal.
-package struct FileBodySource: BodySource, Hashable {
+struct FileBodySource: BodySource, Hashable {
     /// The URL of the file.
-    package let url: URL
+    let url: URL
     /// The file's size in bytes when the source was created; never `nil`.
-    package let length: Int64?
+    let length: Int64?
 
     private let size: Int64
 
     /// Creates a source for the file at the URL, following links.
     ///
     /// - Throws: ``Failure`` if the file can't be opened for reading or isn't a regular file.
-    package init(_ url: URL) throws(Failure) {
+    init(_ url: URL) throws(Failure) {
         let file = try OpenedFile(path: Self.path(of: url))
         self.url = url
         size = try file.size()
@@ -62,7 +62,7 @@ package struct FileBodySource: BodySource, Hashable {
     /// Opens the file. Releasing the reader closes it.
     ///
     /// - Throws: ``Failure``, also if the file's size differs from ``length``.
-    package func open() throws -> any BodyReader {
+    func open() throws -> any BodyReader {
         try FileBodyReader(path: Self.path(of: url), length: size)
     }
 
@@ -77,7 +77,7 @@ package struct FileBodySource: BodySource, Hashable {
 
 extension FileBodySource {
     /// The reason why a file can't be sent.
-    package enum Failure: Error, Sendable, Hashable {
+    enum Failure: Error, Sendable, Hashable {
         /// The URL doesn't have the scheme `file`, or has no valid path.
         case notAFileURL(String)
         /// The file doesn't exist.
@@ -90,7 +90,7 @@ extension FileBodySource {
         case changedSize(path: String, expected: Int64, found: Int64)
 
         /// The file's path, or the URL if it isn't a file URL.
-        package var path: String {
+        var path: String {
             switch self {
             case .notAFileURL(let url): url
             case .missing(let path), .unreadable(let path, _), .notARegularFile(let path): path
@@ -100,9 +100,9 @@ extension FileBodySource {
     }
 }
 
-extension FileBodySource.Failure: ReflectsDescription {
+extension FileBodySource.Failure: RedactedDescription {
     /// The file, the problem and a remedy, on one line.
-    package var description: String {
+    var redactedDescription: String {
         switch self {
         case .notAFileURL(let url):
             "\(RedactedURL.inside(url).debugDescription) isn't a file URL; use URL(fileURLWithPath:)"
@@ -121,5 +121,5 @@ extension FileBodySource.Failure: ReflectsDescription {
 }
 
 extension FileBodySource.Failure: ErrorWithKind {
-    package var kind: TargetKitError.Kind? { .unreadableFile }
+    var kind: TargetKitError.Kind? { .unreadableFile }
 }

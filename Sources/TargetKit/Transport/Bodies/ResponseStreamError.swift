@@ -14,9 +14,9 @@ package enum ResponseStreamError: Error, Sendable {
     case alreadyRead
 }
 
-extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescription {
+extension ResponseStreamError: DescribedError {
     /// The reason in one line, without content of the body.
-    package var description: String {
+    var redactedDescription: String {
         switch self {
         case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
         case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
@@ -26,7 +26,4 @@ extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescripti
         case .alreadyRead: "the body can be read only once, and another loop has started to read it"
         }
     }
-
-    /// The description.
-    package var errorDescription: String? { description }
 }

@@ -19,18 +19,18 @@ extension CurlTransport {
     }
 
     /// The limits and settings of a transport, as described in the initializer.
-    package struct Configuration: Sendable {
-        package var connectTimeout: Duration = .seconds(60)
-        package var idleTimeout: Duration = .seconds(60)
-        package var maxConnectionsPerHost = 128
-        package var maxConnections = 512
-        package var maxHeadSize = 256 << 10
-        package var allowsHTTP2 = true
-        package var proxy = Proxy.environment
-        package var unixSocketPath: String?
-        package var tls = TLSPolicy.system
+    struct Configuration: Sendable {
+        var connectTimeout: Duration = .seconds(60)
+        var idleTimeout: Duration = .seconds(60)
+        var maxConnectionsPerHost = 128
+        var maxConnections = 512
+        var maxHeadSize = 256 << 10
+        var allowsHTTP2 = true
+        var proxy = Proxy.environment
+        var unixSocketPath: String?
+        var tls = TLSPolicy.system
 
-        package init() {}
+        init() {}
     }
 
     /// Creates a transport with its own thread and connections.
@@ -83,7 +83,7 @@ extension CurlTransport {
 
 extension CurlTransport.Proxy: RedactedDescription {
     /// The proxy, without user name and password.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         switch self {
         case .environment: "from the environment"
         case .none: "none"

@@ -60,15 +60,15 @@ public final class CurlTransport: Transport {
     public static let shared = CurlTransport()
 
     /// The key of libcurl's message, a `String`, in the `userInfo` of an error.
-    package static let messageKey = "TargetKitCurlMessage"
+    static let messageKey = "TargetKitCurlMessage"
     /// The key of libcurl's result code, an `Int` (`CURLcode`), in the `userInfo` of an error.
-    package static let codeKey = "TargetKitCurlCode"
+    static let codeKey = "TargetKitCurlCode"
 
     private let commandQueue = CurlCommandQueue()
     private let configuration: Configuration
 
     /// Creates a transport with its own thread and connections. The first call starts the thread.
-    package init(configuration: Configuration) {
+    init(configuration: Configuration) {
         self.configuration = configuration
     }
 

@@ -10,7 +10,7 @@ public struct Redirect: Sendable, Hashable {
     public var to: URL
 
     /// Creates a redirect.
-    package init(statusCode: Int, from: URL, to: URL) {
+    init(statusCode: Int, from: URL, to: URL) {
         self.statusCode = statusCode
         self.from = from
         self.to = to
@@ -34,7 +34,7 @@ extension URL {
 
 extension Redirect: RedactedDescription {
     /// The status and the URLs, without user, query and fragment, which can contain secrets.
-    package var redactedDescription: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
+    var redactedDescription: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
 }
 
 /// The handling of redirects, which are responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110

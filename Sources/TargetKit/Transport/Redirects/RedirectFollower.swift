@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 /// Applies a ``RedirectPolicy``.
-package struct RedirectFollower: Sendable {
+struct RedirectFollower: Sendable {
     /// A redirect and the request that it leads to.
     struct Step {
         let redirect: Redirect
         let request: TransportRequest
     }
 
-    package let policy: RedirectPolicy
+    let policy: RedirectPolicy
     /// The fields that aren't sent to another origin, in addition to fields with secret names.
     let secretNames: Set<HTTPHeaderName>
 

@@ -3,7 +3,7 @@
 import Foundation
 import FoundationNetworking
 import Glibc
-import TargetKit
+@testable import TargetKit
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
-import TargetKit
+@testable import TargetKit
 import TestSupport
 
 /// A TLS server in Python that supports HTTP/2, and HTTP/1.1 for clients that ask for it. Releasing the instance stops

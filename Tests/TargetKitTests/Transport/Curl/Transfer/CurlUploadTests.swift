@@ -2,7 +2,7 @@
 #if os(Linux)
 import Foundation
 import FoundationNetworking
-import TargetKit
+@testable import TargetKit
 import TargetKitTesting
 import TargetKitTransportConformance
 import TestSupport

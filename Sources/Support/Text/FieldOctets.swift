@@ -28,7 +28,7 @@ package enum FieldOctets {
     }
 
     /// The text of a URL, with opaque octets escaped (RFC 3986 §2.1).
-    static func percentEncoded(_ text: String) -> String {
+    package static func percentEncoded(_ text: String) -> String {
         guard hasMarks(text) else { return text }
         return text.unicodeScalars.map { scalar in
             octet(scalar).map { "%" + String($0, radix: 16, uppercase: true) } ?? String(scalar)
@@ -36,7 +36,7 @@ package enum FieldOctets {
     }
 
     /// Whether the text contains a character from U+F780 to U+F7FF, in UTF-8 `EF 9E 80` to `EF 9F BF`.
-    static func hasMarks(_ text: String) -> Bool {
+    package static func hasMarks(_ text: String) -> Bool {
         // Most values are ASCII.
         text.utf8.contains(0xEF) && text.unicodeScalars.contains { octet($0) != nil }
     }
@@ -47,27 +47,5 @@ package enum FieldOctets {
 
     private static func octet(_ scalar: Unicode.Scalar) -> UInt8? {
         (0xF780...0xF7FF).contains(scalar.value) ? UInt8(truncatingIfNeeded: scalar.value) : nil
-    }
-}
-
-extension HTTPHeaders.Field {
-    /// Creates a field with the octets of its value, for a transport.
-    ///
-    /// Octets that aren't UTF-8 are opaque (RFC 9110 §5.5). In ``value``, each is a character from U+F780 to U+F7FF, and a
-    /// field with this value is sent with the same octets.
-    public init(name: HTTPHeaderName, octets: some Collection<UInt8>) {
-        self.init(name: name, value: FieldOctets.text(octets))
-    }
-
-    /// The octets of the value, which a transport sends: its UTF-8, with one octet for each character from U+F780 to
-    /// U+F7FF.
-    public var octets: [UInt8] { FieldOctets.octets(value) }
-}
-
-extension HTTPHeaders {
-    /// The value of the field with a name for people, with octets that aren't UTF-8 read as ISO-8859-1; `nil` if there is
-    /// none. Send the value of the subscript back, which retains the octets.
-    public func text(for name: HTTPHeaderName) -> String? {
-        self[name].map(FieldOctets.latin1)
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import TargetKit
+@testable import TargetKit
 
 extension CurlTransport.Configuration {
     /// The defaults, with ten minutes to connect and without a byte.
-    package static var patient: Self {
+    static var patient: Self {
         var configuration = Self()
         configuration.connectTimeout = .seconds(600)
         configuration.idleTimeout = .seconds(600)

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKitPlugins
 import TestSupport
 import Testing
-import _TargetKitSupport
 
 @Suite("The date of a header field", .throttled)
 struct HTTPDateTests {
     /// 2026-11-21 00:00:00
     private static let now = Date(timeIntervalSince1970: 1_795_219_200)
+
+    @Test(
+        "Dates after 2038 are read, whatever the width of Int",
+        arguments: [
+            ("Thu, 31 Dec 2099 23:59:59 GMT", 4_102_444_799), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+        ] as [(String, Double)]
+    )
+    func late(text: String, seconds: Double) {
+        let date = Date(timeIntervalSince1970: seconds)
+        #expect(HTTPDate.parse(text, now: Date(timeIntervalSince1970: 0)) == date)
+        #expect(CookieDate.parse(text) == date)
+    }
 
     @Test(
         "The three forms of RFC 9110 are read",
