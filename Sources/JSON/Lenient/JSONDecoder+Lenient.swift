@@ -30,7 +30,7 @@ extension JSONDecoder.DateDecodingStrategy {
     }
 }
 
-extension JSONDecoder {
+extension BodyDecoder where Self == JSONDecoder {
     /// A decoder for servers with keys such as `user_name` and models with properties such as `userName`.
     ///
     /// - Parameters:
@@ -38,7 +38,7 @@ extension JSONDecoder {
     ///   - observer: A closure that is called for each value that lenient properties repair, with its key path and the
     ///     reason, but without the value; default: none.
     public static func snakeCase(
-        dates: DateDecodingStrategy = .severalFormats(),
+        dates: JSONDecoder.DateDecodingStrategy = .severalFormats(),
         observer: (@Sendable (_ repair: String) -> Void)? = nil
     ) -> JSONDecoder {
         let decoder = lenient(dates: dates, observer: observer)
@@ -53,7 +53,7 @@ extension JSONDecoder {
     ///   - observer: A closure that is called for each repair, with the value's key path and the reason, but without
     ///     the value. It is called on the decoding thread. Default: none.
     public static func lenient(
-        dates: DateDecodingStrategy = .severalFormats(),
+        dates: JSONDecoder.DateDecodingStrategy = .severalFormats(),
         observer: (@Sendable (_ repair: String) -> Void)? = nil
     ) -> JSONDecoder {
         let decoder = JSONDecoder()

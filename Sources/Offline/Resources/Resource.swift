@@ -60,10 +60,9 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         content = ObservedValue(ResourceContent())
         call = { validates in
             do throws(TargetKitError) {
-                let (value, response) = try await provider.requestDecoded(
+                let (value, response) = try await provider.request(
                     target,
-                    as: type,
-                    atKeyPath: keyPath,
+                    decoding: BodyDecoding.decodable(type, atKeyPath: keyPath).withResponse,
                     options: validates ? options.setting(\.validatesCachedResponse, true) : options
                 )
                 return .success((value, response.origin.age))

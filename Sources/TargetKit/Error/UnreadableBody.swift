@@ -14,6 +14,8 @@ indirect enum UnreadableBody: Error, Sendable, Hashable {
     case notJSON(String?, type: String)
     /// The body starts as JSON and contains a syntax error.
     case brokenJSON(JSONParsingError)
+    /// A key path was to be read with a decoder of another format than JSON.
+    case keyPath(decoder: String)
     /// The charset is unknown or can't be decoded on this system; empty if its name can be a secret.
     case charset(String)
     /// The bytes aren't valid text in the charset.
@@ -29,6 +31,8 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
         case .notJSON(let kind?, let type): "the body is \(kind) instead of JSON (\(type))"
         case .notJSON(nil, let type): "the body isn't JSON (\(type))"
         case .brokenJSON(let error): error.description
+        case .keyPath(let decoder):
+            "a key path is read from JSON only, and the decoder is \(decoder); decode the whole body"
         case .charset(let label): "\(Self.words(for: label)) can't be read"
         case .notText(let label): "the body isn't valid text in \(Self.words(for: label))"
         }

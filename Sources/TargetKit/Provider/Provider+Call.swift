@@ -170,21 +170,16 @@ struct EnvelopeCheck: ResponseDecoding {
 }
 
 /// Decodes the value of a call, and keeps it until ``result(of:)`` returns it.
-struct DecodedValue<Value: Decodable & Sendable>: ResponseDecoding {
-    let keyPath: String?
+struct DecodedValue<Value: Sendable>: ResponseDecoding {
+    private let decoding: BodyDecoding<Value>
     private let value = Locked<Value?>(nil)
 
-    init(keyPath: String?) {
-        self.keyPath = keyPath
+    init(by decoding: BodyDecoding<Value>) {
+        self.decoding = decoding
     }
 
     func decode(_ response: Response, with options: CallOptions) throws(TargetKitError) {
-        let decoded =
-            if let envelope = options.envelope {
-                try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath, using: options.decoder)
-            } else {
-                try response.decode(Value.self, atKeyPath: keyPath, using: options.decoder)
-            }
+        let decoded = try decoding.value(of: response, with: options)
         value.withLock { $0 = decoded }
     }
 

@@ -43,19 +43,30 @@ extension Provider {
         atKeyPath keyPath: String? = nil,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Value {
-        try await requestDecoded(target, as: type, atKeyPath: keyPath, options: options).value
+        try await request(target, decoding: .decodable(type, atKeyPath: keyPath), options: options)
     }
 
-    /// Makes a call, and returns its response and the value decoded from it.
-    package func requestDecoded<Value: Decodable & Sendable>(
+    /// Makes a call and makes a value of its response, in any format.
+    ///
+    /// ```swift
+    /// let (orders, response) = try await provider.request(
+    ///     .orders,
+    ///     decoding: BodyDecoding.decodable([Order].self).withResponse
+    /// )
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - decoding: Makes the value.
+    ///   - options: Override the target's and the provider's options; default: none.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the value can't be made.
+    public func request<Value: Sendable>(
         _ target: Target,
-        as type: Value.Type,
-        atKeyPath keyPath: String?,
-        options: CallOptions
-    ) async throws(TargetKitError) -> (value: Value, response: Response) {
-        let value = DecodedValue<Value>(keyPath: keyPath)
-        let result = await response(of: target, options: options, decoding: value)
-        return (try value.result(of: result).get(), try result.get())
+        decoding: BodyDecoding<Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(TargetKitError) -> Value {
+        let value = DecodedValue(by: decoding)
+        return try value.result(of: await response(of: target, options: options, decoding: value)).get()
     }
 
     /// Makes a call and passes its result to a closure on the main actor.
@@ -139,12 +150,10 @@ extension Provider {
     ) -> RequestHandle {
         request(
             target,
-            as: type,
-            atKeyPath: keyPath,
+            decoding: .decodable(type, atKeyPath: keyPath),
             options: options,
-            on: .main,
-            progress: onMainActor(progress),
-            completion: onMainActor(completion)
+            progress: progress,
+            completion: completion
         )
     }
 
@@ -172,7 +181,67 @@ extension Provider {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
     ) -> RequestHandle {
-        let value = DecodedValue<Value>(keyPath: keyPath)
+        request(
+            target,
+            decoding: .decodable(type, atKeyPath: keyPath),
+            options: options,
+            on: queue,
+            progress: progress,
+            completion: completion
+        )
+    }
+
+    /// Makes a call, makes a value of its response, and passes it to a closure on the main actor.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - decoding: Makes the value, on another thread.
+    ///   - options: Override the target's and the provider's options; default: none.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` distinguishes them.
+    ///     It isn't called after the completion.
+    ///   - completion: Called exactly once.
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle doesn't cancel the
+    ///   call.
+    @discardableResult
+    public func request<Value: Sendable>(
+        _ target: Target,
+        decoding: BodyDecoding<Value>,
+        options: CallOptions = CallOptions(),
+        progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @MainActor @Sendable (Result<Value, TargetKitError>) -> Void
+    ) -> RequestHandle {
+        request(
+            target,
+            decoding: decoding,
+            options: options,
+            on: .main,
+            progress: onMainActor(progress),
+            completion: onMainActor(completion)
+        )
+    }
+
+    /// Makes a call, makes a value of its response, and passes it to a closure on a queue.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - decoding: Makes the value, on another thread.
+    ///   - options: Override the target's and the provider's options; default: none.
+    ///   - queue: The queue on which the closures are called.
+    ///   - progress: Receives the number of bytes sent and received; ``TransferProgress/direction`` distinguishes them.
+    ///     It isn't called after the completion.
+    ///   - completion: Called exactly once.
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle doesn't cancel the
+    ///   call.
+    @discardableResult
+    public func request<Value: Sendable>(
+        _ target: Target,
+        decoding: BodyDecoding<Value>,
+        options: CallOptions = CallOptions(),
+        on queue: DispatchQueue,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
+    ) -> RequestHandle {
+        let value = DecodedValue(by: decoding)
         return start(target, options: options, on: queue, progress: progress, decoding: value) {
             completion(value.result(of: $0))
         }

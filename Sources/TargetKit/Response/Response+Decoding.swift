@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
 extension Response {
-    /// Decodes the JSON of the body.
+    /// Decodes the body.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`, which means the
-    ///     whole body.
+    ///   - keyPath: The key path of the value in JSON, for example `data.user` or `items.0`; default `nil`, which means
+    ///     the whole body.
     ///   - decoder: The decoder; default `nil`, which means the decoder of the target or the provider, or else a
     ///     `JSONDecoder` with default settings.
     ///   - failsOnEmptyData: Whether an empty body is an error; default `true`. If `false`, an empty body is decoded as
-    ///     `{}`, or as `[]` if that fails.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error. The whole body
-    ///   must be valid JSON (RFC 8259), unless the decoder allows JSON5 and there is no key path; the error of one that is
-    ///   cut or malformed has the byte offset.
+    ///     the JSON `{}`, or as `[]` if that fails.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error. With a
+    ///   `JSONDecoder`, the whole body must be valid JSON (RFC 8259), unless it allows JSON5 and there is no key path; the
+    ///   error of one that is cut or malformed has the byte offset. A key path requires a `JSONDecoder`.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         atKeyPath keyPath: String? = nil,
-        using decoder: JSONDecoder? = nil,
+        using decoder: (any BodyDecoder)? = nil,
         failsOnEmptyData: Bool = true
     ) throws(TargetKitError) -> Value {
         let decoder = self.decoder(decoder)
@@ -25,7 +25,7 @@ extension Response {
             if data.isEmpty, !failsOnEmptyData { return try Self.emptyValue(type, using: decoder) }
             return try Self.value(type, from: data, atKeyPath: keyPath, using: decoder)
         } catch {
-            throw jsonError(error)
+            throw decoder is JSONDecoder ? jsonError(error) : decodingError(error)
         }
     }
 
@@ -34,16 +34,19 @@ extension Response {
         _ type: Value.Type,
         from data: Data,
         atKeyPath keyPath: String?,
-        using decoder: JSONDecoder
+        using decoder: any BodyDecoder
     ) throws -> Value {
         guard let keyPath, !keyPath.isEmpty else {
             // `JSONDecoder` accepts trailing commas, and anything like a number or a string in values that aren't read
             // (Swift 6.3.1). The check takes about a sixth of its own scan.
-            if !(type is any ReadFromBody.Type), decoder.readsJSON(data), let error = JSONScanner.error(in: data) {
+            if let json = decoder as? JSONDecoder, !(type is any ReadFromBody.Type), json.readsJSON(data),
+                let error = JSONScanner.error(in: data)
+            {
                 throw DecodingError(error)
             }
             return try value(type, from: data, using: decoder)
         }
+        guard decoder is JSONDecoder else { throw UnreadableBody.keyPath(decoder: "\(Swift.type(of: decoder))") }
         let path = JSONPath(keyPath)
         let bytes = try path.value(in: data)
         do {
@@ -57,13 +60,21 @@ extension Response {
     static func value<Value: Decodable>(
         _ type: Value.Type,
         from data: Data,
-        using decoder: JSONDecoder
+        using decoder: any BodyDecoder
     ) throws -> Value {
-        if let parsed = type as? any ReadFromBody.Type, let value = try parsed.read(data) as? Value { return value }
+        if let parsed = type as? any ReadFromBody.Type, decoder is JSONDecoder,
+            let value = try parsed.read(data) as? Value
+        {
+            return value
+        }
         return try decoder.decode(type, from: data)
     }
 
-    private static func emptyValue<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder) throws -> Value {
+    private static func emptyValue<Value: Decodable>(
+        _ type: Value.Type,
+        using decoder: any BodyDecoder
+    ) throws -> Value {
+        let decoder = decoder as? JSONDecoder ?? plainDecoder
         do {
             return try decoder.decode(type, from: Data("{}".utf8))
         } catch {

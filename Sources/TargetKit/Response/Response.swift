@@ -12,7 +12,7 @@ public struct Response: Sendable {
         let metrics: TransportMetrics?
         var target: (any TargetType)?
         var body: ResponseBody?
-        var decoder: JSONDecoder?
+        var decoder: (any BodyDecoder)?
         var isSample = false
         var origin = Origin.network
         var decision: TransportResponse.Decision?
@@ -53,7 +53,7 @@ public struct Response: Sendable {
         to request: URLRequest,
         after redirects: [Redirect] = [],
         of target: any TargetType,
-        decoder: JSONDecoder?,
+        decoder: (any BodyDecoder)?,
         isStream: Bool = false
     ) throws {
         var fields = Fields(
@@ -85,7 +85,7 @@ public struct Response: Sendable {
     }
 
     /// This response for another call that shares it, with that call's decoder.
-    func of(_ target: any TargetType, decoder: JSONDecoder?) -> Response {
+    func of(_ target: any TargetType, decoder: (any BodyDecoder)?) -> Response {
         with { ($0.target, $0.decoder) = (target, decoder) }
     }
 
@@ -152,11 +152,11 @@ public struct Response: Sendable {
     var target: (any TargetType)? { fields.value.target }
 
     /// The decoder for the body: the given decoder, the call's, or a `JSONDecoder` with default settings.
-    func decoder(_ given: JSONDecoder?) -> JSONDecoder {
+    func decoder(_ given: (any BodyDecoder)?) -> any BodyDecoder {
         given ?? fields.value.decoder ?? Self.plainDecoder
     }
 
-    private static let plainDecoder = JSONDecoder()
+    static let plainDecoder = JSONDecoder()
 
     /// Whether the response is from a stub: a target's sample response, or a `StubTransport`.
     public var isSample: Bool { fields.value.isSample }

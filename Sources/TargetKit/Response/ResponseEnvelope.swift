@@ -65,14 +65,17 @@ extension Response {
         _ type: Value.Type = Value.self,
         from envelope: some ResponseEnvelope,
         atKeyPath keyPath: String? = nil,
-        using decoder: JSONDecoder? = nil
+        using decoder: (any BodyDecoder)? = nil
     ) throws(TargetKitError) -> Value {
-        let payload = try payload(in: envelope) ?? Data("null".utf8)
-        let decoder = self.decoder(decoder)
+        let given = self.decoder(decoder)
+        let payload = try payload(in: envelope)
+        // A value that is missing is JSON's `null` in every format.
+        let decoder = payload == nil ? given as? JSONDecoder ?? Self.plainDecoder : given
+        let bytes = payload ?? Data("null".utf8)
         do {
-            return try Self.value(type, from: payload, atKeyPath: keyPath, using: decoder)
+            return try Self.value(type, from: bytes, atKeyPath: keyPath, using: decoder)
         } catch {
-            if envelope.emptyIsNull, let value = try? JSONPath(keyPath ?? "").value(in: payload), value.isEmptyJSON,
+            if envelope.emptyIsNull, let value = try? JSONPath(keyPath ?? "").value(in: bytes), value.isEmptyJSON,
                 let null = try? Self.value(type, from: Data("null".utf8), using: decoder)
             {
                 return null
@@ -89,7 +92,10 @@ extension Response {
         _ = try payload(in: envelope)
     }
 
-    private func payload(in envelope: some ResponseEnvelope) throws(TargetKitError) -> Data? {
+    /// The payload of the body's envelope.
+    ///
+    /// - Throws: ``TargetKitError``, as ``unwrap(_:from:atKeyPath:using:)`` does.
+    func payload(in envelope: some ResponseEnvelope) throws(TargetKitError) -> Data? {
         let payload: Data?
         do {
             payload = try envelope.payload(of: self)

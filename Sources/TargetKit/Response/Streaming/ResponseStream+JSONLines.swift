@@ -7,8 +7,8 @@ extension ResponseStream {
     ///
     /// - Parameters:
     ///   - type: The type to decode each line as.
-    ///   - decoder: The decoder; default `nil`, which means the decoder of the target or the provider, or else a
-    ///     `JSONDecoder` with default settings.
+    ///   - decoder: The decoder; default `nil`, which means the decoder of the target or the provider if it is a
+    ///     `JSONDecoder`, or else one with default settings.
     ///   - limit: The maximum size of a line in bytes; default 1 MiB. A line that is longer or can't be decoded ends
     ///     the sequence with an error of stage `.decoding`.
     public func jsonLines<Value: Decodable & Sendable>(
@@ -16,7 +16,7 @@ extension ResponseStream {
         using decoder: JSONDecoder? = nil,
         limit: Int = 1 << 20
     ) -> Elements<Value> {
-        let decoder = response.decoder(decoder)
+        let decoder = response.decoder(decoder) as? JSONDecoder ?? Response.plainDecoder
         let parser = LineParser(limit: limit) { line -> Value? in
             line.allSatisfy(\.isSpaceOrTab)
                 ? nil : try Response.value(Value.self, from: Data(line), atKeyPath: nil, using: decoder)

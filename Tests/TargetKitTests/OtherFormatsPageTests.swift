@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+/// The snippets of the page about formats other than JSON, compiled and run.
+@Suite("Page: Formats other than JSON", .throttled, .timeLimit(.minutes(1)))
+struct OtherFormatsPageTests {
+    private let provider = Provider<Station>(stubClosure: { _ in .immediate })
+
+    @Test("A property list is decoded by the call's decoder")
+    func propertyList() async throws {
+        let settings = try await provider.request(
+            .settings,
+            as: Settings.self,
+            options: .setting(\.decoder, PropertyListDecoder())
+        )
+        #expect(settings == Settings(name: "North", interval: 60))
+    }
+
+    @Test("A decoder of one's own is created for each body")
+    func ownDecoder() async throws {
+        let options = CallOptions.setting(\.decoder, LineDecoder())
+        #expect(try await provider.request(.names, as: [String].self, options: options) == ["North", "South"])
+    }
+
+    @Test("A value that isn't decodable is made by a closure, alone or with its response")
+    func closures() async throws {
+        let reading = try await provider.request(.reading, decoding: .reading)
+        #expect(reading == Reading(celsius: 21.5))
+        let (newest, response) = try await provider.request(
+            .reading,
+            decoding: BodyDecoding.reading.withResponse
+        )
+        let age = response.headers["Age"]
+        #expect(newest == reading)
+        #expect(age == "7")
+    }
+
+    @Test("A closure that needs the header fields receives the response")
+    func wholeResponse() async throws {
+        let titles = BodyDecoding(response: { response in
+            guard response.headers[.contentType]?.hasPrefix("application/rss+xml") == true else { return [String]() }
+            return FeedParser.titles(in: response.data)
+        })
+        #expect(try await provider.request(.feed, decoding: titles) == ["Storm", "Sun"])
+        #expect(try await provider.request(.names, decoding: titles) == [])
+    }
+
+    @Test("Every line of Swift on the page is a line of this file")
+    func everySnippetIsHere() throws {
+        let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/OtherFormatsPageTests.swift")
+        let lines = try DocumentationPage("Sources/TargetKit/TargetKit.docc/OtherFormats.md").lines()
+        #expect(!lines.isEmpty)
+        for line in lines {
+            #expect(known.contains(line), "\(line)")
+        }
+    }
+}
+
+private struct Settings: Codable, Sendable, Equatable {
+    var name: String
+    var interval: Int
+}
+
+struct Reading: Sendable, Equatable {
+    var celsius: Float
+}
+
+struct LineDecoder: BodyDecoder {
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        return try JSONDecoder().decode(type, from: JSONEncoder().encode(lines))
+    }
+}
+
+extension BodyDecoding<Reading> {
+    /// A reading in four bytes, in network byte order.
+    static var reading: Self {
+        .init { data in
+            guard data.count == 4 else { throw URLError(.cannotParseResponse) }
+            return Reading(celsius: Float(bitPattern: data.reduce(0) { $0 << 8 | UInt32($1) }))
+        }
+    }
+}
+
+private enum FeedParser {
+    static func titles(in data: Data) -> [String] {
+        String(decoding: data, as: UTF8.self).components(separatedBy: "<title>").dropFirst()
+            .compactMap { $0.components(separatedBy: "</title>").first }
+    }
+}
+
+private enum Station: TargetType {
+    case settings, names, reading, feed
+
+    var baseURL: URL { .example }
+    var path: RequestPath { "/" }
+    var sampleResponse: SampleResponse {
+        switch self {
+        case .settings:
+            let list = (try? PropertyListEncoder().encode(Settings(name: "North", interval: 60))) ?? Data()
+            return .response(status: 200, data: list)
+        case .names: return .response(status: 200, data: Data("North\nSouth\n".utf8))
+        case .reading: return .response(status: 200, headers: ["Age": "7"], data: Data([0x41, 0xAC, 0, 0]))
+        case .feed:
+            let feed = "<rss><item><title>Storm</title></item><item><title>Sun</title></item></rss>"
+            let headers: HTTPHeaders = ["Content-Type": "application/rss+xml; charset=utf-8"]
+            return .response(status: 200, headers: headers, data: Data(feed.utf8))
+        }
+    }
+}
