@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import TargetKit
 import TargetKitTesting
 import TestSupport
@@ -39,6 +40,19 @@ struct OptionsPageTests {
         for line in lines {
             #expect(known.contains(line), "\(line)")
         }
+    }
+
+    @Test("The page about the path of a call quotes the code as it is")
+    func quotedCode() throws {
+        let page = try DocumentationPage("Sources/TargetKit/TargetKit.docc/CallPath.md").text()
+        let quote = try #require(page.components(separatedBy: "```text\n").dropFirst(2).first)
+            .components(separatedBy: "```")[0]
+        let source = try DocumentationPage("Sources/TargetKit/Call/Call.swift").text()
+        let functions = quote.components(separatedBy: "\n\n").map { function in
+            function.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n") + "\n"
+        }
+        #expect(functions.count == 4)
+        for function in functions { #expect(source.contains(function), "\(function)") }
     }
 
     /// What would make a real call.

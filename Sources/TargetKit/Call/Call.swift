@@ -98,7 +98,7 @@ extension Call {
         } catch {
             result = .failure(error)
         }
-        result = received(result)
+        result = mappedAtEnd(result)
         return plugins.isEmpty ? notingRepeatability(of: result) : await processed(result)
     }
 
@@ -182,9 +182,9 @@ extension Call {
             var received = try await response(to: request, of: resolved)
             if let receive { received = try await self.received(received, by: receive, within: request) }
             if kind.isStream { received = try await checkedStream(received) }
-            return try ended(received, validation, context)
+            return try accepted(received, validation, context)
         } catch {
-            throw ended(error, of: prepared, context)
+            throw exchangeFailure(error, of: prepared, context)
         }
     }
 }
@@ -295,7 +295,7 @@ extension Call {
 
     /// Ends an exchange with its response, if the status code is accepted.
     @inline(never)
-    private func ended(
+    private func accepted(
         _ received: ExchangeResult,
         _ validation: StatusValidation?,
         _ context: RequestContext
@@ -308,7 +308,7 @@ extension Call {
 
     /// Ends an exchange with its failure.
     @inline(never)
-    private func ended(
+    private func exchangeFailure(
         _ error: any Error,
         of request: TransportRequest,
         _ context: RequestContext
@@ -372,15 +372,15 @@ extension Call {
 
     /// The result after the attempts, with the error of the target's ``ErrorMappingTarget``.
     @inline(never)
-    private func received(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+    private func mappedAtEnd(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         if let meter, case .success = result { meter.finish() }
         return mapped(unlessInterrupted(result))
     }
 
     /// The caller's result, after the plugins' `process`.
-    private func processed(_ received: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
-        let result = plugins.processes ? await process(received) : received
-        return notingRepeatability(of: plugins.exchanges ? decided(received, result, context) : result)
+    private func processed(_ mapped: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
+        let result = plugins.processes ? await process(mapped) : mapped
+        return notingRepeatability(of: plugins.exchanges ? decided(mapped, result, context) : result)
     }
 
     /// Passes the result through the plugins' `process`. A replaced response is decoded again.
