@@ -152,10 +152,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PluginsTests",
-            dependencies: [
-                "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",
-                "TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
-            ]
+            dependencies: ["TargetKitPlugins", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures"]
         ),
         .testTarget(
             name: "ResilienceTests",
@@ -211,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitResilience", "TargetKitTransfers", "TargetKitOffline", "TargetKitTesting",
-                "PluginsTestSupport", "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",
+                "TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
             ]
         ),
     ],

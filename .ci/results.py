@@ -31,7 +31,7 @@ def events(path):
 
 
 def short(identifier):
-    """Without the place in a file: `PluginsTests.StormTests/storm(seed:)`."""
+    """Without the place in a file: `IntegrationTests.StormTests/storm(seed:)`."""
     return re.sub(r"/[^/]*\.swift:\d+:\d+$", "", identifier)
 
 

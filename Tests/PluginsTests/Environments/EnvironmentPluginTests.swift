@@ -3,7 +3,6 @@ import Foundation
 import PluginsTestSupport
 import TargetKit
 import TargetKitPlugins
-import TargetKitResilience
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -63,21 +62,6 @@ struct EnvironmentPluginTests {
         )
         #expect(fields("X-Key") == ["live", "trial", "trial", nil])
         #expect(fields("X-Tester") == [nil, "yes", "yes", nil])
-    }
-
-    @Test("The header fields are also sent to another host of a failover", arguments: [true, false])
-    func failover(isSelectedMeanwhile: Bool) async throws {
-        try store.select(.test)
-        let hosts = ["https://api.test.example", "https://reserve.example"].compactMap { URL(string: $0) }
-        let provider = provider(plugins: [HostFailoverPlugin(hosts: hosts)]) { [store] request in
-            guard request.url?.host() != "reserve.example" else { return .status(200) }
-            if isSelectedMeanwhile { try store.select(.production) }
-            return .status(503)
-        }
-        #expect(await call(provider, ShopTarget()) == nil)
-        #expect(urls == ["https://api.test.example/v1/things", "https://reserve.example/v1/things"])
-        #expect(fields("X-Tester") == ["yes", "yes"])
-        #expect(fields("X-Key") == ["trial", "trial"])
     }
 
     @Test("A field of the target is not replaced")

@@ -2,7 +2,6 @@
 import Foundation
 import PluginsTestSupport
 @testable import TargetKit
-import TargetKitJSON
 import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
@@ -210,7 +209,7 @@ struct ErrorHandlingPluginTests {
             let provider = Provider<PluginTarget>(
                 transport: script.transport,
                 plugins: [plugin],
-                options: .setting(\.envelope, CodeMessageData())
+                options: .setting(\.envelope, CodeEnvelope())
             )
             let failure = await Result { () async throws(TargetKitError) in
                 if decodes { _ = try await provider.request(PluginTarget(), as: Int.self) }
@@ -249,5 +248,19 @@ struct ErrorHandlingPluginTests {
         .value
         #expect(result.failure?.stage == .cancelled)
         #expect(asked.elements.isEmpty)
+    }
+}
+
+/// `{"code": 7, "message": "busy"}`, in which only 0 is a success.
+private struct CodeEnvelope: ResponseEnvelope {
+    private struct Body: Decodable {
+        var code: Int
+        var message: String
+    }
+
+    func payload(of response: Response) throws -> Data? {
+        let body = try response.decode(Body.self)
+        guard body.code == 0 else { throw ServerDefinedError(code: "\(body.code)", message: body.message) }
+        return response.data
     }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-import PluginsTestSupport
 import TargetKit
-import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing

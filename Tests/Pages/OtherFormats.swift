@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+nonisolated enum Station: RoutedTarget {
+    case settings, reading, feed
+
+    var baseURL: URL { URL(filePath: "/") }
+    var route: Route { .get("/reading") }
+}
+
+nonisolated struct Settings: ResponseModel { var name: String }
+
+nonisolated struct Reading: Sendable { var celsius: Float }
+
+nonisolated enum FeedParser {
+    static func titles(in data: Data) -> [String] { [] }
+}
+
+nonisolated let provider = Provider<Station>()
