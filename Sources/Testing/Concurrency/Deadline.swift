@@ -27,8 +27,9 @@ package enum Deadline {
         let timer = Task {
             await start.wait()
             do { try await Task.sleep(for: limit) } catch { return }
-            work.cancel()
+            // First, because the cancelled function may return immediately, and must not count as one that was in time.
             finish(.failure(ExpectationFailure("it didn't return within \(limit)")))
+            work.cancel()
         }
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {

@@ -170,6 +170,21 @@ struct ManualClockTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
+    @Test("A wait that is cancelled by its limit isn't in time, even if it returns at once", .timeLimit(.minutes(3)))
+    func cancelledByLimit() async {
+        let (closed, hasResult) = (Gate(), DispatchSemaphore(value: 0))
+        let value = await Deadline.value(.milliseconds(100)) {
+            // Holds the limit up between its cancellation and what follows, but not forever.
+            await withTaskCancellationHandler {
+                try? await closed.waitUnlessCancelled()
+            } onCancel: {
+                _ = hasResult.wait(timeout: .now() + 20)
+            }
+        }
+        hasResult.signal()
+        #expect(value == nil)
+    }
+
     @Test("The longest durations do not overflow")
     func longest() async throws {
         let clock = ManualClock()
