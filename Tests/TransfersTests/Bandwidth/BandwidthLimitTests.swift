@@ -38,6 +38,8 @@ struct BandwidthLimitTests {
         let clock = ManualClock()
         let limit = BandwidthLimit(bytesPerSecond: bytesPerSecond, clock: clock)
         let provider = Provider<PluginTarget>(transport: SystemTransport.patient, plugins: [BandwidthLimitPlugin()])
+        // Before the call, because its first waits can end before this task continues.
+        let start = clock.now
         let handle = provider.request(
             target,
             options: .setting(\.bandwidthLimit, limit),
@@ -51,7 +53,6 @@ struct BandwidthLimitTests {
                 clock.advance(by: .milliseconds(50))
             }
         }
-        let start = clock.now
         let response = try await handle.response()
         let time = start.duration(to: clock.now)
         isDone.withLock { $0 = true }
