@@ -2,16 +2,13 @@
 
 /// The failure that a server reports with an accepted status, in the place of a file or a stream.
 extension Call {
-    /// The largest body that may report a failure, in bytes.
-    private static let reportSize = PendingDownload.excerptSize
-
     /// Whether the body of a response may report a failure: JSON of at most 1 MiB, for a call with an envelope or a
     /// plugin that knows the codes of bodies.
     ///
     /// - Parameter byteCount: The size of the body; `nil` if it isn't known yet.
     private func mayReportFailure(_ head: ResponseHead, byteCount: Int64?) -> Bool {
         guard context.options.envelope != nil || plugins.rejectsCredentials,
-            byteCount ?? 0 <= Int64(Self.reportSize),
+            byteCount ?? 0 <= Int64(ResponseBody.excerptSize),
             let type = head.headers[.contentType]?.mediaType
         else { return false }
         return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
@@ -70,7 +67,7 @@ extension Call {
         guard head.statusCode != 206, length != nil || !requiresLength, mayReportFailure(head, byteCount: length) else {
             return body
         }
-        let start = try await body.start(upTo: Self.reportSize)
+        let start = try await body.start(upTo: ResponseBody.excerptSize)
         guard start.isWhole else { return ResponseBody(start.data, then: body) }
         if let failure = reportedFailure(in: result, body: start.data) { throw failure }
         return ResponseBody(start.data, then: nil)
@@ -91,7 +88,7 @@ extension Call {
         case .stream(let body):
             let length = head.headers[.contentLength].flatMap { Int64($0) }
             guard length != nil || isEventStream, mayReportFailure(head, byteCount: length),
-                let start = try? await body.start(upTo: Self.reportSize)
+                let start = try? await body.start(upTo: ResponseBody.excerptSize)
             else { return result }
             checked.response.body = .data(start.data)
         case .data(let data) where isAccepted:

@@ -24,7 +24,7 @@ extension RequestScope {
     package func hasEntry(of id: RequestContext.ID) -> Bool { state.withLock { $0.entries[id] != nil } }
 
     /// Keeps something in this scope and its ancestors. Returns `nil` if one of them is shut down.
-    fileprivate func keep(_ kept: ScopeEntry.Kept) -> ScopeEntry? {
+    func keep(_ kept: ScopeEntry.Kept) -> ScopeEntry? {
         let entry = ScopeEntry(id: kept.call.context.id, scope: self)
         for scope in sequence(first: self, next: \.parent) {
             let isTaken = scope.state.withLock { state in
@@ -57,27 +57,5 @@ extension CallExchanges {
         context.scope.state.withLock { $0.calls[context.id] }.flatMap { call in
             context.scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
         }
-    }
-}
-
-extension Provider {
-    /// Keeps what makes calls of a target again and again in the provider's scope, as
-    /// ``CallExchanges/keep(onShutdown:onCancel:)`` does.
-    package func keep(
-        for target: Target,
-        options: CallOptions,
-        onShutdown: @escaping @Sendable () -> Void,
-        onCancel: @escaping @Sendable () -> Void
-    ) -> ScopeEntry? {
-        let handle = RequestHandle()
-        let context = RequestContext(
-            inner: target.innermost,
-            scope: scope,
-            options: self.options(options, of: target),
-            secretHeaders: [],
-            handle: handle
-        )
-        let call = RequestScope.Call(context: context, owner: ObjectIdentifier(self), handle: handle)
-        return scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
     }
 }

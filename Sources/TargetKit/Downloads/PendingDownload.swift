@@ -3,9 +3,6 @@
 /// The body of a response that isn't accepted yet, in a temporary file beside its destination. The file is removed when
 /// the object is deallocated.
 package final class PendingDownload: Sendable {
-    /// The number of bytes of a rejected body that are read into memory: 1 MiB, more than a typical error body.
-    package static let excerptSize = 1 << 20
-
     /// The temporary file.
     let part: URL
     private let destination: DownloadDestination
@@ -82,7 +79,7 @@ package final class PendingDownload: Sendable {
     /// The first bytes of the body; empty if they can't be read.
     private var excerpt: Data {
         guard let opened = try? OpenedFile(path: part.path), let size = try? opened.size() else { return Data() }
-        var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
+        var data = Data(count: Int(min(size, Int64(ResponseBody.excerptSize))))
         let count = data.withUnsafeMutableBytes { buffer in try? opened.fill(buffer) }
         return data.prefix(count ?? 0)
     }

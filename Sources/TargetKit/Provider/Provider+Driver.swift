@@ -27,4 +27,24 @@ extension Provider {
         }
         return try result.get()
     }
+
+    /// Keeps what makes calls of a target again and again in the provider's scope, as
+    /// ``CallExchanges/keep(onShutdown:onCancel:)`` does.
+    package func keep(
+        for target: Target,
+        options: CallOptions,
+        onShutdown: @escaping @Sendable () -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> ScopeEntry? {
+        let handle = RequestHandle()
+        let context = RequestContext(
+            inner: target.innermost,
+            scope: scope,
+            options: self.options(options, of: target),
+            secretHeaders: [],
+            handle: handle
+        )
+        let call = RequestScope.Call(context: context, owner: ObjectIdentifier(self), handle: handle)
+        return scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
+    }
 }

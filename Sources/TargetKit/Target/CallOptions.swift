@@ -74,22 +74,6 @@ public struct CallOptions: Sendable {
         return options
     }
 
-    /// Returns options that set the decoder, so that static members of `JSONDecoder` need no type name.
-    public static func setting(
-        _ option: any WritableKeyPath<CallOptions, (any BodyDecoder)?> & Sendable,
-        _ decoder: JSONDecoder
-    ) -> CallOptions {
-        CallOptions().setting(option, decoder)
-    }
-
-    /// Returns these options with a decoder, so that static members of `JSONDecoder` need no type name.
-    public func setting(
-        _ option: any WritableKeyPath<CallOptions, (any BodyDecoder)?> & Sendable,
-        _ decoder: JSONDecoder
-    ) -> CallOptions {
-        setting(option, decoder as (any BodyDecoder)?)
-    }
-
     /// Returns these options, overridden by others.
     func overridden(by other: CallOptions) -> CallOptions {
         if other.values.isEmpty { return self }
@@ -141,13 +125,6 @@ extension CallOptions {
         set { self[SharesInFlightKey.self] = newValue }
     }
 
-    /// The decoder for values of the response, such as a `JSONDecoder` with a key strategy or a `PropertyListDecoder`;
-    /// default `nil`, which means a `JSONDecoder` with default settings.
-    public var decoder: (any BodyDecoder)? {
-        get { self[DecoderKey.self] }
-        set { self[DecoderKey.self] = newValue }
-    }
-
     /// Whether the call follows redirects, by the provider's ``RedirectPolicy``; default `true`. If `false`, the
     /// redirect is returned as the response.
     public var followsRedirects: Bool {
@@ -183,7 +160,6 @@ extension CallOptions {
 private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum CallTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
-private enum DecoderKey: CallOptionKey { static let defaultValue: (any BodyDecoder)? = nil }
 private enum KeptBaseURLKey: CallOptionKey { static let defaultValue: URL? = nil }
 private enum TransferIDKey: CallOptionKey { static let defaultValue: String? = nil }
 private enum FollowsRedirectsKey: CallOptionKey { static let defaultValue = true }

@@ -319,8 +319,8 @@ extension ResponseBody {
         get async throws {
             var data = Data()
             for try await piece in self {
-                data.append(piece.prefix(PendingDownload.excerptSize - data.count))
-                if data.count == PendingDownload.excerptSize { break }
+                data.append(piece.prefix(ResponseBody.excerptSize - data.count))
+                if data.count == ResponseBody.excerptSize { break }
             }
             return data
         }

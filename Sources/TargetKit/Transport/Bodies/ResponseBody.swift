@@ -10,6 +10,10 @@
 /// for try await piece in body { hash.update(data: piece) }
 /// ```
 public struct ResponseBody: AsyncSequence, Sendable {
+    /// The number of bytes of a body that are read into memory to find a failure in it, in the place of a file or a
+    /// stream: 1 MiB, more than a typical error body.
+    package static let excerptSize = 1 << 20
+
     /// Reads a ``ResponseBody``.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let body: ResponseBody
