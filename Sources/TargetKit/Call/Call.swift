@@ -192,85 +192,6 @@ extension Call {
 // MARK: - The steps
 
 extension Call {
-    /// Resolves the target into the request from which each attempt starts.
-    @inline(never)
-    private func resolved(
-        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
-    ) throws(TargetKitError) -> ResolvedRequest {
-        let (endpoint, stub) = try endpoint(resolve)
-        do {
-            return try checked(try endpoint.urlRequest(), of: endpoint, stub)
-        } catch {
-            throw failure(error, at: .request)
-        }
-    }
-
-    /// Resolves the target with the provider's request closure.
-    private func resolvedByClosure(
-        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
-    ) async throws(TargetKitError) -> ResolvedRequest {
-        let (endpoint, stub) = try endpoint(resolve)
-        do {
-            let request = try await configuration.requestClosure?(endpoint)
-            return try checked(try request ?? endpoint.urlRequest(), of: endpoint, stub)
-        } catch {
-            throw failure(error, at: .request)
-        }
-    }
-
-    private func endpoint(
-        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
-    ) throws(TargetKitError) -> (Endpoint, StubBehavior) {
-        do {
-            try checkCancellation()
-            if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
-            return try resolve()
-        } catch {
-            throw failure(error, at: .endpoint)
-        }
-    }
-
-    private func checked(_ request: URLRequest, of endpoint: Endpoint, _ stub: StubBehavior) throws -> ResolvedRequest {
-        // Encoding a body can take a long time.
-        try checkCancellation()
-        let options = context.options
-        if options.isEmpty { return ResolvedRequest(request, of: endpoint, stub: stub) }
-        try options.timeout.check()
-        var request = request
-        request.refuse(options.refusedNetworks)
-        return ResolvedRequest(request, of: endpoint, stub: stub)
-    }
-
-    /// Returns a request after the plugins' `prepare`.
-    ///
-    /// - Parameters:
-    ///   - body: The body; `nil` for the task's body. The bytes of the request take precedence.
-    ///   - restriction: Removes fields added by plugins that must not be sent with this request.
-    /// - Throws: An error that isn't retried.
-    func prepare(
-        _ original: URLRequest,
-        body: TransportRequest.Body? = nil,
-        of resolved: ResolvedRequest,
-        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
-        in context: RequestContext
-    ) async throws(TargetKitError) -> TransportRequest {
-        do {
-            var request = original
-            if plugins.prepares {
-                request = try await hook { [plugins] in try await plugins.prepare(original, context: context) }
-                try checkCancellation()
-            }
-            if let restriction { request = restriction(request) }
-            let prepared = try transportRequest(request, changedFrom: original, body: body, of: resolved)
-            if !plugins.isEmpty { context.handle.prepared = prepared }
-            return prepared
-        } catch {
-            var failure = failure(error, at: .request, request: original)
-            failure.marks.insert(.final)
-            throw failure
-        }
-    }
-
     private typealias Attempt = (result: Result<Response, TargetKitError>, isShared: Bool)
 
     /// Decodes the response of an attempt.
@@ -398,5 +319,43 @@ extension Call {
         } catch {
             return unlessInterrupted(.failure(failure(error, at: .decoding)))
         }
+    }
+}
+
+/// The configuration that all calls of a provider share.
+final class CallConfiguration: Sendable {
+    /// Creates the request of an endpoint; if `nil`, ``Endpoint/urlRequest()`` is used.
+    let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
+    let transport: any Transport
+    let redirects: RedirectFollower
+    let clock: any Clock<Duration>
+    /// The clock if it is a test clock that counts calls; otherwise `nil`.
+    let countingClock: (any CallCountingClock)?
+    let elapsedTime: ElapsedTime
+    /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.
+    let mapsErrors: Bool
+    let sharedExchanges = SharedExchanges()
+    let plugins: PluginChain
+
+    /// The clock for the exchange timeout; `nil` if the transport measures it on the continuous clock.
+    var exchangeClock: (any Clock<Duration>)? { clock is ContinuousClock ? nil : clock }
+
+    init<Target: TargetType>(
+        of type: Target.Type,
+        requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?,
+        transport: any Transport,
+        plugins: PluginChain,
+        redirects: RedirectPolicy,
+        clock: any Clock<Duration>
+    ) {
+        self.requestClosure = requestClosure
+        self.transport = transport
+        self.plugins = plugins
+        self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
+        self.clock = clock
+        countingClock = clock as? any CallCountingClock
+        elapsedTime = ElapsedTime(clock)
+        // A `MultiTarget` wraps any target, and an object may be an instance of a subclass.
+        mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type
     }
 }
