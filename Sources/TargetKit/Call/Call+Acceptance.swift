@@ -171,21 +171,21 @@ extension Call {
     ///   - processed: The result after it.
     func decided(
         _ received: Result<Response, TargetKitError>,
-        _ processed: Result<Response, TargetKitError>,
-        _ context: RequestContext
+        after processed: Result<Response, TargetKitError>,
+        in context: RequestContext
     ) -> Result<Response, TargetKitError> {
         guard received.anyResponse?.isUndecided == true || processed.anyResponse?.isUndecided == true else {
             return processed
         }
         // A call that is interrupted doesn't decide.
-        if interruption == nil { decide(received, processed, context) }
+        if interruption == nil { decide(received, after: processed, in: context) }
         return processed.decided
     }
 
     private func decide(
         _ received: Result<Response, TargetKitError>,
-        _ processed: Result<Response, TargetKitError>,
-        _ context: RequestContext
+        after processed: Result<Response, TargetKitError>,
+        in context: RequestContext
     ) {
         let (first, last) = (received.anyResponse, processed.anyResponse)
         let isSame = if let first, let last { first.isDecided(with: last) } else { false }

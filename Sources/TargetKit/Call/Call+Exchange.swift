@@ -41,7 +41,7 @@ extension Call {
 
     /// The response if its status code is accepted. Keeps the response's fields out of the frames of suspended calls.
     @inline(never)
-    func validated(_ result: ExchangeResult, _ validation: StatusValidation?) throws -> Response {
+    func validated(_ result: ExchangeResult, by validation: StatusValidation?) throws -> Response {
         try Response(
             result.response,
             to: result.request,

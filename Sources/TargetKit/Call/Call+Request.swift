@@ -9,7 +9,7 @@ extension Call {
     ) throws(TargetKitError) -> ResolvedRequest {
         let (endpoint, stub) = try endpoint(resolve)
         do {
-            return try checked(try endpoint.urlRequest(), of: endpoint, stub)
+            return try checked(try endpoint.urlRequest(), of: endpoint, stub: stub)
         } catch {
             throw failure(error, at: .request)
         }
@@ -22,7 +22,7 @@ extension Call {
         let (endpoint, stub) = try endpoint(resolve)
         do {
             let request = try await configuration.requestClosure?(endpoint)
-            return try checked(try request ?? endpoint.urlRequest(), of: endpoint, stub)
+            return try checked(try request ?? endpoint.urlRequest(), of: endpoint, stub: stub)
         } catch {
             throw failure(error, at: .request)
         }
@@ -40,7 +40,7 @@ extension Call {
         }
     }
 
-    private func checked(_ request: URLRequest, of endpoint: Endpoint, _ stub: StubBehavior) throws -> ResolvedRequest {
+    private func checked(_ request: URLRequest, of endpoint: Endpoint, stub: StubBehavior) throws -> ResolvedRequest {
         // Encoding a body can take a long time.
         try checkCancellation()
         let options = context.options

@@ -40,7 +40,7 @@ final class Call: Sendable {
     init(
         _ kind: Kind,
         in context: RequestContext,
-        _ configuration: CallConfiguration,
+        by configuration: CallConfiguration,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         meter: ProgressMeter? = nil,
         decoding: (any ResponseDecoding)? = nil,
@@ -110,16 +110,16 @@ extension Call {
         prepared: TransportRequest? = nil
     ) async -> Result<Response, TargetKitError> {
         var context = context
-        var (result, isShared) = await attempt(request, prepared: prepared, context)
+        var (result, isShared) = await attempt(request, prepared: prepared, in: context)
         guard plugins.retries else { return result }
         var failed: [FailedAttempt] = []
         // The exchange that calls share has decided about its success.
-        while !(isShared && result.isSuccess), let delay = await delayBeforeRetry(&result, context) {
+        while !(isShared && result.isSuccess), let delay = await delayBeforeRetry(after: &result, in: context) {
             if plugins.exchanges { result.anyResponse?.decide(isAccepted: false) }
             failed.append(FailedAttempt(result, delay: delay))
             context.attempt += 1
             handle.attempt = context.attempt
-            (result, isShared) = await attempt(request, prepared: nil, context)
+            (result, isShared) = await attempt(request, prepared: nil, in: context)
         }
         return result.after(failed)
     }
@@ -128,10 +128,10 @@ extension Call {
     private func attempt(
         _ request: ResolvedRequest,
         prepared: TransportRequest?,
-        _ context: RequestContext
+        in context: RequestContext
     ) async -> Attempt {
         do {
-            if let driver = request.driver { return decoded(try await response(of: driver, to: request, context)) }
+            if let driver = request.driver { return decoded(try await response(of: driver, to: request, in: context)) }
             let sent: TransportRequest
             if let prepared {
                 sent = prepared
@@ -142,14 +142,14 @@ extension Call {
                     ? try await prepare(original, of: request, in: context)
                     : try transportRequest(original, changedFrom: original, of: request)
                 if kind == .response, context.options.sharesInFlight,
-                    let response = try await shared(sent, of: request, context)
+                    let response = try await shared(sent, of: request, in: context)
                 {
                     return decoded(response, isShared: true)
                 }
             }
-            return decoded(try await exchange(sent, of: request, context))
+            return decoded(try await exchange(sent, of: request, in: context))
         } catch {
-            return failed(error, request)
+            return failed(error, of: request)
         }
     }
 
@@ -157,9 +157,9 @@ extension Call {
     private func response(
         of driver: any TransferDriver,
         to request: ResolvedRequest,
-        _ context: RequestContext
+        in context: RequestContext
     ) async throws -> Response {
-        try await driver.response(to: request.urlRequest, over: CallExchanges(self, of: request, context))
+        try await driver.response(to: request.urlRequest, over: CallExchanges(self, of: request, in: context))
     }
 
     /// Sends a prepared request: `willSend` → redirects, each exchange with the plugins around the transport →
@@ -171,7 +171,7 @@ extension Call {
     func exchange(
         _ prepared: TransportRequest,
         of resolved: ResolvedRequest,
-        _ context: RequestContext,
+        in context: RequestContext,
         validation: StatusValidation? = nil,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws(TargetKitError) -> Response {
@@ -182,9 +182,9 @@ extension Call {
             var received = try await response(to: request, of: resolved)
             if let receive { received = try await self.received(received, by: receive, within: request) }
             if kind.isStream { received = try await checkedStream(received) }
-            return try accepted(received, validation, context)
+            return try accepted(received, by: validation, in: context)
         } catch {
-            throw exchangeFailure(error, of: prepared, context)
+            throw exchangeFailure(error, of: prepared, in: context)
         }
     }
 }
@@ -207,7 +207,7 @@ extension Call {
 
     /// The failure of an attempt, with the envelope's error details.
     @inline(never)
-    private func failed(_ error: any Error, _ request: ResolvedRequest) -> Attempt {
+    private func failed(_ error: any Error, of request: ResolvedRequest) -> Attempt {
         var failure = failure(error, at: .request, request: request.urlRequest)
         // A driver's own error isn't retried.
         if !(error is TargetKitError) { failure.marks.insert(.final) }
@@ -218,11 +218,11 @@ extension Call {
     @inline(never)
     private func accepted(
         _ received: ExchangeResult,
-        _ validation: StatusValidation?,
-        _ context: RequestContext
+        by validation: StatusValidation?,
+        in context: RequestContext
     ) throws -> Response {
         try checkCancellation()
-        let response = try validated(received, validation)
+        let response = try validated(received, by: validation)
         plugins.didReceive(.success(response), context: context)
         return response
     }
@@ -232,7 +232,7 @@ extension Call {
     private func exchangeFailure(
         _ error: any Error,
         of request: TransportRequest,
-        _ context: RequestContext
+        in context: RequestContext
     ) -> TargetKitError {
         let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
         let failure = failure(error, at: .transport, request: request.urlRequest)
@@ -243,8 +243,8 @@ extension Call {
     /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil` if no plugin requests
     /// one.
     private func delayBeforeRetry(
-        _ result: inout Result<Response, TargetKitError>,
-        _ context: RequestContext
+        after result: inout Result<Response, TargetKitError>,
+        in context: RequestContext
     ) async -> Duration? {
         if case .failure(let error) = result, !error.marks.isDisjoint(with: [.final, .ofPlugin]) { return nil }
         guard interruption == nil else { return nil }
@@ -274,7 +274,7 @@ extension Call {
         by driver: any TransferDriver
     ) async -> Result<Response, TargetKitError> {
         let context = context.ofLastAttempt
-        let exchanges = CallExchanges(self, of: request, context)
+        let exchanges = CallExchanges(self, of: request, in: context)
         exchanges.onPause(nil)
         handle.noteContinuable(context.transfer?.isRepeatable == true)
         let result = unlessInterrupted(result)
@@ -301,7 +301,7 @@ extension Call {
     /// The caller's result, after the plugins' `process`.
     private func processed(_ mapped: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
         let result = plugins.processes ? await process(mapped) : mapped
-        return notingRepeatability(of: plugins.exchanges ? decided(mapped, result, context) : result)
+        return notingRepeatability(of: plugins.exchanges ? decided(mapped, after: result, in: context) : result)
     }
 
     /// Passes the result through the plugins' `process`. A replaced response is decoded again.

@@ -13,7 +13,7 @@ public struct CallExchanges: Sendable {
     /// The plugins' stored values, for concurrent requests; otherwise `nil`.
     private var stored: [StoredEntry]?
 
-    init(_ call: Call, of resolved: ResolvedRequest, _ context: RequestContext) {
+    init(_ call: Call, of resolved: ResolvedRequest, in context: RequestContext) {
         self.call = call
         self.resolved = resolved
         self.context = context
@@ -130,7 +130,7 @@ extension CallExchanges {
             return try await call.exchange(
                 request,
                 of: resolved,
-                context,
+                in: context,
                 validation: validation,
                 receive: receive
             )
@@ -148,7 +148,7 @@ extension CallExchanges {
         return try await part.exchange(
             request,
             of: resolved,
-            part.context,
+            in: part.context,
             validation: validation,
             receive: receive
         )
@@ -177,7 +177,7 @@ extension CallExchanges {
         scope.beginExchange()
         Task.detached { [resolved] in
             if let request = try? await request(part) {
-                _ = try? await part.exchange(request, of: resolved, part.context, validation: StatusValidation.none)
+                _ = try? await part.exchange(request, of: resolved, in: part.context, validation: StatusValidation.none)
             }
             handle.releaseAtEnd()
             scope.endExchange()
@@ -186,7 +186,7 @@ extension CallExchanges {
 
     /// Returns a call for an exchange with its own context.
     private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
-        Call(.part, in: context.ofExchange(handle, stored: stored), call.configuration, timeout: call.timeout)
+        Call(.part, in: context.ofExchange(handle, stored: stored), by: call.configuration, timeout: call.timeout)
     }
 }
 

@@ -39,7 +39,7 @@ final class SharedExchanges: Sendable {
             let task = SharedExchange.$enclosing.withValue(enclosing.union([ObjectIdentifier(exchange)])) {
                 Task.startingNow {
                     let result = await perform()
-                    self.remove(exchange, for: key) { true }
+                    self.remove(exchange, for: key)
                     exchange.outcome.settle(result)
                 }
             }
@@ -48,14 +48,16 @@ final class SharedExchanges: Sendable {
         do {
             return try await exchange.outcome.value()
         } catch {
-            if remove(exchange, for: key, { exchange.leave(call) == 0 }) { exchange.handle.cancel() }
+            if remove(exchange, for: key, if: { exchange.leave(call) == 0 }) { exchange.handle.cancel() }
             throw error
         }
     }
 
     /// Removes an exchange that no further call may join.
     @discardableResult
-    private func remove(_ exchange: SharedExchange, for key: SharedExchangeKey, _ isOver: () -> Bool) -> Bool {
+    private func remove(_ exchange: SharedExchange, for key: SharedExchangeKey, if isOver: () -> Bool = { true })
+        -> Bool
+    {
         table.withLock { table in
             guard isOver(), table[key] === exchange else { return false }
             table[key] = nil
@@ -121,9 +123,9 @@ extension Call {
     func shared(
         _ request: TransportRequest,
         of resolved: ResolvedRequest,
-        _ context: RequestContext
+        in context: RequestContext
     ) async throws -> Response? {
-        guard let key = SharedExchangeKey(request, of: resolved, context) else { return nil }
+        guard let key = SharedExchangeKey(request, of: resolved, in: context) else { return nil }
         // The clock counts the exchange instead of the call.
         let result = try await waiting {
             try await configuration.sharedExchanges.result(for: key, of: self) { [configuration, timeout] exchange in
@@ -131,7 +133,7 @@ extension Call {
                 let part = Call(
                     .part,
                     in: context,
-                    configuration,
+                    by: configuration,
                     progress: { exchange.report($0) },
                     timeout: timeout
                 )
@@ -202,7 +204,7 @@ struct SharedExchangeKey: Hashable {
 
     /// Returns `nil` for a call that can't be shared: one whose response doesn't go to memory, or whose body or sample
     /// can't be compared.
-    init?(_ request: TransportRequest, of resolved: ResolvedRequest, _ context: RequestContext) {
+    init?(_ request: TransportRequest, of resolved: ResolvedRequest, in context: RequestContext) {
         guard case .memory(let limit) = request.destination else { return nil }
         self.limit = limit
         if !resolved.isStubbed {

@@ -29,7 +29,7 @@ extension Provider {
         return Call(
             kind,
             in: context,
-            configuration,
+            by: configuration,
             meter: progress == nil && object == nil
                 ? nil : ProgressMeter(progress, object: object, of: target, handle: handle),
             decoding: decoding,
