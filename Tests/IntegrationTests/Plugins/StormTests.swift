@@ -13,7 +13,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Many calls at once through every kind of trouble, with the plugins in a random order.
+/// Many calls of two users at once through every kind of trouble, with the plugins in a random order, and cancelled at
+/// any moment.
 @Suite("A storm of calls", .throttled, .timeLimit(.minutes(15)))
 struct StormTests {
     /// How often the storm comes; `TARGETKIT_STORMS` sets another number.
@@ -46,42 +47,36 @@ struct StormTests {
         // An exchange can outlast a cancelled call.
         await storm.scope.shutdown(grace: .zero)
         storm.hooks.expectCompleteness(of: Self.callCount)
+        #expect(storm.server.foreignTokenCount == 0, "a request had the other user's token")
         #expect(storm.scope.inFlightCount == 0)
     }
 }
 
-/// Three providers that share their plugins, and the server of their calls.
+/// Two providers for each of two users, which share all plugins but the users' own, and the server of their calls.
 private struct Storm {
     let clock = ManualClock()
+    let server = StormServer()
     let scope = RequestScope()
     let hooks = HookCounts()
     private let seed: UInt64
+    /// Those of the first user, then those of the second.
     private let providers: [Provider<StormCall>]
 
     init(seed: UInt64) {
         self.seed = seed
-        let (server, scope, hooks, clock) = (StormServer(), scope, hooks, clock)
-        // Not on the clock of the storm, which moves to the next deadline whenever something waits: the longest time of
-        // a refresh would pass at once.
-        let authentication = AuthenticationPlugin(
-            authenticator: TokenAuthenticator(renew: { server.renew($0) }),
-            store: MemoryCredentialStore(Token(1)),
-            refreshLimit: 1_000
-        ) { _ in }
+        let (server, scope, hooks, clock) = (server, scope, hooks, clock)
         let hosts = ["https://dead.example", "https://alive.example"].compactMap(URL.init(string:))
         let breaker = CircuitBreakerPlugin(policy: CircuitBreakerPolicy(failures: 200), clock: clock)
         let plugins: [any Plugin] = [
             hooks,
             HostFailoverPlugin(hosts: hosts, clock: clock),
             breaker,
-            UnauthorizedPlugin(after: authentication) { _ in },
             DefaultHeadersPlugin(userAgent: "Storm/1", languages: { ["en"] }),
             RetryPlugin(clock: clock, generator: SeededGenerator(seed: seed)),
             WaitsForConnectivityPlugin(
                 Reachability(ManualConnectivity(.online(.wifi, isExpensive: false))),
                 clock: clock
             ),
-            authentication,
             RequestSigningPlugin(fields: ["X-Signature"]) { _, _ in ["X-Signature": "0"] },
             NetworkLoggerPlugin(level: .headers, clock: clock) { _ in },
             NetworkActivityPlugin { _, _ in },
@@ -92,31 +87,53 @@ private struct Storm {
             EventLogPlugin { _ in },
         ]
         var random = SeededGenerator(seed: seed)
-        providers = (0..<3).map { _ in
-            Provider(
-                transport: StubTransport { try await server.answer($0) },
-                plugins: plugins.shuffled(using: &random),
-                scope: scope,
-                clock: clock
-            )
+        providers = [0, 1].flatMap { (user: Int) -> [Provider<StormCall>] in
+            // Not on the clock of the storm, which moves to the next deadline whenever something waits: the longest
+            // time of a refresh would pass at once.
+            let authentication = AuthenticationPlugin(
+                authenticator: TokenAuthenticator(renew: { server.renew($0) }),
+                store: MemoryCredentialStore(StormServer.firstToken(of: user)),
+                refreshLimit: 1_000
+            ) { _ in }
+            let all: [any Plugin] = plugins + [authentication, UnauthorizedPlugin(after: authentication) { _ in }]
+            return (0..<2).map { _ in
+                Provider(
+                    transport: StubTransport { try await server.answer($0) },
+                    plugins: all.shuffled(using: &random),
+                    scope: scope,
+                    clock: clock
+                )
+            }
         }
     }
 
     /// Makes calls in every way and returns the outcomes of each, until all have ended.
     func run(_ count: Int) async -> [Int: [Result<Response, TargetKitError>]] {
         let outcomes = Recorder<(Int, Result<Response, TargetKitError>)>()
+        let seed = seed
         let (_, _) = await clock.stepping { [providers] in
             await withTaskGroup(of: Void.self) { group in
+                var random = SeededGenerator(seed: seed &+ 1)
                 for number in 0..<count {
-                    let (provider, call) = (providers[number % 3], StormCall(number: number))
+                    let call = StormCall(number: number)
+                    let provider = providers[2 * call.user + number / 2 % 2]
+                    // The number of steps of other tasks after which the call is cancelled.
+                    let cancelStep = number % 9 == 0 ? random.next() % 200 : nil
                     group.addTask {
-                        switch number % 4 {
+                        switch number / 4 % 4 {
                         case 0:
                             let handle = provider.request(call, on: .global()) { outcomes.append((number, $0)) }
+                            if let cancelStep {
+                                for _ in 0..<cancelStep { await Task.yield() }
+                                handle.cancel()
+                            }
                             _ = try? await handle.response()
                         case 1:
                             let task = Task { await provider.result(call) }
-                            if number % 40 == 1 { task.cancel() }
+                            if let cancelStep {
+                                for _ in 0..<cancelStep { await Task.yield() }
+                                task.cancel()
+                            }
                             outcomes.append((number, await task.value))
                         default: outcomes.append((number, await provider.result(call)))
                         }
@@ -144,15 +161,24 @@ private struct Storm {
 /// A host that is dead, and one that rejects old tokens and is sometimes busy.
 private final class StormServer: Sendable {
     private struct State: Sendable {
-        var token = 1
+        /// The number of each user's current token.
+        var tokens = [1, 1_000_001]
         var requestCount = 0
+        var foreignTokenCount = 0
         var attempts: [Int: Int] = [:]
     }
 
     private let state = Locked(State())
 
+    static func firstToken(of user: Int) -> Token { Token(State().tokens[user]) }
+
+    private static func user(of token: Int) -> Int { token / 1_000_000 }
+
+    /// The number of requests with a token of another user than the one whose call it is.
+    var foreignTokenCount: Int { state.withLock(\.foreignTokenCount) }
+
     func renew(_ token: Token) -> Token {
-        state.withLock { Token(max($0.token, token.number)) }
+        state.withLock { Token(max($0.tokens[Self.user(of: token.number)], token.number)) }
     }
 
     func answer(_ request: TransportRequest) async throws -> SampleResponse {
@@ -160,14 +186,18 @@ private final class StormServer: Sendable {
         await Task.yield()
         if url?.host() == "dead.example" { throw URLError(.cannotConnectToHost) }
         let number = url.flatMap { Int($0.lastPathComponent) } ?? -1
+        let user = StormCall(number: number).user
+        let field = request.urlRequest.value(forHTTPHeaderField: "Authorization")
+        let sent = field?.split(separator: "-").last.flatMap { Int($0) }
         let (token, attempt) = state.withLock { state in
             state.requestCount += 1
             // Calls get their token before they wait for the limits.
-            if state.requestCount % 1_500 == 0 { state.token += 1 }
+            if state.requestCount % 1_500 == 0 { state.tokens[user] += 1 }
+            if let sent, Self.user(of: sent) != user { state.foreignTokenCount += 1 }
             state.attempts[number, default: 0] += 1
-            return (state.token, state.attempts[number] ?? 0)
+            return (state.tokens[user], state.attempts[number] ?? 0)
         }
-        guard request.urlRequest.value(forHTTPHeaderField: "Authorization") == Token(token).field else {
+        guard sent == token else {
             return .status(401, ["WWW-Authenticate": "Bearer error=\"invalid_token\""])
         }
         if number % 7 == 0, attempt < 3 { return .status(503) }
@@ -179,6 +209,7 @@ private final class StormServer: Sendable {
 private struct StormCall: TargetType {
     let number: Int
 
+    var user: Int { number % 2 }
     var baseURL: URL { .shop }
     var path: RequestPath { "/items/\(number)" }
     var method: HTTPMethod { number % 5 == 0 ? .post : .get }

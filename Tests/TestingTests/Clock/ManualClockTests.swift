@@ -176,10 +176,11 @@ struct ManualClockTests {
         let value = await Deadline.value(.milliseconds(100)) {
             // Holds the limit up between its cancellation and what follows, but not forever.
             await withTaskCancellationHandler {
-                try? await closed.waitUnlessCancelled()
+                _ = try? await closed.waitUnlessCancelled()
             } onCancel: {
                 _ = hasResult.wait(timeout: .now() + 20)
             }
+            return true
         }
         hasResult.signal()
         #expect(value == nil)
