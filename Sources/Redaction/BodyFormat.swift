@@ -67,7 +67,7 @@ extension Redaction {
             return parts.replacing(
                 content: { part in
                     if part.names.contains(where: { isSecret(parameter: $0) }) {
-                        return Data(HeaderRedaction.placeholder.utf8)
+                        return Data(SecretFields.placeholder.utf8)
                     }
                     return body(part.content, contentType: part.headers[.contentType], depth: depth + 1)
                 },

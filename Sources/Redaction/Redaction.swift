@@ -141,7 +141,7 @@ extension Redaction {
         if isNone { return value }
         if headers.secretNames.contains(field) || isSecret(name: name) {
             // For example, `Access-Control-Allow-Credentials: true`.
-            return value == "true" || value == "false" ? value : HeaderRedaction.placeholder
+            return value == "true" || value == "false" ? value : SecretFields.placeholder
         }
         if field == "Upload-Metadata" { return metadata(value) }
         if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
@@ -158,7 +158,7 @@ extension Redaction {
             let isSecret =
                 isSecret(name: key.trimmingCharacters(in: .whitespaces))
                 || TextRedactor.redacted(text, by: self, depth: 1) != text
-            return value.isEmpty || !isSecret ? String(pair) : key + HeaderRedaction.placeholder
+            return value.isEmpty || !isSecret ? String(pair) : key + SecretFields.placeholder
         }.joined(separator: ",")
     }
 
@@ -282,7 +282,7 @@ extension Redaction {
         guard let start = text.range(of: "//") else { return copy.append(contentsOf: text.utf8) }
         let authority = text[start.upperBound...].prefix { $0 != "/" }
         if let at = authority.lastIndex(of: "@") {
-            text.replaceSubrange(start.upperBound..<at, with: HeaderRedaction.placeholder)
+            text.replaceSubrange(start.upperBound..<at, with: SecretFields.placeholder)
         }
         copy.append(contentsOf: text.utf8)
     }
@@ -292,7 +292,7 @@ extension String {
     /// The text with the characters escaped that would end an item of a form, or that a URL must escape.
     var escapedInForm: String {
         let escaped = addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~<>")))
-        return escaped ?? HeaderRedaction.placeholder
+        return escaped ?? SecretFields.placeholder
     }
 }
 

@@ -9,7 +9,7 @@ extension TextRedactor {
         guard byte(at: colon) == UInt8(ascii: ":") else {
             if let value = valueOfPair(after: end) {
                 copyBytes(to: value)
-                append(Self.quoted(HeaderRedaction.placeholder))
+                append(Self.quoted(SecretFields.placeholder))
                 index = endOfValue(at: value)
                 return
             }
@@ -20,7 +20,7 @@ extension TextRedactor {
         let isSecret = enter(name, valueAt: value) && !isPublic(valueAt: value, of: name)
         copyBytes(to: isSecret ? value : colon + 1)
         guard isSecret else { return }
-        append(Self.quoted(HeaderRedaction.placeholder))
+        append(Self.quoted(SecretFields.placeholder))
         index = endOfValue(at: value)
     }
 
@@ -122,7 +122,7 @@ extension TextRedactor {
     private static func quoted(_ text: String) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\(HeaderRedaction.placeholder)\"".utf8)
+        return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\(SecretFields.placeholder)\"".utf8)
     }
 
     private func endOfValue(at start: Int) -> Int {

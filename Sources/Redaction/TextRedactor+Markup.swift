@@ -31,7 +31,7 @@ extension TextRedactor {
             index = attribute.range.upperBound
             let isSecret = redaction.isSecret(name: attribute.name) && attribute.name != "key"
             if isSecret || (isNamed && ["value", "content"].contains(attribute.name)) {
-                append("\"\(HeaderRedaction.placeholder)\"".utf8)
+                append("\"\(SecretFields.placeholder)\"".utf8)
             } else {
                 copyAttribute(attribute.range)
             }

@@ -19,7 +19,7 @@ package struct TextRedactor {
 
     /// Nested strings are read to this depth. Deeper ones are redacted completely.
     static let depthLimit = 4
-    static let placeholder = Array(HeaderRedaction.placeholder.utf8)
+    static let placeholder = Array(SecretFields.placeholder.utf8)
 
     let bytes: [UInt8]
     let redaction: Redaction
@@ -157,7 +157,7 @@ extension TextRedactor {
     mutating func append(_ text: some StringProtocol, of range: Range<Int>, _ written: (String) -> [UInt8]) {
         guard depth < Self.depthLimit else {
             let hasNames = text.utf8.contains(where: "=:%".utf8.contains)
-            return append(hasNames ? written(HeaderRedaction.placeholder) : Array(bytes[range]))
+            return append(hasNames ? written(SecretFields.placeholder) : Array(bytes[range]))
         }
         let shown = Self.redacted(text, by: redaction, depth: depth + 1)
         append(shown == text ? Array(bytes[range]) : written(shown))

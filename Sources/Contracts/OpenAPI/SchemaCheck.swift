@@ -45,7 +45,7 @@ struct SchemaCheck {
 
     /// The differences of the value at the current location. A redacted value matches every schema.
     mutating func problems(of value: JSONValue, in schema: OpenAPINode) -> [SchemaProblem] {
-        if value.string == HeaderRedaction.placeholder { return [] }
+        if value.string == SecretFields.placeholder { return [] }
         guard depth < Self.maximumDepth else { return give(up: "the value is too deeply nested to check completely") }
         guard steps > 0 else { return give(up: "the schema has too many alternatives to check completely") }
         depth += 1

@@ -26,7 +26,7 @@ struct JSONShape: Sendable, Hashable {
     init() {}
 
     init(_ value: JSONValue) {
-        if value.string == HeaderRedaction.placeholder { return }
+        if value.string == SecretFields.placeholder { return }
         types = [value.typeName]
         switch value {
         case .object(let object):

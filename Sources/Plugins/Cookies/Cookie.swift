@@ -74,7 +74,7 @@ public struct Cookie: Sendable, Hashable, Codable {
 extension Cookie: RedactedDescription {
     /// The cookie without its value, on one line.
     package var redactedDescription: String {
-        var text = "\(name)=\(HeaderRedaction.placeholder); domain=\(domain)\(isHostOnly ? " only" : ""); path=\(path)"
+        var text = "\(name)=\(SecretFields.placeholder); domain=\(domain)\(isHostOnly ? " only" : ""); path=\(path)"
         if let expires { text += "; expires=\(expires.safeDescription)" }
         if isSecure { text += "; secure" }
         if isHTTPOnly { text += "; httpOnly" }

@@ -53,7 +53,7 @@ enum RedactedError {
         }
     }
 
-    private static let placeholder = HeaderRedaction.placeholder
+    private static let placeholder = SecretFields.placeholder
 }
 
 /// The `userInfo` of errors. Only a few kinds of values are retained. Any other value can contain a URL with a secret
@@ -70,7 +70,7 @@ extension RedactedError {
         for (key, value) in info {
             let isUsual = usualKeys.contains(key)
             let name = isUsual ? key : RedactedURL.inside(key)
-            let safe = !isUsual && isSecret(key) ? HeaderRedaction.placeholder : redacted(value, depth: depth + 1)
+            let safe = !isUsual && isSecret(key) ? SecretFields.placeholder : redacted(value, depth: depth + 1)
             if safe != nil || name != key { isChanged = true }
             result[name] = safe ?? value
         }
@@ -152,7 +152,7 @@ struct HiddenValue: CustomStringConvertible {
     /// The type of the value.
     let type: any Any.Type
 
-    var description: String { HeaderRedaction.placeholder }
+    var description: String { SecretFields.placeholder }
 }
 
 extension DecodingError.Context {

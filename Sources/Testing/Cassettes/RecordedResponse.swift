@@ -78,7 +78,7 @@ extension Redaction {
                 return String(piece)
             }
             let shown = end == piece.endIndex ? (index > 0 ? " " : "") : piece[...end]
-            return shown + HeaderRedaction.placeholder
+            return shown + SecretFields.placeholder
         }.joined(separator: ";")
     }
 }
@@ -86,7 +86,7 @@ extension Redaction {
 extension String {
     /// A redacted URL without the placeholder of its user, which isn't valid in a URL.
     fileprivate var withoutRedactedUser: String {
-        replacingOccurrences(of: "//\(HeaderRedaction.placeholder)@", with: "//")
+        replacingOccurrences(of: "//\(SecretFields.placeholder)@", with: "//")
     }
 }
 

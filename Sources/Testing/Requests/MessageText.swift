@@ -10,7 +10,7 @@ package enum MessageText {
 
     /// The quoted strings, separated by commas.
     static func shown(_ values: [String], isSecret: Bool) -> String {
-        if isSecret { return HeaderRedaction.placeholder }
+        if isSecret { return SecretFields.placeholder }
         // A secret must be complete for redaction. Text far beyond the limit isn't read.
         return values.map { value in
             "\"\(TextRedactor.redacted(value.excerpt(100 * limit), by: redaction).excerpt(limit).inOneLine)\""
@@ -20,7 +20,7 @@ package enum MessageText {
 
     /// The start of the JSON text, without the values of secret members.
     static func shown(_ value: JSONValue, isSecret: Bool) -> String {
-        isSecret ? HeaderRedaction.placeholder : redacted(value).excerpt.inOneLine
+        isSecret ? SecretFields.placeholder : redacted(value).excerpt.inOneLine
     }
 
     /// The value at a key path for messages, or the placeholder if it is a secret. Adjacent members can indicate this,
@@ -32,7 +32,7 @@ package enum MessageText {
             if let index = Int(key), let elements = value.array, elements.indices.contains(index) {
                 value = elements[index]
             } else {
-                value = value.object?[key] ?? .string(HeaderRedaction.placeholder)
+                value = value.object?[key] ?? .string(SecretFields.placeholder)
             }
         }
         return value

@@ -82,7 +82,7 @@ public struct RequestMatcher: Sendable {
                     return ["\(name): expected \(MessageText.shown(value, isSecret: isSecret)), found none"]
                 }
                 let shown = MessageText.redacted(json, at: path)
-                let isSecret = isSecret || (shown == .string(HeaderRedaction.placeholder) && shown != found)
+                let isSecret = isSecret || (shown == .string(SecretFields.placeholder) && shown != found)
                 let wanted = MessageText.shown(value, isSecret: isSecret)
                 guard isSecret || !value.isContainer || !found.isContainer else {
                     return MessageText.differences(value, found: found, subject: name)

@@ -49,7 +49,7 @@ package struct BasicCredentials: Sendable, Hashable {
 
 extension BasicCredentials: RedactedDescription {
     /// The user, without the password.
-    package var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
+    package var redactedDescription: String { "\(user):\(SecretFields.placeholder)" }
 }
 
 extension BasicCredentials.Problem: DescribedError {

@@ -106,7 +106,7 @@ extension OAuthCredential {
 extension OAuthCredential: RedactedDescription {
     /// The expiry of the credential, without the tokens.
     package var redactedDescription: String {
-        "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0.safeDescription)" } ?? "")
+        "bearer token \(SecretFields.placeholder)" + (expiresAt.map { ", expires \($0.safeDescription)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
     }
 }

@@ -114,7 +114,7 @@ struct OAuthText: Sendable {
     }
 
     func redacted(_ text: String, limit: Int) -> String {
-        let clean = secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: HeaderRedaction.placeholder) }
+        let clean = secrets.reduce(text) { $0.replacingOccurrences(of: $1, with: SecretFields.placeholder) }
         let shown = clean.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? Character($0) : " " }
         return String(shown.prefix(limit)) + (shown.count > limit ? "…" : "")
     }

@@ -8,13 +8,16 @@
 /// words with other meanings count only as the last word (`paySign`, but not `sign_in`) or as the whole name (`mac`,
 /// but not `macOS`).
 package enum SecretFields {
+    /// The text that replaces a secret.
+    package static let placeholder = "<redacted>"
+
     /// Whether a field with this name usually contains a secret.
     package static func isSecret(_ name: some StringProtocol) -> Bool {
         ContiguousText.read(name) { isSecret(utf8: $0) }
     }
 
     /// Whether a field with this name, in UTF-8, usually contains a secret.
-    static func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+    package static func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         var words = SecretWords()
         words.read(name)
         return words.areSecret
@@ -55,7 +58,7 @@ package enum SecretFields {
     package static func redacted(path: String) -> String {
         guard path.containsBytes(of: "eyJ") else { return redacted(parametersOf: path) }
         return path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { isJWT($0.utf8) ? HeaderRedaction.placeholder : redacted(parametersOf: String($0)) }
+            .map { isJWT($0.utf8) ? placeholder : redacted(parametersOf: String($0)) }
             .joined(separator: "/")
     }
 
@@ -68,7 +71,7 @@ package enum SecretFields {
         let parts = path.split(separator: ";", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
             guard index > 0, let end = part.firstIndex(of: "="), isSecret(part[..<end]) else { return String(part) }
-            return part[...end] + HeaderRedaction.placeholder + part[end...].drop { $0 != "/" && $0 != "?" }
+            return part[...end] + placeholder + part[end...].drop { $0 != "/" && $0 != "?" }
         }.joined(separator: ";")
     }
 }
