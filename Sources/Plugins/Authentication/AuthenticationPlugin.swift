@@ -333,6 +333,6 @@ extension AuthenticationPlugin {
             (response, isReported) = (answer, error.reportsRejection)
         }
         let isRejected = isReported || authenticator.wasRejected(response)
-        return isRejected && !response.redirects.contains(where: \.isCrossOrigin) ? response : nil
+        return isRejected && !response.isCrossOrigin ? response : nil
     }
 }

@@ -233,7 +233,7 @@ public struct UnauthorizedPlugin: Plugin {
         context: RequestContext
     ) -> Bool {
         guard isReported || isUnauthorized(response), let request = response.request,
-            !response.redirects.contains(where: \.isCrossOrigin)
+            !response.isCrossOrigin
         else { return false }
         return carriesSession(request, context: context)
     }

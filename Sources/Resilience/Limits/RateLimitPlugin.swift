@@ -86,7 +86,7 @@ public struct RateLimitPlugin: Plugin {
     /// Records the server's limits.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         // The limit of another server doesn't apply to this key.
-        guard let response = result.parts.response, !response.redirects.contains(where: \.isCrossOrigin),
+        guard let response = result.parts.response, !response.isCrossOrigin,
             let key = context[keys], let limit = ServerRateLimit(response, now: now)
         else { return }
         limits.learn(limit, of: key)

@@ -10,14 +10,16 @@ public struct ExchangeResult: Sendable {
     public let redirects: [Redirect]
     /// The accepted statuses. If `nil`, the target's validation applies.
     public var validation: StatusValidation?
+    /// Whether the last request went to another origin than the call's.
+    var isCrossOrigin = false
 }
 
 extension Call {
     /// Passes a response to a driver, which reads the body or replaces the response. The timeout covers the body of a
     /// stream.
-    func received(
+    func pass(
         _ result: ExchangeResult,
-        by receive: @escaping @Sendable (ExchangeResult) async throws -> ExchangeResult,
+        to receive: @escaping @Sendable (ExchangeResult) async throws -> ExchangeResult,
         within request: TransportRequest
     ) async throws -> ExchangeResult {
         guard case .stream = request.destination else { return try await receive(result) }
@@ -26,7 +28,7 @@ extension Call {
 
     /// The request, with the time limit of its exchange. A test clock measures it here, transports by the continuous
     /// clock. A stub applies its delay and timeout itself.
-    func limited(_ request: TransportRequest, of resolved: ResolvedRequest) -> TransportRequest {
+    func withDeadline(_ request: TransportRequest, of resolved: ResolvedRequest) -> TransportRequest {
         guard let timeout = request.timeout else { return request }
         var request = request
         if !resolved.isStubbed, !kind.isStream, let clock = configuration.exchangeClock {
@@ -34,7 +36,7 @@ extension Call {
             request.deadline = Deadline(in: timeout, by: configuration.elapsedTime, on: clock, isStarted: false)
         } else {
             // With plugins around the exchange, the time starts when the first request is sent.
-            request.deadline = Deadline(in: timeout, by: .continuous, isStarted: !plugins.exchanges)
+            request.deadline = Deadline(in: timeout, by: .continuous, isStarted: !plugins.hasExchange)
         }
         return request
     }
@@ -48,7 +50,8 @@ extension Call {
             after: result.redirects,
             of: context.target,
             decoder: context.options.decoder,
-            isStream: kind.isStream
+            isStream: kind.isStream,
+            isCrossOrigin: result.isCrossOrigin
         )
         .filter(result.validation ?? validation ?? context.target.validation)
     }
@@ -63,7 +66,12 @@ extension Call {
         while true {
             let response = try await response(to: hop, of: resolved)
             if try !follow(&hop, after: response, of: resolved) {
-                return ExchangeResult(response: response, request: hop.request.urlRequest, redirects: hop.redirects)
+                return ExchangeResult(
+                    response: response,
+                    request: hop.request.urlRequest,
+                    redirects: hop.redirects,
+                    isCrossOrigin: hop.request.isCrossOrigin
+                )
             }
         }
     }
@@ -118,8 +126,8 @@ extension Call {
                 return try await transmit(hop.request, over: resolved.stubTransport(configuration.clock))
             }
             // A plugin's `willSend` may have cancelled the call.
-            try checkCancellation()
-            if plugins.exchanges { return try await surrounded(hop.request, of: resolved) }
+            try checkInterruption()
+            if plugins.hasExchange { return try await surrounded(hop.request, of: resolved) }
             return try await transmit(hop.request, over: configuration.transport)
         } catch {
             throw hop.redirects.isEmpty ? error : hop.failure(error)
@@ -259,7 +267,7 @@ extension Call {
     func admitted(_ request: TransportRequest, by gate: SendingGate) async throws -> TransportRequest {
         var request = request
         do {
-            try await gate.admit(&request, context)
+            try await gate.admit(&request, context.ofLastAttempt)
             return request
         } catch  where !(error is CancellationError) {
             var failure = TargetKitError(stage: .request, request: request.urlRequest, underlying: error)

@@ -5,9 +5,9 @@ extension Call {
     /// Resolves the target into the request from which each attempt starts.
     @inline(never)
     func resolved(
-        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
+        _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
     ) throws(TargetKitError) -> ResolvedRequest {
-        let (endpoint, stub) = try endpoint(resolve)
+        let (endpoint, stub) = try endpoint(makeEndpoint)
         do {
             return try checked(try endpoint.urlRequest(), of: endpoint, stub: stub)
         } catch {
@@ -17,9 +17,9 @@ extension Call {
 
     /// Resolves the target with the provider's request closure.
     func resolvedByClosure(
-        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
+        _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
     ) async throws(TargetKitError) -> ResolvedRequest {
-        let (endpoint, stub) = try endpoint(resolve)
+        let (endpoint, stub) = try endpoint(makeEndpoint)
         do {
             let request = try await configuration.requestClosure?(endpoint)
             return try checked(try request ?? endpoint.urlRequest(), of: endpoint, stub: stub)
@@ -29,12 +29,12 @@ extension Call {
     }
 
     private func endpoint(
-        _ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)
+        _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
     ) throws(TargetKitError) -> (Endpoint, StubBehavior) {
         do {
-            try checkCancellation()
+            try checkInterruption()
             if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
-            return try resolve()
+            return try makeEndpoint()
         } catch {
             throw failure(error, at: .endpoint)
         }
@@ -42,7 +42,7 @@ extension Call {
 
     private func checked(_ request: URLRequest, of endpoint: Endpoint, stub: StubBehavior) throws -> ResolvedRequest {
         // Encoding a body can take a long time.
-        try checkCancellation()
+        try checkInterruption()
         let options = context.options
         if options.isEmpty { return ResolvedRequest(request, of: endpoint, stub: stub) }
         try options.timeout.check()
@@ -66,9 +66,9 @@ extension Call {
     ) async throws(TargetKitError) -> TransportRequest {
         do {
             var request = original
-            if plugins.prepares {
+            if plugins.hasPrepare {
                 request = try await hook { [plugins] in try await plugins.prepare(original, context: context) }
-                try checkCancellation()
+                try checkInterruption()
             }
             if let restriction { request = restriction(request) }
             let prepared = try transportRequest(request, changedFrom: original, body: body, of: resolved)
@@ -96,7 +96,7 @@ extension Call {
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // The endpoint already checked a request that no closure or plugin changed.
         let isOriginalChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
-        if plugins.prepares || !isOriginalChecked {
+        if plugins.hasPrepare || !isOriginalChecked {
             let check = RequestCheck(of: request, hasBody: body.isBody)
             try check.check(request, changedFrom: isOriginalChecked ? original : nil)
         }
@@ -109,13 +109,13 @@ extension Call {
                 urlRequest: request,
                 body: body,
                 destination: destination,
-                timeout: try exchangeTimeout(of: request, to: endpoint),
+                timeout: try timeout(of: request, to: endpoint),
                 progress: progress,
                 target: context.target,
                 secretHeaders: context.secretHeaders,
                 // If there are several requests, each identifies itself.
                 transferID: endpoint.task.hasSeveralRequests ? nil : context.options.transferID,
-                ownerID: plugins.prepares ? context.credentialOwner?.identifier : nil,
+                ownerID: plugins.hasPrepare ? context.credentialOwner?.identifier : nil,
                 givenHeaders: endpoint.headers,
                 maxExpansion: context.options.maxExpansion
             )
@@ -123,8 +123,8 @@ extension Call {
     }
 
     /// The limit of the call, or else of the endpoint or its request, or else of the target or provider.
-    private func exchangeTimeout(of request: URLRequest, to endpoint: Endpoint) throws -> Duration? {
-        if let timeout { return timeout }
+    private func timeout(of request: URLRequest, to endpoint: Endpoint) throws -> Duration? {
+        if let exchangeTimeout { return exchangeTimeout }
         // `URLRequest` has a default of 60 seconds, so this value means that no limit is set, unless the endpoint has a
         // timeout.
         let seconds = request.timeoutInterval

@@ -32,7 +32,7 @@ final class Call: Sendable {
     /// Decodes the value, or checks the envelope; `nil` if there is neither.
     let decoding: (any ResponseDecoding)?
     /// The exchange timeout of the call's own options.
-    let timeout: Duration?
+    let exchangeTimeout: Duration?
 
     var handle: RequestHandle { context.handle }
     var plugins: PluginChain { configuration.plugins }
@@ -44,16 +44,16 @@ final class Call: Sendable {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         meter: ProgressMeter? = nil,
         decoding: (any ResponseDecoding)? = nil,
-        timeout: Duration? = nil
+        exchangeTimeout: Duration? = nil
     ) {
         self.kind = kind
         self.context = context
         self.configuration = configuration
-        start = configuration.plugins.finishes ? .now : nil
+        start = configuration.plugins.hasDidFinish ? .now : nil
         self.progress = progress ?? meter.map { meter in { @Sendable in meter.receive($0) } }
         self.meter = meter
         self.decoding = decoding
-        self.timeout = timeout
+        self.exchangeTimeout = exchangeTimeout
     }
 }
 
@@ -83,16 +83,18 @@ final class ResolvedRequest: Sendable {
 extension Call {
     /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
     ///
-    /// - Parameter resolve: Returns the endpoint, and whether the call is stubbed.
-    func run(_ resolve: () throws -> (endpoint: Endpoint, stub: StubBehavior)) async -> Result<Response, TargetKitError>
-    {
-        // The timeout of a stream covers its body.
-        let timeout = kind.isStream ? nil : startTimeout()
-        defer { timeout?.cancel() }
+    /// - Parameter makeEndpoint: Returns the endpoint, and whether the call is stubbed.
+    func run(_ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)) async -> Result<
+        Response, TargetKitError
+    > {
+        // The time limit of a stream covers its body.
+        let timer = kind.isStream ? nil : startTimer()
+        defer { timer?.cancel() }
         var result: Result<Response, TargetKitError>
         do {
             let request =
-                configuration.requestClosure == nil ? try resolved(resolve) : try await resolvedByClosure(resolve)
+                configuration.requestClosure == nil
+                ? try resolved(makeEndpoint) : try await resolvedByClosure(makeEndpoint)
             result = await attempts(of: request)
             if let driver = request.driver { result = await end(result, of: request, by: driver) }
         } catch {
@@ -111,17 +113,17 @@ extension Call {
     ) async -> Result<Response, TargetKitError> {
         var context = context
         var (result, isShared) = await attempt(request, prepared: prepared, in: context)
-        guard plugins.retries else { return result }
-        var failed: [FailedAttempt] = []
-        // The exchange that calls share has decided about its success.
+        guard plugins.hasRetry else { return result }
+        var failedAttempts: [FailedAttempt] = []
+        // A shared exchange already asked `retry` about its success.
         while !(isShared && result.isSuccess), let delay = await delayBeforeRetry(after: &result, in: context) {
-            if plugins.exchanges { result.anyResponse?.decide(isAccepted: false) }
-            failed.append(FailedAttempt(result, delay: delay))
+            if plugins.hasExchange { result.anyResponse?.decide(isAccepted: false) }
+            failedAttempts.append(FailedAttempt(result, delay: delay))
             context.attempt += 1
             handle.attempt = context.attempt
             (result, isShared) = await attempt(request, prepared: nil, in: context)
         }
-        return result.after(failed)
+        return result.after(failedAttempts)
     }
 
     /// Makes one attempt: the requests of the driver, or a single one. Then decodes the response.
@@ -129,7 +131,7 @@ extension Call {
         _ request: ResolvedRequest,
         prepared: TransportRequest?,
         in context: RequestContext
-    ) async -> Attempt {
+    ) async -> AttemptResult {
         do {
             if let driver = request.driver { return decoded(try await response(of: driver, to: request, in: context)) }
             let sent: TransportRequest
@@ -138,7 +140,7 @@ extension Call {
             } else {
                 let original = request.urlRequest
                 sent =
-                    plugins.prepares
+                    plugins.hasPrepare
                     ? try await prepare(original, of: request, in: context)
                     : try transportRequest(original, changedFrom: original, of: request)
                 if kind == .response, context.options.sharesInFlight,
@@ -147,7 +149,7 @@ extension Call {
                     return decoded(response, isShared: true)
                 }
             }
-            return decoded(try await exchange(sent, of: request, in: context))
+            return decoded(try await send(sent, of: request, in: context))
         } catch {
             return failed(error, of: request)
         }
@@ -168,19 +170,19 @@ extension Call {
     /// - Parameters:
     ///   - validation: The accepted statuses; `nil` for the target's validation.
     ///   - receive: Receives the body of a stream, or replaces the response, for a driver.
-    func exchange(
+    func send(
         _ prepared: TransportRequest,
         of resolved: ResolvedRequest,
         in context: RequestContext,
         validation: StatusValidation? = nil,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws(TargetKitError) -> Response {
-        let request = limited(prepared, of: resolved)
+        let request = withDeadline(prepared, of: resolved)
         if !plugins.isEmpty { context.handle.prepared = request }
         plugins.willSend(request.urlRequest, context: context)
         do {
             var received = try await response(to: request, of: resolved)
-            if let receive { received = try await self.received(received, by: receive, within: request) }
+            if let receive { received = try await pass(received, to: receive, within: request) }
             if kind.isStream { received = try await checkedStream(received) }
             return try accepted(received, by: validation, in: context)
         } catch {
@@ -192,11 +194,11 @@ extension Call {
 // MARK: - The steps
 
 extension Call {
-    private typealias Attempt = (result: Result<Response, TargetKitError>, isShared: Bool)
+    private typealias AttemptResult = (result: Result<Response, TargetKitError>, isShared: Bool)
 
     /// Decodes the response of an attempt.
     @inline(never)
-    private func decoded(_ response: Response, isShared: Bool = false) -> Attempt {
+    private func decoded(_ response: Response, isShared: Bool = false) -> AttemptResult {
         do {
             try decoding?.decode(response, with: context.options)
             return (.success(response), isShared)
@@ -207,9 +209,9 @@ extension Call {
 
     /// The failure of an attempt, with the envelope's error details.
     @inline(never)
-    private func failed(_ error: any Error, of request: ResolvedRequest) -> Attempt {
+    private func failed(_ error: any Error, of request: ResolvedRequest) -> AttemptResult {
         var failure = failure(error, at: .request, request: request.urlRequest)
-        // A driver's own error isn't retried.
+        // An error that doesn't come from an exchange, such as a driver's own, isn't retried.
         if !(error is TargetKitError) { failure.marks.insert(.final) }
         return (.failure(context.options.envelope.map { failure.explained(by: $0) } ?? failure), false)
     }
@@ -221,7 +223,7 @@ extension Call {
         by validation: StatusValidation?,
         in context: RequestContext
     ) throws -> Response {
-        try checkCancellation()
+        try checkInterruption()
         let response = try validated(received, by: validation)
         plugins.didReceive(.success(response), context: context)
         return response
@@ -248,8 +250,8 @@ extension Call {
     ) async -> Duration? {
         if case .failure(let error) = result, !error.marks.isDisjoint(with: [.final, .ofPlugin]) { return nil }
         guard interruption == nil else { return nil }
-        let attempt = result
-        switch await hook({ [plugins] in await plugins.retry(attempt, context: context) }) {
+        let failed = result
+        switch await hook({ [plugins] in await plugins.retry(failed, context: context) }) {
         case .doNotRetry: return nil
         case .fail(let error): result = .failure(failure(error, at: .transport))
         case .retry(let delay):
@@ -258,7 +260,7 @@ extension Call {
             do {
                 if delay > .zero { try await configuration.clock.wait(for: delay) }
                 handle.revokeCommit()
-                try checkCancellation()
+                try checkInterruption()
                 return delay
             } catch {
                 result = .failure(failure(error, at: .cancelled))
@@ -300,8 +302,10 @@ extension Call {
 
     /// The caller's result, after the plugins' `process`.
     private func processed(_ mapped: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
-        let result = plugins.processes ? await process(mapped) : mapped
-        return notingRepeatability(of: plugins.exchanges ? decided(mapped, after: result, in: context) : result)
+        let result = plugins.hasProcess ? await process(mapped) : mapped
+        return notingRepeatability(
+            of: plugins.hasExchange ? decided(mapped, after: result, in: context.ofLastAttempt) : result
+        )
     }
 
     /// Passes the result through the plugins' `process`. A replaced response is decoded again.

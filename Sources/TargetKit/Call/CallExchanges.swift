@@ -59,6 +59,9 @@ extension CallExchanges {
     /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``. Its body is its
     /// own bytes or the body of the task.
     ///
+    /// A request to another origin than the call's is restricted like that of
+    /// ``prepare(_:body:restriction:)``.
+    ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {
         try await preparing(request, body: nil, restriction: nil)
@@ -70,8 +73,10 @@ extension CallExchanges {
     ///   - request: The request.
     ///   - body: The body, which replaces the body of the request or the task.
     ///   - restriction: Removes fields that must not be sent, such as credentials for another server, from the prepared
-    ///     request; default `nil`. It isn't applied to changes in `exchange`; for a request to another
-    ///     server, set ``TransportRequest/isCrossOrigin``, so that plugins add no secrets.
+    ///     request; it isn't applied to changes in `exchange`. Default `nil`: if the request is for another origin than
+    ///     the call's, the fields that a redirect would remove are removed (``RedirectPolicy``), unless the driver set
+    ///     them itself, and ``TransportRequest/isCrossOrigin`` is set, so that plugins add no secrets. To send the call's
+    ///     credentials to a server of another origin, pass `{ $0 }`.
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(
         _ request: URLRequest,
@@ -90,7 +95,42 @@ extension CallExchanges {
     ) async throws -> TransportRequest {
         // The call continues, even if its last exchange stored a file.
         if stored == nil { call.handle.revokeCommit() }
-        return try await call.prepare(request, body: body, of: resolved, restriction: restriction, in: context)
+        return try await prepare(request, body: body, restriction: restriction, by: call, in: context)
+    }
+
+    private func prepare(
+        _ request: URLRequest,
+        body: TransportRequest.Body?,
+        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
+        by call: Call,
+        in context: RequestContext
+    ) async throws -> TransportRequest {
+        let originRestriction = restriction == nil ? self.originRestriction(of: request) : nil
+        var prepared = try await call.prepare(
+            request,
+            body: body,
+            of: resolved,
+            restriction: restriction ?? originRestriction,
+            in: context
+        )
+        if originRestriction != nil { prepared.isCrossOrigin = true }
+        return prepared
+    }
+
+    /// Removes the secrets of the call from a request to another origin; `nil` for a request to the call's origin. What
+    /// the driver itself adds to the request is for its server.
+    private func originRestriction(of request: URLRequest) -> (@Sendable (URLRequest) -> URLRequest)? {
+        let original = resolved.urlRequest
+        guard let origin = request.url?.origin, origin != original.url?.origin else { return nil }
+        return { [redirects = call.configuration.redirects] prepared in
+            var prepared = prepared
+            prepared.allHTTPHeaderFields = prepared.allHTTPHeaderFields?.filter { name, value in
+                guard redirects.isForOneOrigin(name) else { return true }
+                return request.value(forHTTPHeaderField: name) == value
+                    && original.value(forHTTPHeaderField: name) != value
+            }
+            return prepared
+        }
     }
 
     /// Sends a request with its own bytes or the body of the task, and returns its response.
@@ -127,7 +167,7 @@ extension CallExchanges {
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> Response {
         guard let stored else {
-            return try await call.exchange(
+            return try await call.send(
                 request,
                 of: resolved,
                 in: context,
@@ -145,7 +185,7 @@ extension CallExchanges {
         }
         var request = request
         request.progress = nil
-        return try await part.exchange(
+        return try await part.send(
             request,
             of: resolved,
             in: part.context,
@@ -160,8 +200,8 @@ extension CallExchanges {
     ///
     /// - Parameter request: The request, before the plugins' `prepare`.
     public func sendInBackground(_ request: URLRequest) {
-        sendInBackground { [resolved] part in
-            try await part.prepare(request, body: TransportRequest.Body.none, of: resolved, in: part.context)
+        sendInBackground { part in
+            try await prepare(request, body: TransportRequest.Body.none, by: part, in: part.context)
         }
     }
 
@@ -177,7 +217,7 @@ extension CallExchanges {
         scope.beginExchange()
         Task.detached { [resolved] in
             if let request = try? await request(part) {
-                _ = try? await part.exchange(request, of: resolved, in: part.context, validation: StatusValidation.none)
+                _ = try? await part.send(request, of: resolved, in: part.context, validation: StatusValidation.none)
             }
             handle.releaseAtEnd()
             scope.endExchange()
@@ -186,7 +226,12 @@ extension CallExchanges {
 
     /// Returns a call for an exchange with its own context.
     private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
-        Call(.part, in: context.ofExchange(handle, stored: stored), by: call.configuration, timeout: call.timeout)
+        Call(
+            .part,
+            in: context.ofExchange(handle, stored: stored),
+            by: call.configuration,
+            exchangeTimeout: call.exchangeTimeout
+        )
     }
 }
 
@@ -214,7 +259,7 @@ extension CallExchanges {
     /// - Throws: `CancellationError` if the call was cancelled or timed out.
     public func waitWhilePaused() async throws {
         await call.handle.waitWhilePaused()
-        try call.checkCancellation()
+        try call.checkInterruption()
     }
 }
 
@@ -226,8 +271,10 @@ extension CallExchanges {
 /// struct Polling: TransferDriver {
 ///     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
 ///         var response = try await exchanges.send(request)
-///         while response.statusCode == 202, let location = response.headers[.location].flatMap(URL.init) {
-///             response = try await exchanges.send(URLRequest(url: location), body: .none)
+///         while response.statusCode == 202, let location = response.headers[.location],
+///             let url = URL(string: location, relativeTo: response.url)
+///         {
+///             response = try await exchanges.send(URLRequest(url: url.absoluteURL), body: .none)
 ///         }
 ///         return response
 ///     }

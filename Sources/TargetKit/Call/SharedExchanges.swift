@@ -128,14 +128,15 @@ extension Call {
         guard let key = SharedExchangeKey(request, of: resolved, in: context) else { return nil }
         // The clock counts the exchange instead of the call.
         let result = try await waiting {
-            try await configuration.sharedExchanges.result(for: key, of: self) { [configuration, timeout] exchange in
+            try await configuration.sharedExchanges.result(for: key, of: self) {
+                [configuration, exchangeTimeout] exchange in
                 let context = context.ofExchange(exchange.handle)
                 let part = Call(
                     .part,
                     in: context,
                     by: configuration,
                     progress: { exchange.report($0) },
-                    timeout: timeout
+                    exchangeTimeout: exchangeTimeout
                 )
                 // Counted here, because the exchange's task may start after its calls have left.
                 context.scope.beginExchange()
@@ -149,7 +150,7 @@ extension Call {
             if !request.urlRequest.isRepeatable() { handle.noteProcessing() }
             return response.of(context.target, decoder: context.options.decoder)
         case .failure(var error):
-            if !error.marks.contains(.repeatable) { handle.noteProcessing() }
+            if !error.marks.contains(.safeToRepeat) { handle.noteProcessing() }
             error.target = context.target
             error.response = error.response?.of(context.target, decoder: context.options.decoder)
             error.marks.insert(.final)

@@ -55,7 +55,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         package static let rejectedStatus = Marks(rawValue: 1 << 3)
         /// The call may be made again, because no server can have processed a request that must not be sent twice, or
         /// because another call continues the transfer.
-        package static let repeatable = Marks(rawValue: 1 << 4)
+        package static let safeToRepeat = Marks(rawValue: 1 << 4)
         /// An error handler of the app created it. It isn't passed to other handlers.
         package static let handled = Marks(rawValue: 1 << 5)
         /// An authentication plugin ended the session, whether the server rejected the credential by its status or by a

@@ -160,6 +160,7 @@ extension Plugin {
 /// ```swift
 /// struct TracePlugin: Plugin {
 ///     var hooks: PluginHooks { .prepare }
+/// }
 /// ```
 public struct PluginHooks: OptionSet, Sendable, Hashable {
     /// One bit per hook.

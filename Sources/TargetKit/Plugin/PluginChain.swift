@@ -10,16 +10,16 @@ final class PluginChain: Sendable {
     let repeatedType: String?
     /// The fields that aren't sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
-    private let rounds: Rounds
+    private let hooks: Hooks
     /// The plugins around each exchange, from the outermost to the innermost.
     let exchanging: [any Plugin]
     /// Whether any plugin has `exchange`.
-    let exchanges: Bool
+    let hasExchange: Bool
     /// Whether a plugin from ``PluginPlace/signing`` on adds secrets.
     let signsExchanges: Bool
 
     /// The plugins of each hook.
-    private struct Rounds: Sendable {
+    private struct Hooks: Sendable {
         var preparing: [any Plugin]
         var sending: [any Plugin]
         var receiving: [any Plugin]
@@ -33,7 +33,7 @@ final class PluginChain: Sendable {
     }
 
     init(_ plugins: [any Plugin]) {
-        func visited(in hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
+        func list(of hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
             // `sort` is stable, but its documentation doesn't guarantee it.
             plugins.enumerated().filter { $0.element.hooks.contains(hook) }
                 .sorted { left, right in
@@ -42,23 +42,23 @@ final class PluginChain: Sendable {
                 }
                 .map(\.element)
         }
-        let rounds = Rounds(
-            preparing: visited(in: .prepare),
-            sending: visited(in: .willSend),
-            receiving: visited(in: .didReceive),
-            exchanging: visited(in: .exchange, by: \.exchangePosition),
-            retrying: visited(in: .retry, by: \.retryPosition),
-            rejecting: visited(in: .rejectsCredential),
-            processing: visited(in: .process),
-            finishing: visited(in: .didFinish)
+        let hooks = Hooks(
+            preparing: list(of: .prepare),
+            sending: list(of: .willSend),
+            receiving: list(of: .didReceive),
+            exchanging: list(of: .exchange, by: \.exchangePosition),
+            retrying: list(of: .retry, by: \.retryPosition),
+            rejecting: list(of: .rejectsCredential),
+            processing: list(of: .process),
+            finishing: list(of: .didFinish)
         )
-        self.rounds = rounds
+        self.hooks = hooks
         all = plugins
         isEmpty = plugins.isEmpty
         repeatedType = Self.repeatedType(in: plugins)
         secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
-        exchanging = rounds.exchanging
-        exchanges = !exchanging.isEmpty
+        exchanging = hooks.exchanging
+        hasExchange = !exchanging.isEmpty
         signsExchanges = exchanging.contains { $0.place >= .signing && !$0.secretHeaders.isEmpty }
     }
 
@@ -72,34 +72,34 @@ final class PluginChain: Sendable {
 
     /// The plugins that apply the credential of a user, or sign with a user's key.
     var authenticating: PluginChain {
-        PluginChain(rounds.preparing.filter { $0.place == .authentication || $0.place == .signing })
+        PluginChain(hooks.preparing.filter { $0.place == .authentication || $0.place == .signing })
     }
 
-    var prepares: Bool { !rounds.preparing.isEmpty }
-    var retries: Bool { !rounds.retrying.isEmpty }
+    var hasPrepare: Bool { !hooks.preparing.isEmpty }
+    var hasRetry: Bool { !hooks.retrying.isEmpty }
     /// Whether a plugin has `rejectsCredential`.
-    var rejectsCredentials: Bool { !rounds.rejecting.isEmpty }
-    var processes: Bool { !rounds.processing.isEmpty }
+    var hasRejectsCredential: Bool { !hooks.rejecting.isEmpty }
+    var hasProcess: Bool { !hooks.processing.isEmpty }
     /// Whether a plugin has `didFinish`.
-    var finishes: Bool { !rounds.finishing.isEmpty }
+    var hasDidFinish: Bool { !hooks.finishing.isEmpty }
 
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
-        for plugin in rounds.preparing { request = try await plugin.prepare(request, context: context) }
+        for plugin in hooks.preparing { request = try await plugin.prepare(request, context: context) }
         return request
     }
 
     func willSend(_ request: URLRequest, context: RequestContext) {
-        for plugin in rounds.sending { plugin.willSend(request, context: context) }
+        for plugin in hooks.sending { plugin.willSend(request, context: context) }
     }
 
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        for plugin in rounds.receiving { plugin.didReceive(result, context: context) }
+        for plugin in hooks.receiving { plugin.didReceive(result, context: context) }
     }
 
     /// The first decision other than `.doNotRetry`.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        for plugin in rounds.retrying {
+        for plugin in hooks.retrying {
             let decision = await plugin.retry(result, context: context)
             guard case .doNotRetry = decision else { return decision }
         }
@@ -107,7 +107,7 @@ final class PluginChain: Sendable {
     }
 
     func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
-        rounds.rejecting.contains { $0.rejectsCredential(response, context: context) }
+        hooks.rejecting.contains { $0.rejectsCredential(response, context: context) }
     }
 
     func process(
@@ -115,11 +115,11 @@ final class PluginChain: Sendable {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         var result = result
-        for plugin in rounds.processing { result = await plugin.process(result, context: context) }
+        for plugin in hooks.processing { result = await plugin.process(result, context: context) }
         return result
     }
 
     func didFinish(_ call: FinishedCall, context: RequestContext) {
-        for plugin in rounds.finishing { plugin.didFinish(call, context: context) }
+        for plugin in hooks.finishing { plugin.didFinish(call, context: context) }
     }
 }

@@ -24,8 +24,8 @@
 /// Each `exchange` surrounds those of later places. A cached response is therefore used without waiting for the
 /// network, without being rejected or counted, and without refreshing the credential.
 ///
-/// A failed call is retried first with a new credential, then with another host, then after a delay, and last after
-/// waiting for the network. In every order, a custom place is between the two places whose raw values surround its own,
+/// A failed call is retried first with a new credential, then with another host, then after a delay, then after waiting
+/// for the network, and last by a handler of errors. In every order, a custom place is between the two places whose raw values surround its own,
 /// next to the smaller one.
 ///
 /// The package's plugins have these places, some of which are between the places above:
@@ -50,7 +50,7 @@
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
 /// | `ErrorHandlingPlugin` | ``errorHandling`` |
 /// | `NetworkLoggerPlugin`, `EventLogPlugin`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
-/// | `ServerClockPlugin`, `SignpostPlugin` | ``observation`` |
+/// | `ServerClockPlugin`, `SignpostPlugin`, `HARPlugin` | ``observation`` |
 ///
 /// A provider can have only one `RetryPlugin`, one `WaitsForConnectivityPlugin` and one `ResponseCachePlugin`; with two
 /// of a type, each call fails.

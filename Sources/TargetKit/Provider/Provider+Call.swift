@@ -33,12 +33,12 @@ extension Provider {
             meter: progress == nil && object == nil
                 ? nil : ProgressMeter(progress, object: object, of: target, handle: handle),
             decoding: decoding,
-            timeout: timeout
+            exchangeTimeout: timeout
         )
     }
 
     /// The endpoint of a call, and whether it is stubbed.
-    func resolve(_ target: Target, of call: Call) throws -> (endpoint: Endpoint, stub: StubBehavior) {
+    func makeEndpoint(of target: Target, for call: Call) throws -> (endpoint: Endpoint, stub: StubBehavior) {
         (try endpoint(of: target, options: call.context.options), stubClosure(target))
     }
 
@@ -98,7 +98,7 @@ extension Provider {
         decoding: (any ResponseDecoding)?
     ) async -> Result<Response, TargetKitError> {
         let call = begin(target, options: options, decoding: decoding)
-        return await result(of: call) { await call.run { try self.resolve(target, of: call) } }
+        return await result(of: call) { await call.run { try self.makeEndpoint(of: target, for: call) } }
     }
 
     /// Runs a call and waits for its result. Cancelling the caller's task cancels the call.
@@ -138,7 +138,7 @@ extension Provider {
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
         call.startTask(isImmediate: false) { [self, isOver] in
-            let result = await call.run { try resolve(target, of: call) }
+            let result = await call.run { try makeEndpoint(of: target, for: call) }
             isOver?.withLock { $0 = true }
             end(call, result: result) {
                 queue.run { completion(result) }

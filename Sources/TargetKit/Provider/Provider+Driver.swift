@@ -19,7 +19,7 @@ extension Provider {
         let call = begin(target, options: options)
         let result = await result(of: call) {
             await call.run {
-                var (endpoint, stub) = try self.resolve(target, of: call)
+                var (endpoint, stub) = try self.makeEndpoint(of: target, for: call)
                 endpoint.task = endpoint.task.driver(driver)
                 if let url = endpoint.url.ofHandshake { endpoint.url = url }
                 return (endpoint, stub)

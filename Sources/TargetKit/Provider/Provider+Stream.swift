@@ -50,9 +50,9 @@ extension Provider {
         to channel: BodyChannel,
         head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
-        let timeout = call.startTimeout()
+        let timeout = call.startTimer()
         defer { timeout?.cancel() }
-        let result = await call.run { try resolve(target, of: call) }
+        let result = await call.run { try makeEndpoint(of: target, for: call) }
         guard case .success(let response) = result else {
             end(call, result: result, streamedByteCount: 0) { head.resume(returning: result) }
             return
@@ -61,7 +61,7 @@ extension Provider {
         var failure: TargetKitError?
         do {
             try await copy(response, of: call, to: channel)
-            try call.checkCancellation()
+            try call.checkInterruption()
         } catch {
             failure = call.mapped(bodyFailure: error, of: response)
         }

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// Every call takes the same path: target → endpoint → request → plugins → transport → validation → decoding → plugins
-/// → caller. A stub replaces only the transport.
+/// → caller. A stub replaces only the exchange with the server.
 ///
 /// Releasing a provider doesn't cancel its calls. They finish, and their plugins' hooks run.
 public final class Provider<Target: TargetType>: Sendable {

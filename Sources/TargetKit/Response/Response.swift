@@ -14,6 +14,7 @@ public struct Response: Sendable {
         var body: ResponseBody?
         var decoder: (any BodyDecoder)?
         var isSample = false
+        var isCrossOrigin = false
         var origin = Origin.network
         var decision: TransportResponse.Decision?
     }
@@ -54,7 +55,8 @@ public struct Response: Sendable {
         after redirects: [Redirect] = [],
         of target: any TargetType,
         decoder: (any BodyDecoder)?,
-        isStream: Bool = false
+        isStream: Bool = false,
+        isCrossOrigin: Bool = false
     ) throws {
         var fields = Fields(
             statusCode: response.head.statusCode,
@@ -65,6 +67,7 @@ public struct Response: Sendable {
             target: target,
             decoder: decoder,
             isSample: response.isSample,
+            isCrossOrigin: isCrossOrigin,
             origin: response.origin,
             decision: response.decision
         )
@@ -102,7 +105,7 @@ public struct Response: Sendable {
     func isDecided(with other: Response) -> Bool { fields.value.decision === other.fields.value.decision }
 
     /// This response without the plugin that waits for the decision, so that it doesn't retain what that stores.
-    var decided: Response { isUndecided ? with { $0.decision = nil } : self }
+    var withoutDecision: Response { isUndecided ? with { $0.decision = nil } : self }
 
     /// The header fields. They are parsed at each access, so store the list to read several fields.
     public var headers: HTTPHeaders { fields.value.head.headers }
@@ -157,6 +160,10 @@ public struct Response: Sendable {
     }
 
     static let plainDecoder = JSONDecoder()
+
+    /// Whether the response is from another origin than the call's, after a redirect or because a driver chose it. It
+    /// says nothing about the credential of the call, which isn't sent there.
+    public var isCrossOrigin: Bool { fields.value.isCrossOrigin || redirects.contains(where: \.isCrossOrigin) }
 
     /// Whether the response is from a stub: a target's sample response, or a `StubTransport`.
     public var isSample: Bool { fields.value.isSample }

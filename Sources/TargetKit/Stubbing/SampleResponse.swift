@@ -14,7 +14,7 @@
 /// ```
 public enum SampleResponse: Sendable {
     /// A response with a status, header fields and a body.
-    case response(status: Int, headers: HTTPHeaders = [:], data: Data)
+    case response(status: Int, headers: HTTPHeaders = [:], data: Data = Data())
     /// The failure of a transport, without a response.
     case failure(any Error & Sendable)
     /// Another result, after a delay measured by the clock of the provider or ``StubTransport``. The request's timeout

@@ -40,6 +40,34 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.count == 0)
     }
 
+    /// Sends the call's request, and then one to a server that the first one names.
+    private struct TwoServers: TransferDriver {
+        func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
+            _ = try await exchanges.send(request)
+            return try await exchanges.send(URLRequest(url: .storage), body: .none)
+        }
+    }
+
+    @Test(
+        "A 401 of another server, to which a driver sends, neither refreshes nor signs out",
+        arguments: Order.allCases
+    )
+    func otherServer(_ order: Order) async throws {
+        let sent = Recorder<String>()
+        let transport = StubTransport { request in
+            sent.append(
+                "\(request.urlRequest.url?.host() ?? "") \(request.urlRequest.value(forHTTPHeaderField: "Authorization") ?? "-")"
+            )
+            return request.urlRequest.url == .storage ? .status(401) : .status(200)
+        }
+        let provider = provider(transport, order, TokenAuthenticator(renew: { _ in throw Boom() }))
+        let target = PluginTarget(task: .plain.driver(TwoServers()), validation: .successCodes)
+        let failure = await provider.result(target).failure
+        #expect(failure?.rejectedStatusCode == 401)
+        #expect(sent.elements == ["shop.example \(Token(1).field)", "storage.example -"])
+        #expect(signedOut.count == 0)
+    }
+
     @Test(
         "A permanent failure of a refresh signs out once, before or after the call was sent",
         arguments: Order.allCases,
@@ -216,4 +244,8 @@ private struct ExpiryAuthenticator: Authenticator {
     func refresh(_ key: String) async throws -> String { throw Boom() }
 
     func wasRejected(_ response: Response) -> Bool { response.statusCode == status }
+}
+
+extension URL {
+    fileprivate static let storage = URL(string: "https://storage.example/7") ?? .shop
 }

@@ -75,7 +75,7 @@ public struct CredentialsPlugin: Plugin {
     /// Retries a call that the server challenged.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard let response = result.response, response.statusCode == 401, context.options.authorization == .automatic,
-            let request = response.request, !response.redirects.contains(where: \.isCrossOrigin)
+            let request = response.request, !response.isCrossOrigin
         else { return .doNotRetry }
         var call = context[calls] ?? AnsweredCall()
         // Another plugin set the field.

@@ -108,7 +108,7 @@ struct RedirectFollower: Sendable {
     }
 
     /// Whether the field must not be sent to another origin.
-    private func isForOneOrigin(_ name: String) -> Bool {
+    func isForOneOrigin(_ name: String) -> Bool {
         let name = HTTPHeaderName(rawValue: name)
         // A nonce, without which there is no handshake (RFC 6455 §4.1).
         if name == "Sec-WebSocket-Key" { return false }

@@ -30,7 +30,7 @@ extension Call {
     }
 
     /// Starts a task that interrupts the call at its timeout; `nil` without one.
-    func startTimeout() -> Task<Void, Never>? {
+    func startTimer() -> Task<Void, Never>? {
         guard let limit = context.options.timeout.wholeCall, limit > .zero else { return nil }
         return Task { [clock = configuration.clock, handle, timer = timer()] in
             defer { timer.end() }
@@ -53,7 +53,7 @@ extension Call {
         }
     }
 
-    func checkCancellation() throws {
+    func checkInterruption() throws {
         if interruption != nil { throw CancellationError() }
     }
 
@@ -153,7 +153,7 @@ extension Call {
             count -= 1
         }
         let isRepeatable = count == 0 || processing.isContinuable
-        if isRepeatable { error.marks.insert(.repeatable) } else { error.marks.remove(.repeatable) }
+        if isRepeatable { error.marks.insert(.safeToRepeat) } else { error.marks.remove(.safeToRepeat) }
         return .failure(error)
     }
 

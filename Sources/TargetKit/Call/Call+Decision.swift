@@ -7,7 +7,7 @@ extension Call {
     ///
     /// - Parameter byteCount: The size of the body; `nil` if it isn't known yet.
     private func mayReportFailure(_ head: ResponseHead, byteCount: Int64?) -> Bool {
-        guard context.options.envelope != nil || plugins.rejectsCredentials,
+        guard context.options.envelope != nil || plugins.hasRejectsCredential,
             byteCount ?? 0 <= Int64(ResponseBody.excerptSize),
             let type = head.headers[.contentType]?.mediaType
         else { return false }
@@ -46,7 +46,9 @@ extension Call {
         } catch {
             // The body isn't an envelope.
         }
-        guard (200...299).contains(response.statusCode), plugins.rejectsCredential(response, context: context) else {
+        guard (200...299).contains(response.statusCode),
+            plugins.rejectsCredential(response, context: context.ofLastAttempt)
+        else {
             return nil
         }
         failure.underlying = RejectedCredential()
@@ -179,7 +181,7 @@ extension Call {
         }
         // A call that is interrupted doesn't decide.
         if interruption == nil { decide(received, after: processed, in: context) }
-        return processed.decided
+        return processed.withoutDecision
     }
 
     private func decide(
@@ -210,7 +212,8 @@ extension Call {
         } catch {
             return false
         }
-        return mapped(.success(response)).isSuccess && !plugins.rejectsCredential(response, context: context)
+        return mapped(.success(response)).isSuccess
+            && !plugins.rejectsCredential(response, context: context.ofLastAttempt)
     }
 }
 
@@ -224,12 +227,12 @@ extension Result<Response, TargetKitError> {
     }
 
     /// This result without the plugins that wait for the decision about its response.
-    fileprivate var decided: Self {
+    fileprivate var withoutDecision: Self {
         switch self {
-        case .success(let response): return .success(response.decided)
+        case .success(let response): return .success(response.withoutDecision)
         case .failure(var error):
             guard let response = error.response, response.isUndecided else { return self }
-            error.response = response.decided
+            error.response = response.withoutDecision
             return .failure(error)
         }
     }
