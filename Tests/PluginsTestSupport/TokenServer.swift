@@ -24,8 +24,11 @@ package struct TokenAuthenticator: Authenticator {
     package var renew: @Sendable (Token) async throws -> Token
     package var isDue: @Sendable (Token) -> Bool
     package var isUsable: @Sendable (Token) -> Bool
+    /// Whether it knows its users, each of whom has a hundred tokens.
+    package var namesUsers: Bool
 
     package init(
+        namesUsers: Bool = false,
         renew: @escaping @Sendable (Token) async throws -> Token = { Token($0.number + 1) },
         isDue: @escaping @Sendable (Token) -> Bool = { _ in false },
         isUsable: @escaping @Sendable (Token) -> Bool = { _ in false }
@@ -33,12 +36,14 @@ package struct TokenAuthenticator: Authenticator {
         self.renew = renew
         self.isDue = isDue
         self.isUsable = isUsable
+        self.namesUsers = namesUsers
     }
 
     package func apply(_ token: Token, to request: inout URLRequest) {
         request.setValue(token.field, forHTTPHeaderField: "Authorization")
     }
 
+    package func user(of token: Token) -> String? { namesUsers ? "\(token.number / 100)" : nil }
     package func needsRefresh(_ token: Token) -> Bool { isDue(token) }
     package func canStillUse(_ token: Token) -> Bool { isUsable(token) }
     package func refresh(_ token: Token) async throws -> Token { try await renew(token) }

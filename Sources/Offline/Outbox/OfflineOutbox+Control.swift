@@ -17,25 +17,28 @@ extension OfflineOutbox {
         if provider.options(options, of: target).outboxPolicy == .never {
             return .sent(try await provider.request(target, options: options))
         }
-        let (epoch, count) = (content.value.epoch, CredentialSession.count)
-        var call = await newCall(of: target)
+        let (id, epoch, count) = (UUID(), content.value.epoch, CredentialSession.count)
+        var call = await newCall(of: target, as: id)
+        defer { content.update { $0.newCalls[id] = nil } }
         var firstError: TargetKitError?
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
             let sender = Locked<Requester?>(nil)
-            let gate = SendingGate(admit: { [call] _, context in
+            let gate = SendingGate(admit: { [call, servers] _, context in
                 // The call belongs to the user who made it.
                 let requester = Requester(context)
                 let isOwner = call.owner.map { $0 == requester.identifier }
-                guard isOwner ?? (requester.session == nil || requester.isUnchanged(since: count)) else {
-                    throw CredentialOfOtherOwner()
-                }
+                let isOfOtherServer = servers.isOther(for: id, requester, isElsewhere: false)
+                guard isOwner ?? (requester.session == nil || requester.isUnchanged(since: count)),
+                    !isOfOtherServer || requester.isSession(call.session, of: call.owner)
+                else { throw CredentialOfOtherOwner() }
                 sender.withLock { $0 = requester }
             })
             let options = options(of: call).setting(\.sendingGate, gate)
             let result = await firstAttempt(target, options: options, epoch: epoch)
             // The server may have processed the call for this user.
             if let sender = sender.withLock(\.self), sender.isKnown {
-                (call.owner, call.isOwnerUncertain) = (sender.identifier, nil)
+                call.setOwner(sender)
+                call.isOwnerUncertain = nil
             }
             switch result {
             case .success(let response):
@@ -47,7 +50,6 @@ extension OfflineOutbox {
                 update { $0.delays.addNoResponse(nil, at: elapsed.current) }
             }
         }
-        let id = UUID()
         do {
             let isKept = try await keep(target, call: call, as: id, count: count, epoch: epoch, after: firstError)
             if isKept { return .kept(id) }
@@ -66,7 +68,8 @@ extension OfflineOutbox {
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
         let (id, count) = (UUID(), CredentialSession.count)
-        _ = try await keep(target, call: await newCall(of: target), as: id, count: count)
+        defer { content.update { $0.newCalls[id] = nil } }
+        _ = try await keep(target, call: await newCall(of: target, as: id), as: id, count: count)
         return id
     }
 
@@ -150,12 +153,18 @@ extension OfflineOutbox {
 // MARK: - Keeping
 
 extension OfflineOutbox {
-    /// The call of a target, without its JSON.
-    private func newCall(of target: Target) async -> StoredCall {
-        let (account, epoch) = content.read { ($0.account, $0.epoch) }
+    /// The call of a target, without its JSON. Until it is an entry, ``OutboxContent/newCalls`` contains it.
+    private func newCall(of target: Target, as id: UUID) async -> StoredCall {
+        let firstURL = provider.baseURL(of: target)
+        let (account, epoch) = content.update { content in
+            content.newCalls[id] = (target, firstURL)
+            return (content.account, content.epoch)
+        }
         let resolved = provider.options(options, of: target)
         let policy = resolved.outboxPolicy
         let requester = try? await provider.authenticated(target, options: options, read: Requester.init)
+        // Read again, because the credential can be the one of a server that was selected in the meantime.
+        let baseURL = provider.baseURL(of: target)
         let keys = [resolved.idempotencyKey, resolved.headers[.idempotencyKey], target.headers[.idempotencyKey]]
         // An empty key isn't sent.
         let own = keys.compactMap(\.self).first { !$0.allSatisfy(\.isWhitespace) }
@@ -166,12 +175,13 @@ extension OfflineOutbox {
             // Until it is known.
             isOwnerUncertain: true,
             group: resolved.outboxGroup,
-            baseURL: provider.baseURL(of: target),
+            baseURL: baseURL,
             policy: policy,
             date: now()
         )
         return content.update { content in
             var call = call
+            content.newCalls[id] = (target, baseURL)
             // After a change of the account, it may be the credential of the next one.
             if let requester, content.epoch == epoch { content.setOwner(requester, of: &call) }
             return call

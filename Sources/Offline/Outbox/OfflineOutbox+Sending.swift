@@ -127,14 +127,16 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
-        let gate = SendingGate(admit: { [store, provider] _, context in
+        let gate = SendingGate(admit: { [store, servers, provider] _, context in
             let requester = Requester(context)
             let isElsewhere = item.call.baseURL.map { $0 != provider.baseURL(of: target) } ?? false
-            let isAdmitted = store.content.update { $0.admits(requester, for: item, isElsewhere: isElsewhere) }
+            let isOfOther = servers.isOther(for: item.id, requester, isElsewhere: isElsewhere)
+            let isAdmitted = store.content.update { $0.admits(requester, for: item, isOfOtherServer: isOfOther) }
             guard isAdmitted else { throw CredentialOfOtherOwner() }
             if item.call.isOwnerUncertain == true, requester.isKnown {
                 // From now on, the server may have processed it for this user.
-                let record = OutboxRecord(change: .owned, id: item.id, owner: requester.identifier)
+                let (owner, session) = (requester.identifier, requester.sessionOfUser)
+                let record = OutboxRecord(change: .owned, id: item.id, owner: owner, session: session)
                 try await store.transaction(isRequired: false) { transaction throws(OutboxError) in
                     _ = try transaction.write([record])
                 }

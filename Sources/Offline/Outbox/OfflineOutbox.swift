@@ -45,6 +45,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
     let store: OutboxStore<Target>
+    let servers: StoredCallServers
     /// The time since the creation of the outbox, which measures delays.
     let elapsed: ElapsedTime
     let readers = EventReaders<OutboxEntry<Target>>(bufferingPolicy: .bufferingNewest(1_000), earlyLimit: 100)
@@ -94,7 +95,9 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         self.clock = clock
         self.now = now
         elapsed = ElapsedTime(clock)
-        store = try OutboxStore(file, content: OutboxContent(account: account))
+        let store = try OutboxStore<Target>(file, content: OutboxContent(account: account))
+        self.store = store
+        servers = StoredCallServers { store.content.value.callsElsewhere(than: provider.baseURL) }
         observeNetwork()
         startSending()
     }

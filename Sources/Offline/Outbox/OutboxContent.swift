@@ -34,6 +34,8 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var sending: UUID?
     /// The task of that call.
     var task: Task<Result<Response, TargetKitError>, Never>?
+    /// The calls that aren't entries yet.
+    var newCalls: [UUID: (target: Target, baseURL: URL?)] = [:]
     /// The first attempts of calls that aren't entries yet.
     var firstAttempts: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
     /// The number of account changes and removals of all entries. A call whose first attempt began earlier isn't kept.
@@ -55,13 +57,13 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
 extension OutboxContent {
     /// Whether an entry may be sent with a request's credential.
     ///
-    /// - Parameter isElsewhere: Whether the entry was made for another server than the current one, to which only its
-    ///   owner's own credential may be sent.
-    mutating func admits(_ requester: Requester, for item: OutboxItems<Target>.Item, isElsewhere: Bool) -> Bool {
+    /// - Parameter isOfOtherServer: Whether the credential may be one of another server than the entry's. Only the
+    ///   credential of the entry's own session is sent then.
+    mutating func admits(_ requester: Requester, for item: OutboxItems<Target>.Item, isOfOtherServer: Bool) -> Bool {
         see(requester)
         let call = item.call
         let isUncertain = call.isOwnerUncertain == true
-        if isElsewhere, requester.isKnown { return !isUncertain && call.owner == requester.identifier }
+        if isOfOtherServer { return !isUncertain && requester.isSession(call.session, of: call.owner) }
         if call.account != nil, isOfAccount(requester), call.owner == nil || isUncertain || !requester.namesUser {
             return true
         }
@@ -79,7 +81,7 @@ extension OutboxContent {
     /// the account's.
     mutating func setOwner(_ requester: Requester, of call: inout StoredCall) {
         see(requester)
-        call.owner = requester.identifier
+        call.setOwner(requester)
         call.isOwnerUncertain = account != nil && isFormer(requester) ? true : nil
     }
 
@@ -165,6 +167,15 @@ extension OutboxContent {
     }
 
     func entry(_ id: UUID) -> OutboxEntry<Target>? { items[id].flatMap(entry) }
+
+    /// The calls that were made for another server than the current one, including those that aren't entries yet.
+    ///
+    /// - Parameter baseURL: The current base URL of a target.
+    func callsElsewhere(than baseURL: (Target) -> URL?) -> Set<UUID> {
+        let entries = items.all.compactMap { item in item.target.map { (item.id, $0, item.call.baseURL) } }
+        let calls = entries + newCalls.map { ($0.key, $0.value.target, $0.value.baseURL) }
+        return Set(calls.compactMap { id, target, own in own != nil && own != baseURL(target) ? id : nil })
+    }
 
     private func state(of item: OutboxItems<Target>.Item, target: Target) -> OutboxEntry<Target>.State {
         switch item.state {

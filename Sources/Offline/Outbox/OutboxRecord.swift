@@ -29,6 +29,8 @@ struct OutboxRecord: Codable, Sendable {
     var next: UUID?
     /// The owner that became known.
     var owner: String?
+    /// The owner's session that became known.
+    var session: String?
     /// The failure of the entry's call.
     var reason: StoredFailure?
     /// The date of the retry, from which the entry's age is measured.
@@ -59,6 +61,8 @@ struct StoredCall: Codable, Sendable {
     /// The owner of the credential with which the call was made, or would have been made when it was kept; `nil` if
     /// there was none or no plugin names it.
     var owner: String?
+    /// The session of that credential, if the owner is a user with several sessions; otherwise `nil`.
+    var session: String?
     /// `true` if the call may belong to another user than ``owner``, who was signed in when the account had changed, or
     /// if the credential couldn't be read; otherwise `nil`.
     var isOwnerUncertain: Bool?
@@ -67,6 +71,11 @@ struct StoredCall: Codable, Sendable {
     var baseURL: URL?
     var policy: OutboxPolicy
     var date: Date
+
+    /// Sets the owner and the session.
+    mutating func setOwner(_ requester: Requester) {
+        (owner, session) = (requester.identifier, requester.sessionOfUser)
+    }
 
     /// The group, whose entries are sent in order. Without an account, the calls of one user must not wait for those of
     /// another.
@@ -129,6 +138,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
         case .moved: move(record.id, before: record.next)
         case .owned:
             items[record.id]?.call.owner = record.owner
+            items[record.id]?.call.session = record.session
             items[record.id]?.call.isOwnerUncertain = nil
         case .failed: items[record.id]?.state = .failed(record.reason ?? StoredFailure(text: "The call failed."))
         case .expired: items[record.id]?.state = .expired

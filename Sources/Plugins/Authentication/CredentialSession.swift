@@ -29,10 +29,13 @@ package final class CredentialSession: Sendable {
     /// The numbers from that of the plugin's previous session up to this one's. It contains the ``count`` of each time
     /// after which the session began next. Empty for a session that didn't begin with a sign-in in this process.
     package let signIn: Range<Int>
+    /// The stored calls that were made for another server than the current one when this session began.
+    private let callsElsewhere: Set<UUID>
 
-    private init(id: String?, signIn: Range<Int>) {
+    private init(id: String?, signIn: Range<Int>, callsElsewhere: Set<UUID>) {
         state = Locked(State(id: id))
         self.signIn = signIn
+        self.callsElsewhere = callsElsewhere
     }
 
     /// Creates a session without a sign-in, for a stored credential or for none.
@@ -40,22 +43,35 @@ package final class CredentialSession: Sendable {
     /// - Parameters:
     ///   - id: The stored identifier; `nil` if there is none.
     ///   - previous: The session before it; default: none.
-    package convenience init(id: String?, after previous: CredentialSession? = nil) {
+    ///   - elsewhere: The stored calls for other servers (``StoredCallServers/elsewhere``); default: none.
+    package convenience init(
+        id: String?,
+        after previous: CredentialSession? = nil,
+        callsElsewhere elsewhere: Set<UUID> = []
+    ) {
         let number = previous?.signIn.upperBound ?? 0
-        self.init(id: id, signIn: number..<number)
+        self.init(id: id, signIn: number..<number, callsElsewhere: elsewhere)
     }
 
     /// Creates a session for a sign-in.
-    static func new(after previous: CredentialSession) -> CredentialSession {
-        CredentialSession(id: UUID().uuidString, signIn: previous.signIn.upperBound..<nextNumber())
+    static func new(after previous: CredentialSession, callsElsewhere elsewhere: Set<UUID>) -> CredentialSession {
+        let signIn = previous.signIn.upperBound..<nextNumber()
+        return CredentialSession(id: UUID().uuidString, signIn: signIn, callsElsewhere: elsewhere)
     }
 
     /// Creates the session of a credential that another process stored. Without an identifier, it may be the same one.
-    static func adopted(id: String?, after previous: CredentialSession) -> CredentialSession {
-        guard let id else { return CredentialSession(id: nil, after: previous) }
+    static func adopted(
+        id: String?,
+        after previous: CredentialSession,
+        callsElsewhere elsewhere: Set<UUID>
+    ) -> CredentialSession {
+        guard let id else { return CredentialSession(id: nil, after: previous, callsElsewhere: elsewhere) }
         let number = nextNumber()
-        return CredentialSession(id: id, signIn: number..<number)
+        return CredentialSession(id: id, signIn: number..<number, callsElsewhere: elsewhere)
     }
+
+    /// Whether a stored call was made for another server than the current one when this session began.
+    fileprivate func began(elsewhereThan call: UUID) -> Bool { callsElsewhere.contains(call) }
 
     /// The identifier; `nil` if the session was read from a store without identifiers, and its credential wasn't
     /// refreshed.
@@ -103,6 +119,46 @@ package final class CredentialSession: Sendable {
             return state.endings.values
         }
         for action in endings { action() }
+    }
+}
+
+/// The servers for which an outbox or a queue has stored calls.
+///
+/// A credential is one of the server that was current when its session began. So each session notes the stored calls
+/// for other servers at that time, in whatever order the app selects a server, sets an account and signs in.
+package final class StoredCallServers: Sendable {
+    private static let sources = Locked<[ObjectIdentifier: @Sendable () -> Set<UUID>]>([:])
+
+    /// The ``CredentialSession/count`` before this object was created, and the calls for other servers at that time.
+    private let first: (count: Int, elsewhere: Set<UUID>)
+
+    /// Registers stored calls as long as this object exists.
+    ///
+    /// - Parameter elsewhere: Returns the calls that were made for another server than the current one.
+    package init(elsewhere: @escaping @Sendable () -> Set<UUID>) {
+        first = (CredentialSession.count, elsewhere())
+        Self.sources.withLock { $0[ObjectIdentifier(self)] = elsewhere }
+    }
+
+    deinit {
+        let source = Self.sources.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+        withExtendedLifetime(source) {}
+    }
+
+    /// The stored calls that were made for another server than the current one. This runs the app's code.
+    static var elsewhere: Set<UUID> {
+        sources.withLock { Array($0.values) }.reduce(into: []) { $0.formUnion($1()) }
+    }
+
+    /// Whether a credential may be one of another server than the one for which a stored call was made.
+    ///
+    /// - Parameter isElsewhere: Whether the current server is another one. Without a session, nothing else is known.
+    package func isOther(for call: UUID, _ requester: Requester, isElsewhere: Bool) -> Bool {
+        guard !requester.sessions.isEmpty else { return isElsewhere && requester.isKnown }
+        return requester.sessions.contains { session in
+            session.began(elsewhereThan: call)
+                || (session.signIn.upperBound <= first.count && first.elsewhere.contains(call))
+        }
     }
 }
 
@@ -169,11 +225,15 @@ package struct Requester: Sendable {
     package let identifier: String?
     /// The session; `nil` if there is no credential of an ``AuthenticationPlugin``.
     package let session: CredentialSession?
+    /// The sessions of all credentials.
+    fileprivate let sessions: [CredentialSession]
 
     /// Reads the context of a request that has its credential.
     package init(_ context: RequestContext) {
         identifier = context.credentialOwner?.identifier
         session = context.credentialSession
+        let credentials = [context[AppliedCredentialsKey.self], context[RefreshedCredentialsKey.self]]
+        sessions = credentials.compactMap(\.self).joined().map(\.session)
     }
 
     /// Whether anything is known of the credential.
@@ -181,6 +241,19 @@ package struct Requester: Sendable {
 
     /// Whether the identifier is equal in every session of the user.
     package var namesUser: Bool { identifier != nil && identifier != session?.id }
+
+    /// The identifier of the session if ``identifier`` is another one, which names the user; otherwise `nil`.
+    package var sessionOfUser: String? { namesUser ? session?.id : nil }
+
+    /// Whether the credential is the one of an earlier session, and not only of the same user.
+    ///
+    /// - Parameters:
+    ///   - session: The earlier ``sessionOfUser``.
+    ///   - owner: The earlier ``identifier``.
+    package func isSession(_ session: String?, of owner: String?) -> Bool {
+        guard let owner, owner == identifier else { return false }
+        return !namesUser || self.session == nil || (session != nil && session == self.session?.id)
+    }
 
     /// Whether the user is still the one of an earlier time, at which the credential couldn't be read.
     ///

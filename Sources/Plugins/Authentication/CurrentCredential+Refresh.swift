@@ -94,11 +94,12 @@ extension CurrentCredential {
 
     /// Uses a credential that another process stored.
     private func adopt(_ other: Store.Stored, _ refresh: Refresh) throws(RefreshFailure) -> Lease {
-        try state.withLock { state throws(RefreshFailure) in
+        let elsewhere = StoredCallServers.elsewhere
+        return try state.withLock { state throws(RefreshFailure) in
             if let lease = try state.successor(of: refresh) { return lease }
             // Without an identifier, it may be another user's.
             if other.session == nil || other.session != state.owner.id {
-                state.owner = .adopted(id: other.session, after: state.owner)
+                state.owner = .adopted(id: other.session, after: state.owner, callsElsewhere: elsewhere)
             }
             state.refreshes.adopt(refresh)
             return state.hold(other.credential, isAdopted: true)
@@ -107,9 +108,11 @@ extension CurrentCredential {
 
     /// Continues with the session that another process started. The calls of the previous session end.
     private func enter(_ other: Store.Stored, after refresh: Refresh) throws(RefreshFailure) -> Lease {
+        let elsewhere = StoredCallServers.elsewhere
         let lease = try state.withLock { state throws(RefreshFailure) -> Lease? in
             if let lease = try state.successor(of: refresh) { return lease }
-            state.begin(other.credential, as: .adopted(id: other.session, after: state.owner))
+            let owner = CredentialSession.adopted(id: other.session, after: state.owner, callsElsewhere: elsewhere)
+            state.begin(other.credential, as: owner)
             return nil
         }
         if let lease { return lease }

@@ -172,12 +172,13 @@ extension CurrentCredential {
 
     private func read(_ store: Store) async -> Result<Void, any Error> {
         let stored = await Result.of { try await store.load() }
+        let elsewhere = StoredCallServers.elsewhere
         state.withLock { state in
             // Otherwise, another session has started.
             guard case .unread = state.status else { return }
             state.status = if case .failure = stored { .unread(nil) } else { .none }
             if case .success(let (credential, session)?) = stored {
-                state.owner = CredentialSession(id: session, after: state.owner)
+                state.owner = CredentialSession(id: session, after: state.owner, callsElsewhere: elsewhere)
                 state.hold(credential)
             }
         }
@@ -244,9 +245,13 @@ extension CurrentCredential {
     ///
     /// - Returns: The credential of the old session, and the change.
     func enter(_ credential: Credential?) -> (old: Credential?, change: Store.Change?) {
+        let elsewhere = credential == nil ? [] : StoredCallServers.elsewhere
         let (old, change) = state.withLock { state in
             let old = state
-            let owner = credential == nil ? CredentialSession(id: nil, after: old.owner) : .new(after: old.owner)
+            let owner: CredentialSession =
+                if credential == nil { CredentialSession(id: nil, after: old.owner) } else {
+                    .new(after: old.owner, callsElsewhere: elsewhere)
+                }
             state.begin(credential, as: owner)
             let contents = credential.map { ($0, owner.identified()) }
             return (old, store?.begin(contents, startsSession: true))

@@ -23,6 +23,8 @@ struct StoredTransfer: Codable, Sendable {
     /// The owner of the credential with which the transfer would have been made when it was added; `nil` if there was
     /// none or no plugin names it.
     var owner: String?
+    /// The session of that credential, if the owner is a user with several sessions; otherwise `nil`.
+    var session: String?
     /// `true` if that credential couldn't be read, otherwise `nil`.
     var isOwnerUncertain: Bool?
     /// The base URL for which the transfer was added; `nil` if it isn't known.
@@ -41,6 +43,7 @@ extension StoredTransfer {
         let transfer = item.transfer
         self.init(id: transfer.id, number: item.number, target: item.json, priority: transfer.priority, state: .waiting)
         owner = item.owner
+        session = item.session
         isOwnerUncertain = item.isOwnerUncertain ? true : nil
         baseURL = item.baseURL
         isBegun = item.isBegun ? true : nil

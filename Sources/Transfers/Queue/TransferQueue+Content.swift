@@ -10,6 +10,8 @@ extension TransferQueue {
         let number: Int
         /// The owner of the credential with which the transfer is made; `nil` if there was none or no plugin names it.
         var owner: String?
+        /// The session of that credential, if the owner is a user with several sessions; otherwise `nil`.
+        var session: String?
         /// Whether the credential couldn't be read when the transfer was added.
         var isOwnerUncertain = false
         /// The ``CredentialSession/count`` before this process added the transfer; `nil` for an earlier process.
@@ -37,10 +39,20 @@ extension TransferQueue {
         init(_ transfer: Transfer<Target>, json: String, stored: StoredTransfer) {
             self.init(transfer, json: json, number: stored.number)
             owner = stored.owner
+            session = stored.session
             isOwnerUncertain = stored.isOwnerUncertain == true
             baseURL = stored.baseURL
             isBegun = stored.isBegun == true
             failure = stored.reason
+        }
+
+        mutating func setOwner(_ requester: Requester) {
+            (owner, session) = (requester.identifier, requester.sessionOfUser)
+        }
+
+        /// Whether the transfer was added for another server than the current one.
+        func isElsewhere(than current: (Target) -> URL?) -> Bool {
+            baseURL.map { $0 != current(transfer.target) } ?? false
         }
 
         /// Whether the transfer has failed, and the server may have processed its call.
@@ -83,10 +95,17 @@ extension TransferQueue {
         }
 
         /// Sets the owner of a transfer whose credential couldn't be read, and returns the record.
-        mutating func setOwner(_ owner: String?, of id: UUID) -> StoredTransfer? {
-            items[id]?.owner = owner
+        mutating func setOwner(_ owner: Requester, of id: UUID) -> StoredTransfer? {
+            items[id]?.setOwner(owner)
             items[id]?.isOwnerUncertain = false
             return items[id].map { StoredTransfer($0) }
+        }
+
+        /// The transfers that were added for another server than the current one.
+        ///
+        /// - Parameter baseURL: The current base URL of a target.
+        func transfersElsewhere(than baseURL: (Target) -> URL?) -> Set<UUID> {
+            Set(items.values.filter { $0.isElsewhere(than: baseURL) }.map(\.transfer.id))
         }
 
         /// Adds a transfer.

@@ -28,7 +28,7 @@ extension TransferQueue {
         item.sessionCount = CredentialSession.count
         item.baseURL = provider.baseURL(of: target)
         do {
-            item.owner = try await provider.authenticated(target, options: options) { Requester($0).identifier }
+            item.setOwner(try await provider.authenticated(target, options: options, read: Requester.init))
         } catch {
             item.isOwnerUncertain = true
         }

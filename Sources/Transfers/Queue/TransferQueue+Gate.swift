@@ -55,12 +55,13 @@ extension TransferQueue {
     /// was added becomes known, unless a user has signed in since.
     private func admits(_ requester: Requester, for id: UUID) -> Bool {
         guard let item = content.read({ $0.items[id] }) else { return true }
-        // Only the owner's own credential may be sent to another server than the current one.
-        let isElsewhere = item.baseURL.map { $0 != provider.baseURL(of: item.transfer.target) } ?? false
-        if isElsewhere, requester.isKnown { return !item.isOwnerUncertain && item.owner == requester.identifier }
+        let isElsewhere = item.isElsewhere(than: provider.baseURL)
+        if servers.isOther(for: id, requester, isElsewhere: isElsewhere) {
+            return !item.isOwnerUncertain && requester.isSession(item.session, of: item.owner)
+        }
         guard item.isOwnerUncertain else { return item.owner == nil || item.owner == requester.identifier }
         guard item.sessionCount.map(requester.isUnchanged) == true else { return false }
-        content.update { content in save(content.setOwner(requester.identifier, of: id).map { [$0] } ?? []) }
+        content.update { content in save(content.setOwner(requester, of: id).map { [$0] } ?? []) }
         return true
     }
 

@@ -47,6 +47,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     let reachability: Reachability?
     let content: ObservedValue<Content>
     let store: TransferStore?
+    let servers: StoredCallServers
     /// The queue on which calls report their events.
     let callbacks = DispatchQueue(label: "TargetKit.transfers")
     let networkTask = Locked<Task<Void, Never>?>(nil)
@@ -103,7 +104,9 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
             unreadableCount = 0
             store = nil
         }
-        self.content = ObservedValue(content)
+        let observed = ObservedValue(content)
+        self.content = observed
+        servers = StoredCallServers { observed.value.transfersElsewhere(than: provider.baseURL) }
         observeNetwork()
         startWaiting()
     }
