@@ -6,7 +6,7 @@ import CTargetKitCurl
 enum CurlLibrary {
     /// Whether libcurl is initialized. The first access initializes it.
     static let isReady: Bool = {
-        keepOpenSSLDuringExit()
+        OpenSSL.keepDuringExit()
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 
@@ -26,24 +26,6 @@ enum CurlLibrary {
     static let raisesBrokenPipes = number < 0x075700
 
     static let userAgent = "TargetKit/0.1 (libcurl)"
-}
-
-// MARK: - The exit of the process
-
-extension CurlLibrary {
-    private typealias InitializeOpenSSL = @convention(c) (UInt64, UnsafeRawPointer?) -> Int32
-
-    /// Prevents OpenSSL 1.1.1 and later from releasing its memory in `exit()`.
-    ///
-    /// The threads of transports still use that memory, for calls in progress and when they end, so the process would
-    /// end with `SIGSEGV` (OpenSSL 3.0.19; `CurlExitTests`). This has no effect if other code initialized OpenSSL before.
-    private static func keepOpenSSLDuringExit() {
-        let noAtExit: UInt64 = 0x80000  // OPENSSL_INIT_NO_ATEXIT
-        for name in ["libcrypto.so.3", "libcrypto.so.1.1"] {
-            let initialize = LoadedLibrary(name)?.function("OPENSSL_init_crypto", type: InitializeOpenSSL.self)
-            _ = initialize?(noAtExit, nil)
-        }
-    }
 }
 
 // MARK: - Broken pipes

@@ -86,6 +86,9 @@ public final class URLSessionTransport: Transport {
         tls: TLSPolicy = .system,
         streaming: URLSessionStreaming
     ) {
+        #if os(Linux)
+        OpenSSL.keepDuringExit()
+        #endif
         isBackground = configuration.identifier != nil
         // No background session is created, because each identifier allows only one.
         let copy = isBackground ? nil : configuration.copy() as? URLSessionConfiguration
