@@ -147,31 +147,31 @@ extension TransportConformance {
             try await TestCall(destination: .memory(limit: 1_000))
                 .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
         },
-        TransportRequirement("writesFile", description: "It writes the body to a file, and replaces an existing one") {
+        TransportRequirement(
+            "writesFile",
+            description: "It writes the body to a file from its start, and keeps the permissions of an existing file"
+        ) {
             transport in
             for size in [0, 10, 3 << 20] {
-                let file = try ConformanceFile(Data("old".utf8))
+                let file = try ConformanceFile(Data("old bytes that are longer".utf8))
+                chmod(file.url.path, 0o600)
                 let server = try TestServer(response: TestServer.Response(body: noise(size)))
                 let response = try await TestCall(destination: .file(file.url)).send(to: server, with: transport)
                 guard case .file(let url) = response.body else { throw ExpectationFailure("the body isn't in a file") }
                 try expect("the file", value: url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
                 try expect(file.content == noise(size), text: "the file has other bytes than were sent")
                 try expect("the files in the folder", value: file.neighbours, is: ["file"])
+                let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
+                try expect("the permissions", value: attributes[.posixPermissions] as? Int, is: 0o600)
             }
         },
-        TransportRequirement(
-            "keepsFileOnTruncation",
-            description: "It doesn't change the file if the body is truncated"
-        ) {
-            transport in
-            let file = try ConformanceFile(Data("old".utf8))
+        TransportRequirement("truncatedFile", description: "A truncated body for a file is an error") { transport in
+            let file = try ConformanceFile()
             let server = try TestServer(response: [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(500)), .close,
             ])
             try await TestCall(destination: .file(file.url))
                 .expectFailure(.networkConnectionLost, at: server, with: transport)
-            try expect("the file", value: file.content, is: Data("old".utf8))
-            try expect("the files in the folder", value: file.neighbours, is: ["file"])
         },
     ]
 

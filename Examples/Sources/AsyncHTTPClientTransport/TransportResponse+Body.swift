@@ -62,22 +62,18 @@ private actor BodyReading {
         return nil
     }
 
-    /// Writes the body into a file beside the one that it replaces when it is complete.
+    /// Writes the body into a file, which may exist, from its start.
     func write(to url: URL) async throws {
-        let part = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
-        // As private as the file that it replaces.
-        let permissions = (try? FileManager.default.attributesOfItem(atPath: url.path))?[.posixPermissions]
-        let attributes = permissions.map { [FileAttributeKey.posixPermissions: $0] }
-        guard FileManager.default.createFile(atPath: part.path, contents: nil, attributes: attributes) else {
+        let exists = FileManager.default.fileExists(atPath: url.path)
+        guard exists || FileManager.default.createFile(atPath: url.path, contents: nil) else {
             throw URLError(.cannotCreateFile)
         }
         do {
-            let file = try FileHandle(forWritingTo: part)
+            let file = try FileHandle(forWritingTo: url)
+            try file.truncate(atOffset: 0)
             while let piece = try await next() { try file.write(contentsOf: piece) }
             try file.close()
-            guard rename(part.path, url.path) == 0 else { throw URLError(.cannotMoveFile) }
         } catch {
-            try? FileManager.default.removeItem(at: part)
             throw error is CocoaError ? URLError(.cannotWriteToFile) : error
         }
     }

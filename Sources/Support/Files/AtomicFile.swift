@@ -75,7 +75,7 @@ package struct AtomicFile: Sendable {
         let place = try place()
         if createsFolder { try createFolder(of: place) }
         do {
-            let part = try PartialFile(beside: place, mode: 0o600)
+            let part = try PartialFile(beside: place)
             try part.append(data)
             // Otherwise, the new file may be empty after a crash, and the old contents are lost.
             if isDurable { try part.synchronize() }

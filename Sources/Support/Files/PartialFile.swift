@@ -1,126 +1,73 @@
 // SPDX-License-Identifier: MIT
 
 /// A new file that is removed with its last reference unless it was moved to its destination, so that no incomplete
-/// file is visible there.
-///
-/// Where the system supports it, a replacement file has no name until it is moved, so a killed process leaves nothing
-/// behind. Otherwise, it has a temporary name and is locked while in use.
+/// file is visible there. Only this user can read it. It has a hidden name, and is locked while in use, so that the
+/// file of a killed process can be recognized.
 package final class PartialFile: Sendable {
     /// The number of bytes of the final name at the beginning of the hidden name. Most file systems limit a name to 255
     /// bytes.
     private static let prefixSize = 40
 
-    /// The time without changes after which an unlocked file with a temporary name is removed. A file in use is
-    /// unlocked for an instant between writing and moving.
+    /// The time without changes after which an unlocked hidden file is removed. A transport can replace the locked file.
     package static let leftoverAge: TimeInterval = 60
 
-    /// The temporary name. A file without a name has it only for an instant when it is moved.
     package let url: URL
     private let descriptor: Int32
-    private let isNamed: Bool
-    /// Whether the file gets the usual permissions of a new file when it is moved. Until then, only its user can read it.
-    private let isNew: Bool
+    private let isTemporary: Bool
 
-    /// Creates a file beside the file that it will replace, so that moving it is atomic, and with that file's
-    /// permissions. Without such a file, it is private until it is moved.
-    ///
-    /// - Parameters:
-    ///   - isNamed: Whether the file has a name, even where the system supports files without a name.
-    ///   - isPrivate: Whether only this user can read a new file even after it is moved.
-    package convenience init(
-        replacing url: URL,
-        isNamed: Bool = false,
-        isPrivate: Bool = false
-    ) throws(URLError) {
-        guard url.isFileURL else {
-            throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") isn't the scheme of a file URL")
-        }
-        let mode = Self.permissions(of: url)
-        let place = Self.hiddenPlace(beside: url)
-        if !isNamed, let descriptor = Self.openUnnamed(in: place.deletingLastPathComponent(), mode: mode ?? 0o600) {
-            self.init(place, unnamed: descriptor, isNew: mode == nil && !isPrivate)
-        } else {
-            try self.init(at: place, mode: mode ?? 0o600, isNew: mode == nil && !isPrivate)
-            FileLock.take(descriptor)
-        }
-        // The old file may have permissions that the process's mask removes from new files.
-        if let mode { fchmod(descriptor, mode) }
-        FileProtection.allowAccessWhileLocked(self.url)
+    /// Creates a file beside the file that it will replace, so that moving it is atomic.
+    package convenience init(beside url: URL) throws(URLError) {
+        try self.init(at: Self.hiddenPlace(beside: url))
     }
 
-    /// Creates a copy of a file that will replace another one.
-    package convenience init(copying file: URL, replacing place: URL) throws {
+    /// Creates a copy of a file, with its permissions, beside the file that it will replace.
+    package convenience init(copying file: URL, beside place: URL) throws {
         let source = open(file.path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw Self.failure(.cannotOpenFile, url: file) }
         defer { close(source) }
-        try self.init(replacing: place)
+        try self.init(beside: place)
+        FileProtection.allowAccessWhileLocked(url)
         guard try Self.read(source, { try append($0) }) else { throw Self.failure(.cannotOpenFile, url: file) }
+        if let mode = FileStatus(of: source)?.permissions { fchmod(descriptor, mode) }
     }
 
-    /// Creates a file in the system's temporary folder that only this user can read.
+    /// Creates a file in the system's temporary folder.
     package convenience init() throws(URLError) {
         let folder = FileManager.default.temporaryDirectory
-        try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
+        try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"))
     }
 
-    /// Creates a file beside another one, with its own permissions.
-    convenience init(beside url: URL, mode: mode_t) throws(URLError) {
-        try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
+    /// Opens the file of a response's body, without its old contents. It is created if necessary. Its owner moves or
+    /// removes it.
+    package convenience init(writing url: URL) throws(URLError) {
+        guard url.isFileURL else {
+            throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") isn't the scheme of a file URL")
+        }
+        // With O_NONBLOCK, opening a pipe without a reader fails instead of waiting.
+        try self.init(url, flags: O_TRUNC | O_NONBLOCK, mode: 0o666, isTemporary: false)
     }
 
-    private init(_ url: URL, unnamed descriptor: Int32, isNew: Bool) {
+    private convenience init(at url: URL) throws(URLError) {
+        try self.init(url, flags: O_EXCL, mode: 0o600, isTemporary: true)
+        FileLock.take(descriptor)
+    }
+
+    private init(_ url: URL, flags: Int32, mode: mode_t, isTemporary: Bool) throws(URLError) {
         self.url = url
-        self.descriptor = descriptor
-        self.isNew = isNew
-        isNamed = false
-    }
-
-    private init(at url: URL, mode: mode_t, isNew: Bool = false) throws(URLError) {
-        self.url = url
-        self.isNew = isNew
-        isNamed = true
-        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        self.isTemporary = isTemporary
+        descriptor = open(url.path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode)
         guard descriptor >= 0 else { throw Self.failureToCreate(in: url.deletingLastPathComponent()) }
     }
 
     deinit {
-        if descriptor >= 0 {
-            remove()
-            FileLock.release(descriptor)
-        }
-    }
-
-    /// Creates an empty file with the permissions of the file to replace, if that file isn't readable by everyone. A
-    /// ``PartialFile`` that replaces the empty file also has them.
-    ///
-    /// Does nothing on failure, because writing the file then reports it.
-    package static func reserve(_ place: URL, replacing url: URL) {
-        guard let mode = permissions(of: url), mode & 0o044 != 0o044 else { return }
-        let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return }
-        fchmod(descriptor, mode)
-        close(descriptor)
+        if isTemporary { remove() }
+        FileLock.release(descriptor)
     }
 
-    /// The permissions of a regular file; `nil` if there is none.
-    private static func permissions(of url: URL) -> mode_t? {
-        FileStatus(of: url).flatMap { $0.isRegular ? $0.permissions : nil }
-    }
-
-    /// A new hidden file name in the file's folder. If the file already has a hidden name, the new name is for the same
-    /// final name.
+    /// A new hidden file name in the file's folder.
     package static func hiddenPlace(beside file: URL) -> URL {
-        let prefix = prefix(ofPart: file.lastPathComponent) ?? hiddenPrefix(beside: file)
-        return file.deletingLastPathComponent().appendingPathComponent(prefix + "\(number).part")
-    }
-
-    /// The beginning of a hidden name; `nil` for another name.
-    private static func prefix(ofPart name: String) -> String? {
-        guard name.hasPrefix("."), name.hasSuffix(".part") else { return nil }
-        let stem = name.dropLast(".part".count)
-        guard let dot = stem.dropFirst().lastIndex(of: "."), UInt64(stem[stem.index(after: dot)...], radix: 36) != nil
-        else { return nil }
-        return String(stem[...dot])
+        file.deletingLastPathComponent().appendingPathComponent(hiddenPrefix(beside: file) + "\(number).part")
     }
 
     /// Whether ``hiddenPlace(beside:)`` can return the name.
@@ -144,7 +91,7 @@ package final class PartialFile: Sendable {
 
     /// Removes the file. Has no effect after the file was moved.
     package func remove() {
-        if isNamed { unlink(url.path) }
+        unlink(url.path)
     }
 
     /// Appends bytes.
@@ -239,19 +186,7 @@ package final class PartialFile: Sendable {
 
     /// Moves the file to its destination, replacing an existing file.
     package func move(to place: URL) throws(URLError) {
-        if isNew { fchmod(descriptor, Self.usualPermissions(in: place.deletingLastPathComponent())) }
-        // A link can't replace a file.
-        guard isNamed || Self.link(descriptor, to: url) else { throw Self.failure(.cannotMoveFile, url: place) }
-        guard rename(url.path, place.path) == 0 else {
-            let failure = Self.failure(.cannotMoveFile, url: place)
-            unlink(url.path)
-            throw failure
-        }
-    }
-
-    /// Copies a file to a destination on another volume, replacing an existing file.
-    package static func copy(_ file: URL, to place: URL) throws {
-        try PartialFile(copying: file, replacing: place).move(to: place)
+        guard rename(url.path, place.path) == 0 else { throw Self.failure(.cannotMoveFile, url: place) }
     }
 
     private static func failureToCreate(in folder: URL) -> URLError {

@@ -77,10 +77,8 @@ package struct DownloadPlace: Sendable {
         return file.resolvingSymlinksInPath()
     }
 
-    /// A new name for the incomplete file, on the destination's volume if it is known.
-    var part: URL { PartialFile.hiddenPlace(beside: partNeighbor) }
-
-    /// The file that determines the folder and name of the incomplete file.
+    /// The file that determines the name of the incomplete file, and its folder, on the destination's volume if it is
+    /// known.
     var partNeighbor: URL { neighbor ?? Self.unnamed }
 
     /// The name of the incomplete file that a later call continues.
@@ -135,8 +133,8 @@ extension DownloadPlace {
     private func move(_ part: URL, to place: URL, followsLinks: Bool, at end: DownloadEnd) throws -> URL {
         let old = FileStatus(of: place, followsLinks: followsLinks)
         let isReplaced = destination.existingFile == .replace && old?.isRegular == true
-        // Until now, only this user could read a new file.
-        let usual = isReplaced ? nil : PartialFile.usualPermissions(in: place.deletingLastPathComponent())
+        // Until now, only this user could read the file.
+        let usual = isReplaced ? nil : PartialFile.usualPermissions(beside: place)
         if let mode = usual ?? old?.permissions { chmod(part.path, mode) }
         switch destination.existingFile {
         case .replace:
@@ -207,11 +205,12 @@ extension DownloadPlace {
         if isMoved { return }
         // A chosen file can be on another volume.
         guard code == EXDEV else { throw failure(to: place, code: code) }
-        let copy = try PartialFile(copying: part, replacing: place)
+        let copy = try PartialFile(copying: part, beside: place)
         _ = try end.commit {
             try copy.move(to: place)
             return true
         }
+        PartialFile.removeLeftovers(of: place)
         unlink(part.path)
     }
 

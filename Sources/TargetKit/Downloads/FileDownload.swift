@@ -15,11 +15,16 @@ struct FileDownload: TransferDriver {
 extension CallExchanges {
     /// Downloads the response to a file with one request.
     package func send(_ request: TransportRequest, to destination: DownloadDestination) async throws -> Response {
-        let (download, validation) = (PendingDownload(to: destination), context.target.validation)
+        let (download, validation) = (try PendingDownload(to: destination), context.target.validation)
         var request = request
         request.destination = .file(download.part)
-        return try await send(request, validation: validation.ofDownload) { [call] result in
-            try await download.end(result, validation: validation, of: call)
+        do {
+            return try await send(request, validation: validation.ofDownload) { [call] result in
+                try await download.end(result, validation: validation, of: call)
+            }
+        } catch {
+            await download.remove()
+            throw error
         }
     }
 }

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// The body of a response that isn't accepted yet, in a temporary file beside its destination. The file is removed when
-/// the object is deallocated.
+/// The body of a response that isn't accepted yet, in a hidden file beside its destination. Only this user can read it,
+/// and it is removed when the object is deallocated.
 package final class PendingDownload: Sendable {
-    /// The temporary file.
-    let part: URL
     private let destination: DownloadDestination
-    /// Whether the temporary file has a name from the start, so that a killed process would leave it behind.
-    private let isReserved: Bool
+    private let file: PartialFile
 
-    init(to destination: DownloadDestination) {
+    /// The hidden file.
+    var part: URL { file.url }
+
+    /// - Throws: A `URLError` if the file can't be created.
+    init(to destination: DownloadDestination) throws {
         self.destination = destination
-        let place = DownloadPlace(destination)
-        part = place.part
-        if let replaced = place.replacedFile { PartialFile.reserve(part, replacing: replaced) }
-        isReserved = FileStatus(of: part, followsLinks: false) != nil
-    }
-
-    deinit {
-        unlink(part.path)
+        file = try PartialFile(beside: DownloadPlace(destination).partNeighbor)
+        FileProtection.allowAccessWhileLocked(file.url)
     }
 
     /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise leaves the
@@ -46,8 +41,10 @@ package final class PendingDownload: Sendable {
         {
             throw failure
         }
-        let lock = locked()
-        defer { if let lock { FileLock.release(lock) } }
+        // The transport may have replaced the locked file.
+        let lock: FileLock? =
+            if case .locked(let new, _) = FileLock.open(part, mode: 0o600) { FileLock(new) } else { nil }
+        defer { lock?.release() }
         let file = DownloadedFile(part: part, head: response.head, headers: response.head.headers, contentStart: 0)
         let source = result.request.url
         do {
@@ -59,21 +56,15 @@ package final class PendingDownload: Sendable {
         return result
     }
 
-    /// Locks the temporary file, so that another download doesn't remove it.
-    private func locked() -> Int32? {
-        let descriptor = open(part.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        if descriptor >= 0 { _ = flock(descriptor, LOCK_EX | LOCK_NB) }
-        return descriptor >= 0 ? descriptor : nil
+    /// Removes the hidden file on another thread, because removing a large file takes time.
+    func remove() async {
+        await DispatchQueue(label: "TargetKit.download").run { self.file.remove() }
     }
 
     /// Removes files that killed processes left behind for earlier downloads to the destination.
     private func removeLeftovers() async {
-        let (neighbor, isReserved) = (DownloadPlace(destination).partNeighbor, isReserved)
-        await DispatchQueue(label: "TargetKit.download").run {
-            if isReserved || !PartialFile.hasUnnamedFiles(in: neighbor.deletingLastPathComponent()) {
-                PartialFile.removeLeftovers(of: neighbor)
-            }
-        }
+        let neighbor = DownloadPlace(destination).partNeighbor
+        await DispatchQueue(label: "TargetKit.download").run { PartialFile.removeLeftovers(of: neighbor) }
     }
 
     /// The first bytes of the body; empty if they can't be read.

@@ -149,9 +149,7 @@ extension StubTransport {
         case .upgrade:
             return .data(data)
         case .file(let url):
-            let file = try PartialFile(replacing: url)
-            try file.append(data)
-            try file.move(to: url)
+            try PartialFile(writing: url).append(data)
             return .file(url)
         case .stream(let buffer):
             let rest = Locked(data)

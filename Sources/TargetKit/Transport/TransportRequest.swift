@@ -18,8 +18,11 @@ public struct TransportRequest: Sendable {
     public enum Destination: Sendable {
         /// Memory, up to the given number of bytes after decoding. Default: 512 MiB.
         case memory(limit: Int = 512 << 20)
-        /// A file, which is replaced when the body is complete, regardless of the status. ``Provider`` passes a
-        /// temporary file, and moves it to its destination if the response is accepted.
+        /// A file, written from its start while the body arrives, regardless of the status. The file is created if it
+        /// doesn't exist; otherwise it keeps its permissions. After a failure, it is incomplete.
+        ///
+        /// ``Provider`` passes a hidden file that only the user can read. It moves the file to its destination if the
+        /// response is accepted, and otherwise removes it.
         case file(URL)
         /// A reader. About the given number of bytes are buffered before the transport stops reading from the server.
         ///

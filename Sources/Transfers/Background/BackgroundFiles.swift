@@ -97,7 +97,8 @@ extension BackgroundFiles {
         while isWanted: () -> Bool
     ) throws -> Bool {
         let file = file("request", of: task)
-        let part = try PartialFile(replacing: file, isPrivate: true)
+        let part = try PartialFile(beside: file)
+        FileProtection.allowAccessWhileLocked(part.url)
         guard try Self.read(body, while: isWanted, { try part.append($0) }) else { return false }
         try part.move(to: file)
         return true
@@ -120,7 +121,7 @@ extension BackgroundFiles {
     /// Moves a downloaded file to the body of a task's response.
     func move(_ download: URL, of task: BackgroundTask.Name) throws {
         let body = file("body", of: task)
-        if rename(download.path, body.path) != 0 { try PartialFile.copy(download, to: body) }
+        if rename(download.path, body.path) != 0 { try PartialFile(copying: download, beside: body).move(to: body) }
     }
 
     /// Removes the files of a task.
@@ -210,7 +211,7 @@ extension BackgroundFiles {
             return .data(try Data(contentsOf: file))
         case .file(let url):
             if FileStatus(of: file) == nil { try Data().write(to: file) }
-            if rename(file.path, url.path) != 0 { try PartialFile.copy(file, to: url) }
+            if rename(file.path, url.path) != 0 { try PartialFile(copying: file, beside: url).move(to: url) }
             return .file(url)
         case .stream, .upgrade:
             throw URLError(.unsupportedURL, userInfo: [FailureMark.cannotStream: true])

@@ -163,8 +163,7 @@ extension ResponseBody {
     }
 
     fileprivate func store(in url: URL) async throws {
-        let file = try PartialFile(replacing: url)
+        let file = try PartialFile(writing: url)
         for try await piece in self { try file.append(piece) }
-        try file.move(to: url)
     }
 }

@@ -53,17 +53,31 @@ struct PartPermissionTests {
         }
     }
 
-    @Test("A file with a temporary name is its user's alone until it is moved", arguments: [nil, 0o644] as [mode_t?])
+    @Test("A file that replaces another is its user's alone until it is moved", arguments: [nil, 0o644] as [mode_t?])
     func temporaryName(old: mode_t?) async throws {
         if let old {
             try Data("old".utf8).write(to: file)
             chmod(file.path, old)
         }
+        let server = try TestServer(response: .text("new"))
+        let target = TestTarget(server.baseURL).with { $0.task = .download(to: file) }
+        let transport = Watching(inner: SystemTransport.patient)
         try await withoutMask {
-            let part = try PartialFile(replacing: file, isNamed: true)
-            #expect(hidden == [old ?? 0o600])
-            try part.move(to: file)
+            _ = try await Provider<TestTarget>(transport: transport).request(target)
+            #expect(transport.modes.elements == [0o600])
             #expect(file.mode == old ?? 0o666)
+        }
+    }
+
+    /// Notes the permissions of the file that the transport has written, before the provider moves it.
+    private struct Watching: Transport {
+        let inner: any Transport
+        let modes = Recorder<mode_t?>()
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            let response = try await inner.send(request)
+            if case .file(let file) = request.destination { modes.append(file.mode) }
+            return response
         }
     }
 

@@ -4,7 +4,7 @@
 struct URLSessionBodyWriter: Sendable {
     private enum Storage: Sendable {
         case memory(Data, limit: Int)
-        /// There is no partial file until the first byte arrives.
+        /// The file is opened when the first byte arrives.
         case file(PartialFile?, URL)
         case stream(BodyChannel)
     }
@@ -51,7 +51,7 @@ struct URLSessionBodyWriter: Sendable {
             storage = .memory(data, limit: limit)
         case .file(let known, let url):
             do throws(URLError) {
-                let file = if let known { known } else { try PartialFile(replacing: url) }
+                let file = if let known { known } else { try PartialFile(writing: url) }
                 storage = .file(file, url)
                 try file.append(bytes)
             } catch {
@@ -63,32 +63,19 @@ struct URLSessionBodyWriter: Sendable {
         return true
     }
 
-    /// Whether bytes were written to a file.
-    var hasFile: Bool {
-        if case .file(_?, _) = storage { true } else { false }
-    }
-
-    /// Removes the partial file.
-    func discard() {
-        if case .file(let file, _) = storage { file?.remove() }
-    }
-
     /// Completes the body.
     func finish() throws(URLSessionFailure) -> TransportResponse.Body {
-        do throws(URLError) {
-            switch storage {
-            case .memory(let data, _):
-                return .data(data)
-            case .file(let known, let url):
-                let file = if let known { known } else { try PartialFile(replacing: url) }
-                try file.move(to: url)
-                return .file(url)
-            // The reader already received it.
-            case .stream:
-                return .data(Data())
+        switch storage {
+        case .memory(let data, _): return .data(data)
+        case .file(let file, let url):
+            do throws(URLError) {
+                if file == nil { _ = try PartialFile(writing: url) }
+            } catch {
+                throw URLSessionFailure(error)
             }
-        } catch {
-            throw URLSessionFailure(error)
+            return .file(url)
+        // The reader already received it.
+        case .stream: return .data(Data())
         }
     }
 }

@@ -36,33 +36,30 @@ extension URLSessionExchange {
         }
     }
 
-    /// Writes the bytes and returns the progress to report, of the download only after that of the upload. If the
-    /// exchange ended, the partial file is removed on return.
+    /// Writes the bytes and returns the progress to report, of the download only after that of the upload.
     private func write(_ data: Data) -> Result<[TransferProgress], URLSessionFailure> {
         guard var bodyWriter = takeBodyWriter() else { return .success([]) }
         do {
             try checkExpansion(adding: data.count)
             if try !bodyWriter.append(data) { updateSuspension() }
         } catch {
-            bodyWriter.discard()
             return .failure(error)
         }
         let isReporting = call.progress != nil
-        let (isWanted, reports) = state.withLock { [bodyWriter] state -> (Bool, [TransferProgress]) in
-            guard !state.isSettled else { return (false, []) }
+        let reports = state.withLock { [bodyWriter] state -> [TransferProgress] in
+            guard !state.isSettled else { return [] }
             state.bodyWriter = bodyWriter
             state.isWriting = false
             state.download.completed += Int64(data.count)
-            guard isReporting else { return (true, []) }
+            guard isReporting else { return [] }
             var upload: TransferProgress?
             if state.body.isPresent, !state.upload.isComplete {
                 // The system can report sent bytes late.
-                if let length = state.body.length, state.upload.completed < length { return (true, []) }
+                if let length = state.body.length, state.upload.completed < length { return [] }
                 upload = state.upload.finalReport(total: state.body.length)
             }
-            return (true, [upload, state.download.reportIfDue()].compactMap(\.self))
+            return [upload, state.download.reportIfDue()].compactMap(\.self)
         }
-        if !isWanted { bodyWriter.discard() }
         return .success(reports)
     }
 
@@ -130,8 +127,7 @@ extension URLSessionExchange {
         throw URLSessionFailure(.networkConnectionLost, message: words)
     }
 
-    /// Ends the exchange with its response. From here on, it can't be cancelled or time out, because its file is moved
-    /// to its destination.
+    /// Ends the exchange with its response. From here on, it can't be cancelled or time out.
     private func finish(_ head: ResponseHead, metrics: TransportMetrics?) {
         guard let ended = end(with: nil) else { return }
         let bodyWriter = ended.bodyWriter ?? call.bodyWriter
@@ -140,7 +136,6 @@ extension URLSessionExchange {
             reportEnd()
             tell(ended, outcome: .success(TransportResponse(head: head, body: body, metrics: metrics)))
         } catch {
-            bodyWriter.discard()
             tell(ended, outcome: .failure(error.error(for: call.url)))
         }
     }

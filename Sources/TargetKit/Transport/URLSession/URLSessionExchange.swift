@@ -127,12 +127,7 @@ final class URLSessionExchange: Sendable {
     /// Ends the exchange, unless it already ended.
     func settle(_ outcome: Result<TransportResponse, any Error>) {
         guard let ended = end(with: outcome) else { return }
-        guard let bodyWriter = ended.bodyWriter, bodyWriter.hasFile else { return tell(ended, outcome: outcome) }
-        // Removing a large file can take time, and the caller may be on the main thread.
-        DispatchQueue.global().async { [self] in
-            bodyWriter.discard()
-            tell(ended, outcome: outcome)
-        }
+        tell(ended, outcome: outcome)
     }
 
     /// Ends the exchange and returns its state; `nil` if it already ended.

@@ -55,10 +55,10 @@ struct CurlDecodingTests {
         }
     }
 
-    @Test("A coding that ends early is an error, and the file of a download stays", arguments: Framing.allCases)
+    @Test("A coding that ends early is an error, also when a file receives the body", arguments: Framing.allCases)
     func cutOff(framing: Framing) async throws {
         let folder = try TemporaryFolder()
-        let file = try folder.file("mine", Data("old".utf8))
+        let file = folder.url.appendingPathComponent("file")
         for (coding, body) in Self.encoded {
             for count in Set([1, body.count / 2, body.count - 5, body.count - 1]) {
                 let server = try TestServer(response: framing.response(coding, body.prefix(count)))
@@ -69,8 +69,6 @@ struct CurlDecodingTests {
                 }
             }
         }
-        #expect(try Data(contentsOf: file) == Data("old".utf8))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["mine"])
     }
 
     @Test("A call to download a body that ends early fails, and leaves the user's file as it was")

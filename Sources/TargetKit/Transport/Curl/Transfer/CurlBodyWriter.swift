@@ -12,7 +12,7 @@ enum CurlBodyWriter {
         self =
             switch call.destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))
-            case .file(let url): .file(CurlFileWriter(replacing: url) { commandQueue.post(.resume(call)) }, url)
+            case .file(let url): .file(CurlFileWriter(url) { commandQueue.post(.resume(call)) }, url)
             case .stream(let buffer): .stream(BodyChannel(limit: buffer))
             // Its caller reads the response.
             case .upgrade: .memory(Data(), limit: 0)
@@ -40,7 +40,7 @@ enum CurlBodyWriter {
         }
     }
 
-    /// The received body. A file is at its destination only after its writer is closed.
+    /// The received body. A file is complete only after its writer is closed.
     var body: TransportResponse.Body {
         switch self {
         case .memory(let data, _): .data(data)
@@ -57,28 +57,28 @@ final class CurlFileWriter: Sendable {
     /// HTTP/2, a paused libcurl would buffer further bytes.
     static let limit = 1 << 20
 
-    private let place: URL
+    private let url: URL
     private let queue: DispatchQueue
     private let buffer: WriteBuffer
     /// Accessed only on the queue.
     private let file: Locked<PartialFile?>
 
-    /// Creates a writer for a file that is moved to the destination.
+    /// Creates a writer for a file.
     ///
     /// - Parameters:
     ///   - queue: The serial queue to write on.
     ///   - resume: Called when there is space again after bytes were rejected, and when writing fails.
     init(
-        replacing place: URL,
+        _ url: URL,
         on queue: DispatchQueue = DispatchQueue(label: "TargetKit.download"),
         resume: @escaping @Sendable () -> Void
     ) {
         let file = Locked<PartialFile?>(nil)
-        self.place = place
+        self.url = url
         self.queue = queue
         self.file = file
         buffer = WriteBuffer(limit: Self.limit, on: queue) { bytes in
-            try Self.opened(file, replacing: place).append(bytes)
+            try Self.opened(file, at: url).append(bytes)
         }
         buffer.begin(resume: resume)
     }
@@ -88,36 +88,29 @@ final class CurlFileWriter: Sendable {
         do { return try buffer.append(bytes) } catch { throw CurlFailure(ofFile: error) }
     }
 
-    /// Moves the file to its destination after a success, or removes it, then calls the closure with the result.
+    /// Calls the closure with the result after the last byte is written.
     func close(
         _ outcome: Result<TransportResponse, any Error>,
         then tell: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void
     ) {
         queue.async {
-            guard case .success = outcome else {
-                self.discard()
-                return tell(outcome)
-            }
+            guard case .success = outcome else { return tell(outcome) }
             do {
                 if let failure = self.buffer.failure { throw failure }
-                try Self.opened(self.file, replacing: self.place).move(to: self.place)
+                // A file without bytes isn't open.
+                _ = try Self.opened(self.file, at: self.url)
                 tell(outcome)
             } catch {
-                self.discard()
                 tell(.failure(CurlFailure(ofFile: error)))
             }
         }
     }
 
-    private static func opened(_ file: Locked<PartialFile?>, replacing place: URL) throws -> PartialFile {
+    private static func opened(_ file: Locked<PartialFile?>, at url: URL) throws -> PartialFile {
         if let file = file.withLock({ $0 }) { return file }
-        let new = try PartialFile(replacing: place)
+        let new = try PartialFile(writing: url)
         file.withLock { $0 = new }
         return new
-    }
-
-    private func discard() {
-        file.withLock { $0.take() }?.remove()
     }
 }
 

@@ -9,7 +9,7 @@ struct CurlCompletion {
     var channel: BodyChannel?
     /// The queue on which progress is reported; the completion follows the last report.
     let queue: DispatchQueue?
-    /// The writer of the downloaded file; the exchange ends when the file is moved or removed.
+    /// The writer of the downloaded file; the exchange ends when the last byte is written.
     var file: CurlFileWriter?
 
     /// Resumes the caller.
