@@ -29,24 +29,6 @@ package struct FileStatus {
         self.status = status
     }
 
-    /// The status of a file for a transport to send.
-    ///
-    /// - Throws: The reason why it can't be sent.
-    package init(ofReadable url: URL) throws(URLError) {
-        guard url.isFileURL, let status = FileStatus(of: url) else {
-            throw URLError(
-                .fileDoesNotExist,
-                message: "the file \(url.path) doesn't exist, or is in an unreadable folder"
-            )
-        }
-        guard status.isRegular else {
-            let code: URLError.Code = status.isFolder ? .fileIsDirectory : .cannotOpenFile
-            throw URLError(code, message: "\(url.path) isn't a regular file; use a BodySource for a pipe or a device")
-        }
-        guard access(url.path, R_OK) == 0 else { throw PartialFile.failure(.noPermissionsToReadFile, url: url) }
-        self = status
-    }
-
     package var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
     package var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
     package var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }

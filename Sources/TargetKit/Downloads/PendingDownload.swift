@@ -69,9 +69,9 @@ package final class PendingDownload: Sendable {
 
     /// The first bytes of the body; empty if they can't be read.
     private var excerpt: Data {
-        guard let opened = try? OpenedFile(path: part.path), let size = try? opened.size() else { return Data() }
-        var data = Data(count: Int(min(size, Int64(ResponseBody.excerptSize))))
-        let count = data.withUnsafeMutableBytes { buffer in try? opened.fill(buffer) }
+        guard let source = try? FileBodySource(part), let reader = try? source.open() else { return Data() }
+        var data = Data(count: Int(min(source.length ?? 0, Int64(ResponseBody.excerptSize))))
+        let count = data.withUnsafeMutableBytes { buffer in try? reader.read(into: buffer) }
         return data.prefix(count ?? 0)
     }
 }

@@ -158,9 +158,7 @@ extension String {
 extension URL {
     fileprivate var mediaTypeOfReadableFile: String {
         get throws(InvalidRequest) {
-            var status = stat()
-            let isRegular = isFileURL && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-            guard isRegular, access(path, R_OK) == 0 else {
+            guard (try? FileBodySource(self)) != nil else {
                 throw .unreadableFile(path: isFileURL ? path : absoluteString)
             }
             return MIMEType.forFile(named: path)

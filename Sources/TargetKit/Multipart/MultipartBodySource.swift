@@ -35,10 +35,10 @@ struct MultipartBodySource: BodySource {
     }
 
     private static func file(_ url: URL) throws(MultipartError.Reason) -> FileBodySource {
-        do throws(FileBodySource.Failure) {
+        do throws(URLError) {
             return try FileBodySource(url)
         } catch {
-            throw .file(error)
+            throw .file(error, path: url.filePath)
         }
     }
 
@@ -94,7 +94,7 @@ final class MultipartReader: BodyReader {
                 } catch let error as CancellationError {
                     throw error
                 } catch {
-                    throw MultipartError(reason: Self.reason(of: error), position: part)
+                    throw MultipartError(reason: Self.reason(of: error, reading: source), position: part)
                 }
             }
         }
@@ -149,11 +149,15 @@ final class MultipartReader: BodyReader {
         opened = nil
     }
 
-    private static func reason(of error: any Error) -> MultipartError.Reason {
-        switch error {
-        case let reason as MultipartError.Reason: reason
-        case let failure as FileBodySource.Failure: .file(failure)
-        default: .stream("\(ErrorDescription(error))")
+    private static func reason(of error: any Error, reading source: any BodySource) -> MultipartError.Reason {
+        if let file = source as? FileBodySource, let error = error as? URLError {
+            return .file(error, path: file.url.filePath)
         }
+        return error as? MultipartError.Reason ?? .stream("\(ErrorDescription(error))")
     }
+}
+
+extension URL {
+    /// The path, or the URL if it isn't a file URL.
+    fileprivate var filePath: String { isFileURL ? path : absoluteString }
 }

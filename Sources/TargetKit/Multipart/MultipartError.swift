@@ -15,7 +15,7 @@ public struct MultipartError: Error, Sendable, Hashable {
         /// A value couldn't be encoded. The associated value has the location and reason.
         case notEncodable(String)
         /// A file can't be sent.
-        case file(FileBodySource.Failure)
+        case file(URLError, path: String)
         /// The length of a stream is unknown or negative.
         case unknownLength
         /// A stream provided more or fewer bytes than its length, `expected`.
@@ -43,8 +43,8 @@ public struct MultipartError: Error, Sendable, Hashable {
 
     /// The path of the invalid file; `nil` if the error isn't about a file.
     package var filePath: String? {
-        guard case .file(let failure) = reason else { return nil }
-        return failure.path
+        guard case .file(_, let path) = reason else { return nil }
+        return path
     }
 
     init(reason: Reason, position: Position? = nil) {
@@ -84,7 +84,7 @@ extension MultipartError.Reason: CustomStringConvertible {
             "\(name.debugDescription) can't be a header field of a part; use a token other than Content-Disposition"
         case .headerValue(let name): "the value of \(name) contains a line break or NUL; remove it"
         case .notEncodable(let why): "the value can't be encoded, \(why); change the value or the encoder"
-        case .file(let failure): failure.description
+        case .file(let error, _): error.message
         case .unknownLength: "the stream has no length; specify its length, or send a file"
         case .wrongLength(let expected):
             "the stream didn't provide its declared length of \(expected) bytes; correct the length"

@@ -123,12 +123,7 @@ extension StubTransport {
         case .none: return nil
         case .data(let data): return Int64(data.count)
         case .stream(let source): return try byteCount(of: source)
-        case .file(let url):
-            do throws(FileBodySource.Failure) {
-                return try FileBodySource(url).length
-            } catch {
-                throw error.urlError
-            }
+        case .file(let url): return try FileBodySource(url).length
         }
     }
 

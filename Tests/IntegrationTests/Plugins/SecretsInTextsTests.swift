@@ -137,7 +137,9 @@ struct SecretsInTextsTests {
             let text = url.absoluteString
             return [InvalidRequest.unsupportedURL(text), .unreadableURL(text), .unreadableFile(path: text)]
         },
-        Holder("FileBodySource.Failure") { FileBodySource.Failure.notAFileURL(url.absoluteString) },
+        Holder("the error of a body's file") {
+            #expect(throws: URLError.self) { try TransportRequest.Body.file(url).source() } as Any
+        },
         Holder("CredentialFileError") {
             await #expect(throws: CredentialFileError.self) { try await FileCredentialStore<String>(url).load() } as Any
         },

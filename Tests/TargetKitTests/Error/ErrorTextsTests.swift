@@ -128,7 +128,7 @@ struct ErrorTextsTests {
         "A file that is missing or not readable is unreadableFile",
         arguments: [
             InvalidRequest.unreadableFile(path: "/a"), URLError(.fileDoesNotExist), URLError(.noPermissionsToReadFile),
-            FileBodySource.Failure.missing(path: "/a"), MultipartError(reason: .file(.missing(path: "/a"))),
+            URLError(.cannotOpenFile), MultipartError(reason: .file(URLError(.fileDoesNotExist), path: "/a")),
         ] as [any Error]
     )
     func missingFile(underlying: any Error) {

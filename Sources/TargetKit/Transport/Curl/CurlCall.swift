@@ -13,12 +13,12 @@ final class CurlCall: Sendable {
         case source(any BodySource)
 
         /// - Throws: The reason why a file can't be sent.
-        init(_ body: TransportRequest.Body) throws(CurlFailure) {
+        init(_ body: TransportRequest.Body) throws(URLError) {
             self =
                 switch body {
                 case .none: .none
                 case .data(let data): .data(data)
-                case .file(let url): .source(try CurlFileBody(url))
+                case .file(let url): .source(try FileBodySource(url))
                 case .stream(let source): .source(source)
                 }
         }
@@ -70,7 +70,7 @@ final class CurlCall: Sendable {
         method = urlRequest.httpMethod ?? "GET"
         isRepeatable = urlRequest.isRepeatable()
         fields = CurlField.ordered(urlRequest.allHTTPHeaderFields ?? [:], by: request.givenHeaders)
-        do { body = try Body(request.body) } catch { throw error.error(for: url) }
+        do { body = try Body(request.body) } catch { throw CurlFailure(error).error(for: url) }
         destination = request.destination
         expansionLimit = request.expansionLimit
         progress = request.progress

@@ -114,9 +114,6 @@ package struct URLSessionCall: Sendable {
         }
         guard case .file(let file) = body else { return }
         // On Linux, a file that can't be opened would end the process or fail without its name.
-        guard file.isFileURL else {
-            throw URLSessionFailure(.unsupportedURL, message: "the body's URL isn't a file URL")
-        }
-        do { _ = try FileStatus(ofReadable: file) } catch { throw URLSessionFailure(error) }
+        do { _ = try FileBodySource(file) } catch { throw URLSessionFailure(error) }
     }
 }

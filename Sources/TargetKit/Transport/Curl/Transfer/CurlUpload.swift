@@ -65,41 +65,4 @@ final class CurlUpload {
         if case .prefetched(let prefetcher) = source { prefetcher.rewind() }
     }
 }
-
-/// The body in a regular file. Bytes that are appended after the length was read aren't sent.
-struct CurlFileBody: BodySource {
-    private let path: String
-    let length: Int64?
-
-    init(_ url: URL) throws(CurlFailure) {
-        path = url.path
-        do { length = try FileStatus(ofReadable: url).size } catch { throw CurlFailure(error) }
-    }
-
-    func open() throws -> any BodyReader {
-        try Self.failing { () throws(FileBodySource.Failure) in Reader(try OpenedFile(path: path)) }
-    }
-
-    private static func failing<Value>(
-        _ body: () throws(FileBodySource.Failure) -> Value
-    ) throws(CurlFailure) -> Value {
-        do throws(FileBodySource.Failure) {
-            return try body()
-        } catch {
-            throw CurlFailure(error.urlError)
-        }
-    }
-
-    private final class Reader: BodyReader {
-        private let file: OpenedFile
-
-        init(_ file: consuming OpenedFile) {
-            self.file = file
-        }
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-            try CurlFileBody.failing { () throws(FileBodySource.Failure) in try file.fill(buffer) }
-        }
-    }
-}
 #endif
