@@ -8,8 +8,8 @@ import Security
 enum RedactedError {
     /// The redacted error; the error itself if there is nothing to redact.
     static func of(_ error: any Error) -> any Error {
-        let redacted = FoundationError(error).map { $0.redacted(depth: 0) } ?? redacted(coding: error)
-        return redacted ?? error
+        guard isOfFoundation(error) else { return redacted(coding: error) ?? error }
+        return redacted((error as NSError).userInfo).map { with($0, error) } ?? error
     }
 
     /// The error to store under `NSUnderlyingErrorKey`, whose text becomes part of the outer error's text.
@@ -17,25 +17,24 @@ enum RedactedError {
     /// An error whose text may be unsafe is replaced by its domain and code, because its associated values can be
     /// secrets.
     static func underlying(_ error: any Error) -> any Error {
-        nested(error, depth: 0) ?? error
+        guard isOfFoundation(error) else { return nested(error) ?? error }
+        // A type of the app that inherits from `NSError` can have further properties.
+        let info = (error as NSError).userInfo
+        return with(redacted(info) ?? info, error)
     }
 
     /// The replacement of an error within another; `nil` if the error is safe.
-    private static func nested(_ error: any Error, depth: Int) -> (any Error)? {
-        if let foundation = FoundationError(error) {
-            if let safe = foundation.redacted(depth: depth) { return safe }
-            // A type of the app that inherits from `NSError` can have further properties.
-            return foundation.isInherited ? foundation.with(foundation.userInfo) : nil
+    private static func nested(_ error: any Error) -> (any Error)? {
+        if isOfFoundation(error) {
+            let words = (error as NSError).userInfo[NSLocalizedDescriptionKey] as? String
+            return with(words.map { [NSLocalizedDescriptionKey: RedactedURL.inside($0)] } ?? [:], error)
         }
         switch error {
         // Swift's own text for an enum quotes the value: "Cannot initialize Kind from invalid String value …".
         case let error as DecodingError: return error.withoutText
         case is any ReflectsDescription, is any ErrorWithKind, is CancellationError: return nil
         case is EncodingError: return redacted(coding: error)
-        default:
-            let bridged = error as NSError
-            let info = [NSLocalizedDescriptionKey: "\(ErrorDescription(error))"]
-            return NSError(domain: bridged.domain, code: bridged.code, userInfo: info)
+        default: return with([NSLocalizedDescriptionKey: "\(ErrorDescription(error))"], error)
         }
     }
 
@@ -56,21 +55,35 @@ enum RedactedError {
     private static let placeholder = SecretFields.placeholder
 }
 
-/// The `userInfo` of errors. Only a few kinds of values are retained. Any other value can contain a URL with a secret
-/// or a header field, so it is replaced by the name of its type.
+/// The errors of Foundation, whose values are in their `userInfo`.
+///
+/// They are recognized by their dynamic type. On Linux (Swift 6.3.1), an `NSError` of any domain can be cast to
+/// `CocoaError`, and the underlying error of the result is the error itself.
 extension RedactedError {
-    /// The maximum depth of errors, arrays and dictionaries; no transport exceeds it.
-    private static let depthLimit = 8
+    private static func isOfFoundation(_ error: any Error) -> Bool {
+        let type = type(of: error)
+        return type is NSError.Type || type == URLError.self || type == CocoaError.self || type == POSIXError.self
+    }
 
-    /// The redacted values; `nil` if there is nothing to redact.
-    fileprivate static func redacted(_ info: [String: Any], depth: Int) -> [String: Any]? {
-        guard depth < depthLimit else { return info.isEmpty ? nil : [:] }
+    /// An error with the domain and code of another one.
+    private static func with(_ info: [String: Any], _ error: any Error) -> any Error {
+        let type = type(of: error)
+        if type == URLError.self, let error = error as? URLError { return URLError(error.code, userInfo: info) }
+        if type == CocoaError.self, let error = error as? CocoaError { return CocoaError(error.code, userInfo: info) }
+        let error = error as NSError
+        return NSError(domain: error.domain, code: error.code, userInfo: info)
+    }
+
+    /// The redacted values of an error; `nil` if there is nothing to redact. Only a few kinds of values are retained.
+    /// Any other value, such as an array, can contain a URL with a secret or a header field, so it is replaced by the
+    /// name of its type.
+    private static func redacted(_ info: [String: Any]) -> [String: Any]? {
         var result: [String: Any] = [:]
         var isChanged = false
         for (key, value) in info {
             let isUsual = usualKeys.contains(key)
             let name = isUsual ? key : RedactedURL.inside(key)
-            let safe = !isUsual && isSecret(key) ? SecretFields.placeholder : redacted(value, depth: depth + 1)
+            let safe = !isUsual && isSecret(key) ? placeholder : redacted(value)
             if safe != nil || name != key { isChanged = true }
             result[name] = safe ?? value
         }
@@ -87,7 +100,7 @@ extension RedactedError {
     }
 
     /// The replacement of a value; `nil` if the value is safe.
-    private static func redacted(_ value: Any, depth: Int) -> Any? {
+    private static func redacted(_ value: Any) -> Any? {
         switch value {
         // First, because they are the usual values, and the other casts convert them to objects of Foundation.
         case let text as String:
@@ -101,49 +114,9 @@ extension RedactedError {
         // The server's certificates. `URLError.failureURLPeerTrust` reads them without checking their type.
         case _ where CFGetTypeID(value as AnyObject) == SecTrustGetTypeID(): return nil
         #endif
-        case let error as any Error: return nested(error, depth: depth)
-        case let info as [String: Any]: return redacted(info, depth: depth)
-        case let values as [Any]:
-            guard depth < depthLimit else { return [] as [Any] }
-            let safe = values.map { redacted($0, depth: depth + 1) }
-            return safe.contains { $0 != nil } ? zip(values, safe).map { $1 ?? $0 } : nil
+        case let error as any Error: return nested(error)
         default: return String(describing: type(of: value))
         }
-    }
-}
-
-/// An error of Foundation, whose values are in its `userInfo`.
-///
-/// Checks the error's dynamic type. On Linux (Swift 6.3.1), an `NSError` of any domain can be cast to `CocoaError`, and
-/// the underlying error of the result is the error itself.
-private struct FoundationError {
-    let userInfo: [String: Any]
-    /// Whether the type is a subclass of a type of Foundation.
-    let isInherited: Bool
-    /// The error with another `userInfo`.
-    let with: ([String: Any]) -> any Error
-
-    /// `nil` for an error of another type.
-    init?(_ error: any Error) {
-        let type = type(of: error)
-        isInherited = type is NSError.Type && type != NSError.self
-        if type is NSError.Type {
-            let error = error as NSError
-            (userInfo, with) = (error.userInfo, { NSError(domain: error.domain, code: error.code, userInfo: $0) })
-        } else if type == URLError.self, let error = error as? URLError {
-            (userInfo, with) = (error.userInfo, { URLError(error.code, userInfo: $0) })
-        } else if type == CocoaError.self, let error = error as? CocoaError {
-            (userInfo, with) = (error.userInfo, { CocoaError(error.code, userInfo: $0) })
-        } else if type == POSIXError.self, let error = error as? POSIXError {
-            (userInfo, with) = (error.userInfo, { POSIXError(error.code, userInfo: $0) })
-        } else {
-            return nil
-        }
-    }
-
-    /// The redacted error; `nil` if there is nothing to redact.
-    func redacted(depth: Int) -> (any Error)? {
-        RedactedError.redacted(userInfo, depth: depth).map(with)
     }
 }
 
