@@ -16,9 +16,9 @@ indirect enum UnreadableBody: Error, Sendable, Hashable {
     case brokenJSON(JSONParsingError)
     /// A key path was to be read with a decoder of another format than JSON.
     case keyPath(decoder: String)
-    /// The charset is unknown or can't be decoded on this system; empty if its name can be a secret.
+    /// The charset is unknown or can't be decoded on this system.
     case charset(String)
-    /// The bytes aren't valid text in the charset.
+    /// The bytes aren't valid text in the charset, one that is known.
     case notText(charset: String)
 }
 
@@ -34,19 +34,26 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
         case .keyPath(let decoder):
             "a key path is read from JSON only, and the decoder is \(decoder); decode the whole body"
         case .charset(let label): "\(Self.words(for: label)) can't be read"
-        case .notText(let label): "the body isn't valid text in \(Self.words(for: label))"
+        case .notText(let label): "the body isn't valid text in the charset \(label)"
         }
     }
 
     var errorDescription: String? { description }
 
-    /// The server chooses the label, so it is shown only if it has a label's form.
+    /// The server chooses the label, and can repeat text of the request in it, so it is shown only if it begins like
+    /// the name of a charset.
     private static func words(for label: String) -> String {
+        let name = label.lowercased()
         let isLabel =
-            !label.isEmpty && label.utf8.count <= 40
+            label.utf8.count <= 40 && charsets.contains { name.hasPrefix($0) }
             && label.utf8.allSatisfy { $0.isLetterOrDigit || "-_.:+".utf8.contains($0) }
         return isLabel ? "the charset \(label)" : "the Content-Type's charset"
     }
+
+    private static let charsets = [
+        "ascii", "big5", "cp", "cseuc", "euc", "gb", "hz-", "ibm", "iso", "koi", "mac", "shift", "us-", "utf",
+        "windows-", "x-",
+    ]
 }
 
 extension UnreadableBody {
@@ -110,29 +117,4 @@ extension UnreadableBody {
     private static let topLevelTypes: Set = [
         "application", "audio", "font", "image", "message", "model", "multipart", "text", "video",
     ]
-}
-
-/// The words that a request sent outside its path, for finding them in the response.
-struct SentTexts {
-    private let texts: [String]
-
-    init(_ request: URLRequest?) {
-        guard let request else {
-            texts = []
-            return
-        }
-        let query = request.url?.query(percentEncoded: true) ?? ""
-        let body = request.httpBody.map { String(decoding: $0.prefix(1 << 16), as: UTF8.self) } ?? ""
-        let form = body.replacingOccurrences(of: "+", with: " ")
-        texts =
-            [query, body, query.removingPercentEncoding ?? "", form.removingPercentEncoding ?? ""]
-            + (request.allHTTPHeaderFields ?? [:]).values
-    }
-
-    /// Whether a word of four characters or more was sent.
-    func contains(_ text: String) -> Bool {
-        guard texts.contains(where: { !$0.isEmpty }) else { return false }
-        let words = text.prefix(1 << 12).split { !$0.isLetter && !$0.isNumber }
-        return words.contains { word in word.count >= 4 && texts.contains { $0.contains(word) } }
-    }
 }

@@ -3,9 +3,10 @@
 extension Response {
     /// The body's text, or the JSON string at a key path.
     ///
-    /// The whole body is decoded in the charset of its byte order mark or `Content-Type` (RFC 9110 §8.3.2), a label of
-    /// the WHATWG Encoding Standard. Without either, it is decoded as UTF-8 or, if it isn't valid UTF-8, as
-    /// windows-1252, the meaning of ISO-8859-1 on the web. No byte is replaced by U+FFFD.
+    /// The whole body is decoded in the charset of its byte order mark or `Content-Type` (RFC 9110 §8.3.2): UTF-8,
+    /// UTF-16, ISO-8859-1 and windows-1252, windows-1251, KOI8-R, GBK and GB 18030, Big5, Shift_JIS, EUC-JP and EUC-KR,
+    /// by their labels in the WHATWG Encoding Standard. Without either, it is decoded as UTF-8 or, if it isn't valid
+    /// UTF-8, as windows-1252, the meaning of ISO-8859-1 on the web. No byte is replaced by U+FFFD.
     ///
     /// - Parameter keyPath: The key path of a string in the JSON, for example `data.title`; default `nil`, which means
     ///   the whole body.
@@ -14,15 +15,7 @@ extension Response {
     ///   label.
     public func string(atKeyPath keyPath: String? = nil) throws(TargetKitError) -> String {
         if let keyPath, !keyPath.isEmpty { return try decode(String.self, atKeyPath: keyPath) }
-        do throws(UnreadableBody) {
-            return try Charset.text(of: data, label: charset)
-        } catch {
-            // A server can echo text of the request.
-            guard case .charset(let label) = error, SentTexts(request).contains(label) else {
-                throw decodingError(error)
-            }
-            throw decodingError(UnreadableBody.charset(""))
-        }
+        do { return try Charset.text(of: data, label: charset) } catch { throw decodingError(error) }
     }
 
     /// The beginning of the body in one line, up to 200 characters, for debugging: `error.response?.excerpt`.
