@@ -12,8 +12,6 @@ struct ServerRateLimit: Sendable, Hashable {
     /// Returns `nil` if the response contains no limits.
     init?(_ response: Response, now: () -> Date) {
         let isRefused = response.statusCode == 429 || response.statusCode == 503
-        // Most responses have no such field. Parsing their heads would take longer than searching for it.
-        guard isRefused || response.hasField(containing: "ratelimit") else { return nil }
         let headers = response.headers
         if isRefused { delay = RetryAfter.delay(in: headers, now: now()) }
         let (remaining, reset) = Self.quota(in: headers, now: now)

@@ -82,29 +82,21 @@ public struct HTTPHeaders: Sendable {
 
     /// These fields, with the fields of `other` replacing those with equal names.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
-        guard !fields.isEmpty else { return other }
-        var merged = self
-        if other.isLong {
-            let names = Set(other.fields.map(\.name))
-            merged.fields.removeAll { names.contains($0.name) }
-        } else {
-            merged.fields.removeAll { other.contains($0.name) }
-        }
-        merged.fields += other.fields
-        return merged
+        let names = Set(other.fields.map(\.name))
+        return HTTPHeaders(fields.filter { !names.contains($0.name) } + other.fields)
     }
 
     /// The fields as a dictionary for `URLRequest`. Repeated names are joined like in the subscript.
     public var dictionary: [String: String] {
-        guard !fields.isEmpty else { return [:] }
         var result = [String: String](minimumCapacity: fields.count)
-        var firsts = FirstFields(of: self)
-        for (index, field) in fields.enumerated() {
-            let first = firsts.position(ofFieldAt: index)
-            if first == index {
-                result[field.name.rawValue] = field.value
+        // The first spelling of each name.
+        var names = [HTTPHeaderName: String](minimumCapacity: fields.count)
+        for field in fields {
+            if let name = names[field.name] {
+                result[name]?.append(field.separator + field.value)
             } else {
-                result[fields[first].name.rawValue]?.append(field.separator + field.value)
+                names[field.name] = field.name.rawValue
+                result[field.name.rawValue] = field.value
             }
         }
         return result
@@ -116,29 +108,6 @@ public struct HTTPHeaders: Sendable {
             if joined == nil { joined = field.value } else { joined?.append(field.separator + field.value) }
         }
         return joined
-    }
-
-    /// Whether a table of the names costs less than comparing all pairs of fields.
-    private var isLong: Bool { fields.count > 8 }
-
-    /// Finds the first field of each name.
-    private struct FirstFields {
-        private let headers: HTTPHeaders
-        private var positions: [HTTPHeaderName: Int] = [:]
-
-        init(of headers: HTTPHeaders) {
-            self.headers = headers
-            if headers.isLong { positions.reserveCapacity(headers.count) }
-        }
-
-        /// The position of the first field with the same name as the field at the index. Indices must be passed in
-        /// order.
-        mutating func position(ofFieldAt index: Int) -> Int {
-            let name = headers.fields[index].name
-            guard headers.isLong else { return headers.fields[..<index].firstIndex { $0.name == name } ?? index }
-            let keep = { (position: inout Int) in position }
-            return keep(&positions[name, default: index])
-        }
     }
 
     private mutating func set(_ name: String, to value: String?) {
@@ -155,11 +124,7 @@ public struct HTTPHeaders: Sendable {
 extension HTTPHeaders: Hashable {
     /// Whether both have the same values for each name, in the same order (RFC 9110 §5.3).
     public static func == (left: Self, right: Self) -> Bool {
-        guard left.fields.count == right.fields.count else { return false }
-        guard !left.isLong else {
-            return Dictionary(grouping: left.fields, by: \.name) == Dictionary(grouping: right.fields, by: \.name)
-        }
-        return left.fields.allSatisfy { left.values(for: $0.name) == right.values(for: $0.name) }
+        Dictionary(grouping: left.fields, by: \.name) == Dictionary(grouping: right.fields, by: \.name)
     }
 
     /// Hashes the fields regardless of their order.

@@ -7,9 +7,8 @@ extension MultipartForm {
     /// `"` as `%22`, CR as `%0D`, LF as `%0A`. In a name, a lone CR or LF is first replaced by CR LF. Nothing else is
     /// escaped, and `filename*` is never sent (RFC 7578 §4.2).
     ///
-    /// Two parts are equal if they send the same content: bytes are compared by value, files by URL, streams with `==`
-    /// if they are `Hashable` and by identity if they are objects. Any other stream is equal only to copies of its
-    /// part.
+    /// Two parts are equal if they send the same content: bytes are compared by value, files by URL. A part with a
+    /// stream is equal only to its copies.
     public struct Part: Sendable, Hashable {
         /// The field's name.
         let name: String
@@ -160,41 +159,18 @@ enum MultipartContent: Sendable, Hashable {
 }
 
 extension MultipartContent {
-    /// A stream and the value by which it is compared.
-    struct Stream: Sendable, Hashable {
+    /// A stream, which is equal only to itself.
+    final class Stream: Sendable, Hashable {
         let source: any BodySource
-        /// Created with the part, so that copies of a stream without identity are equal.
-        private let token = Token()
 
         init(_ source: any BodySource) {
             self.source = source
         }
 
-        static func == (left: Self, right: Self) -> Bool {
-            if let value = left.value, let other = right.value { return value == other }
-            if let object = left.object, let other = right.object { return object == other }
-            return left.token === right.token
-        }
+        static func == (left: Stream, right: Stream) -> Bool { left === right }
 
-        func hash(into hasher: inout Hasher) {
-            if let value {
-                hasher.combine(value)
-            } else {
-                hasher.combine(object ?? ObjectIdentifier(token))
-            }
-        }
-
-        private var value: AnyHashable? {
-            (source as? any Hashable).map { AnyHashable($0) }
-        }
-
-        private var object: ObjectIdentifier? {
-            // On Linux, `as AnyObject` boxes a struct in a new object each time.
-            type(of: source) is AnyClass ? ObjectIdentifier(source as AnyObject) : nil
-        }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
-
-    private final class Token: Sendable {}
 }
 
 extension MultipartForm.Part {

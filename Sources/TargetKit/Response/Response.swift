@@ -110,9 +110,6 @@ public struct Response: Sendable {
     /// The header fields. They are parsed at each access, so store the list to read several fields.
     public var headers: HTTPHeaders { fields.value.head.headers }
 
-    /// Whether a header field's name or value contains text, given in lowercase. The fields aren't parsed.
-    package func hasField(containing text: StaticString) -> Bool { fields.value.head.hasField(containing: text) }
-
     /// Whether the body is a stream that is read later.
     package var isStream: Bool { fields.value.body != nil }
 

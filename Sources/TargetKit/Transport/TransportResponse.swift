@@ -150,35 +150,7 @@ public struct ResponseHead: Sendable {
     public var headers: HTTPHeaders {
         switch storage {
         case .fields(let headers): headers
-        case .lines(let bytes): HeaderLines(bytes).headers
-        }
-    }
-
-    /// Whether a field's name or value contains text, given in lowercase ASCII. The lines aren't parsed.
-    func hasField(containing text: StaticString) -> Bool {
-        switch storage {
-        case .fields(let headers):
-            headers.fields.contains { field in
-                Array(field.name.rawValue.utf8).contains(text) || Array(field.value.utf8).contains(text)
-            }
-        case .lines(let bytes): bytes.contains(text)
-        }
-    }
-}
-
-extension [UInt8] {
-    /// Whether it contains text, given in lowercase ASCII, ignoring case.
-    fileprivate func contains(_ text: StaticString) -> Bool {
-        let length = text.utf8CodeUnitCount
-        guard length > 0, length <= count else { return length == 0 }
-        return withUnsafeBufferPointer { bytes in
-            let first = text.utf8Start[0]
-            for start in 0...(bytes.count - length) where bytes[start] | 0x20 == first {
-                var index = 1
-                while index < length, bytes[start + index] | 0x20 == text.utf8Start[index] { index += 1 }
-                if index == length { return true }
-            }
-            return false
+        case .lines(let bytes): HTTPHeaders(lines: bytes)
         }
     }
 }
@@ -188,36 +160,27 @@ extension ResponseHead: RedactedDescription {
     var redactedDescription: String { "\(httpVersion) \(statusCode)" }
 }
 
-/// Parses the header lines of a response (RFC 9112 §5).
-struct HeaderLines {
-    private let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    /// The fields in order. A line that starts with whitespace continues the previous one (obsolete line folding, RFC
-    /// 9112 §5.2); a line without a colon is ignored.
-    var headers: HTTPHeaders {
-        var headers = HTTPHeaders()
+extension HTTPHeaders {
+    /// Parses the header lines of a response (RFC 9112 §5). A line that starts with whitespace continues the previous
+    /// one (obsolete line folding, §5.2); a line without a colon is ignored.
+    fileprivate init(lines bytes: [UInt8]) {
+        self.init()
         for line in bytes.split(separator: 0x0A) {
             let isFolded = line.first == 0x20 || line.first == 0x09
-            let line = trimmed(line)
-            if isFolded, !line.isEmpty, let last = headers.fields.indices.last {
-                headers.fields[last].value += " " + text(line)
+            let line = Self.trimmed(line)
+            if isFolded, !line.isEmpty, let last = fields.indices.last {
+                fields[last].value += " " + FieldOctets.text(line)
             } else if let colon = line.firstIndex(of: 0x3A) {
-                headers.add(text(line[..<colon]), value: text(trimmed(line[line.index(after: colon)...])))
+                let value = Self.trimmed(line[line.index(after: colon)...])
+                add(FieldOctets.text(line[..<colon]), value: FieldOctets.text(value))
             }
         }
-        return headers
     }
 
-    private func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
         var line = line.drop(while: isSpace)
         while let last = line.last, isSpace(last) { line.removeLast() }
         return line
     }
-
-    private func text(_ bytes: ArraySlice<UInt8>) -> String { FieldOctets.text(bytes) }
 }

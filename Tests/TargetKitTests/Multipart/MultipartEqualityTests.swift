@@ -6,11 +6,6 @@ import Testing
 
 @Suite("Equal forms", .throttled)
 struct MultipartEqualityTests {
-    private final class ObjectSource: BodySource {
-        let length: Int64? = 0
-        func open() throws -> any BodyReader { try SteppedSource(Data()).open() }
-    }
-
     private struct ValueSource: BodySource, Hashable {
         var id: Int
         var length: Int64? { 0 }
@@ -21,8 +16,7 @@ struct MultipartEqualityTests {
         [
             .text("a", name: "n"), .data(Data([1, 2]), name: "n", fileName: "f"),
             .json(["b": 1, "a": 2, "c": 3], name: "n"),
-            .file(URL(fileURLWithPath: "/tmp/a"), name: "n"), .stream(ValueSource(id: 1), name: "n"),
-            .json(Double.nan, name: "n"), .image(Data([3])),
+            .file(URL(fileURLWithPath: "/tmp/a"), name: "n"), .json(Double.nan, name: "n"), .image(Data([3])),
         ]
     }
 
@@ -44,7 +38,7 @@ struct MultipartEqualityTests {
         (.file(URL(fileURLWithPath: "/tmp/a"), name: "n"), .file(URL(fileURLWithPath: "/etc/a"), name: "n")),
         (.stream(ValueSource(id: 1), name: "n"), .stream(ValueSource(id: 2), name: "n")),
         (.stream(ValueSource(id: 1), name: "n"), .data(Data(), name: "n")),
-        (.stream(ObjectSource(), name: "n"), .stream(ObjectSource(), name: "n")),
+        (.stream(ValueSource(id: 1), name: "n"), .stream(ValueSource(id: 1), name: "n")),
         (.stream(SteppedSource(Data()), name: "n"), .stream(SteppedSource(Data()), name: "n")),
     ]
 
@@ -56,11 +50,11 @@ struct MultipartEqualityTests {
         #expect(MultipartForm(parts: [left]) != MultipartForm(parts: [left, left]))
     }
 
-    @Test("The same object as a stream is the same stream")
-    func object() {
-        let source = ObjectSource()
-        let part = MultipartForm.Part.stream(source, name: "n")
-        #expect(part == .stream(source, name: "n"))
-        #expect(part.hashValue == MultipartForm.Part.stream(source, name: "n").hashValue)
+    @Test("A part with a stream is equal to its copies, and hashes like them")
+    func stream() {
+        let part = MultipartForm.Part.stream(ValueSource(id: 1), name: "n")
+        let copies = [part, part]
+        #expect(copies[0] == copies[1])
+        #expect(Set(copies).count == 1)
     }
 }
