@@ -2,11 +2,6 @@
 
 /// The complete body of a response, in a partial file that is checked and moved to its destination.
 package struct DownloadedFile: Sendable {
-    /// The file doesn't match a checksum.
-    package struct Mismatch: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     let part: URL
     let head: ResponseHead
     /// The fields of the head, including fields that only the first of several responses has.
@@ -22,6 +17,8 @@ package struct DownloadedFile: Sendable {
     }
 
     /// Checks and moves the file on a separate thread, because this takes a long time for large files.
+    ///
+    /// Throws a `URLError` with the code `.badServerResponse` if the file doesn't match a checksum.
     ///
     /// - Parameters:
     ///   - source: The URL of the response.
@@ -62,19 +59,19 @@ package struct DownloadedFile: Sendable {
             let found = try digest(from: 0, isCancelled: isCancelled)
             let digits = MessageDigest.hexadecimal(found)
             if let sha256, digits != sha256.lowercased() {
-                throw Mismatch(description: "the SHA-256 of the file is \(digits), expected \(sha256)")
+                throw URLError.unusable("the SHA-256 of the file is \(digits), expected \(sha256)")
             }
             if let whole, !whole.elementsEqual(found) {
-                throw Mismatch(description: "the file doesn't match the response's Repr-Digest")
+                throw URLError.unusable("the file doesn't match the response's Repr-Digest")
             }
             if let content, contentStart == 0, !content.elementsEqual(found) {
-                throw Mismatch(description: "the file doesn't match the response's Content-Digest")
+                throw URLError.unusable("the file doesn't match the response's Content-Digest")
             }
         }
         if let content, contentStart > 0,
             try !content.elementsEqual(digest(from: contentStart, isCancelled: isCancelled))
         {
-            throw Mismatch(description: "the rest of the file doesn't match the response's Content-Digest")
+            throw URLError.unusable("the rest of the file doesn't match the response's Content-Digest")
         }
     }
 

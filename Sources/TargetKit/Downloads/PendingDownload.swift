@@ -47,11 +47,7 @@ package final class PendingDownload: Sendable {
         defer { lock?.release() }
         let file = DownloadedFile(part: part, head: response.head, headers: response.head.headers, contentStart: 0)
         let source = result.request.url
-        do {
-            result.response.body = .file(try await file.complete(at: destination, from: source, of: call.handle))
-        } catch let error as DownloadedFile.Mismatch {
-            throw URLError.unusable(error.description)
-        }
+        result.response.body = .file(try await file.complete(at: destination, from: source, of: call.handle))
         await removeLeftovers()
         return result
     }

@@ -121,9 +121,9 @@ extension ResumableDownload {
             var result = result
             result.response.body = .file(place)
             return result
-        } catch let error as DownloadedFile.Mismatch {
+        } catch let error as URLError where error.code == .badServerResponse {
             part.remove()
-            throw URLError.unusable(error.description)
+            throw error
         } catch {
             // The file is complete, so the next call requests only its last byte.
             if let record { part.write(record) }
