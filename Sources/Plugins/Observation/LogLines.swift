@@ -76,7 +76,7 @@ struct LogLines {
 
     private func write(_ parts: [String]) {
         let start = ["[", event.call.description, ".", event.attempt.description, "] "]
-        output(ContiguousText.joined(start + parts))
+        output((start + parts).joined())
     }
 }
 

@@ -38,45 +38,18 @@ struct FormEncoder: Encoder {
 extension FormEncoder {
     /// Encodes a value. Types that Foundation would encode in a private format, such as `Date`, use TargetKit's format.
     func encode<Value: Encodable>(_ value: Value) throws {
-        guard codingPath.count < ParameterEncodingError.maximumDepth else { throw failure(.tooDeep) }
         switch value {
-        case let text as String: node.set(text)
-        case let date as Date: try encode(date)
-        case let data as Data: encode(data)
-        case let decimal as Decimal: try rethrowing { node.set(try NumberText.text(decimal)) }
-        case let url as URL: node.set(url.absoluteString)
-        default: try value.encode(to: self)
+        case is String, is Bool, is Double, is Float, is Date, is Data, is Decimal, is URL: try write(value)
+        default:
+            guard codingPath.count < ParameterEncodingError.maximumDepth else { throw failure(.tooDeep) }
+            try value.encode(to: self)
         }
     }
 
-    func encode(_ flag: Bool) {
-        switch rules.boolEncoding {
-        case .numeric: node.set(flag ? "1" : "0")
-        case .literal: node.set(flag ? "true" : "false")
-        }
-    }
-
-    func encode(_ number: some BinaryFloatingPoint & LosslessStringConvertible) throws {
-        try rethrowing { node.set(String(try NumberText.text(number))) }
-    }
-
-    private func encode(_ date: Date) throws {
-        try rethrowing {
-            switch try rules.dateEncoding.form(of: date) {
-            case .number(let number): node.set(String(try NumberText.text(number)))
-            case .text(let text): node.set(text)
-            }
-        }
-    }
-
-    private func encode(_ data: Data) {
-        node.set(data.base64EncodedString())
-    }
-
-    /// Adds the coding path to an error that was thrown without one.
-    private func rethrowing(_ body: () throws -> Void) throws {
+    /// Writes a value in the format of parameters.
+    fileprivate func write(_ value: some Encodable) throws {
         do {
-            try body()
+            node.set(try ParameterReader(dates: rules.dateEncoding).value(value, depth: codingPath.count) ?? .null)
         } catch let error as ParameterEncodingError where error.keyPath.isEmpty {
             throw failure(error.reason)
         }
@@ -96,10 +69,6 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     // `nil` is omitted.
     func encodeNil(forKey key: Key) {}
-    func encode(_ value: Bool, forKey key: Key) { encoder.nested(key).encode(value) }
-    func encode(_ value: String, forKey key: Key) { encoder.nested(key).node.set(value) }
-    func encode(_ value: Double, forKey key: Key) throws { try encoder.nested(key).encode(value) }
-    func encode(_ value: Float, forKey key: Key) throws { try encoder.nested(key).encode(value) }
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.nested(key).encode(value) }
 
     func nestedContainer<Nested: CodingKey>(
@@ -125,10 +94,6 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     var count: Int { encoder.node.count }
 
     func encodeNil() { _ = encoder.nestedElement() }
-    func encode(_ value: Bool) { encoder.nestedElement().encode(value) }
-    func encode(_ value: String) { encoder.nestedElement().node.set(value) }
-    func encode(_ value: Double) throws { try encoder.nestedElement().encode(value) }
-    func encode(_ value: Float) throws { try encoder.nestedElement().encode(value) }
     func encode<Value: Encodable>(_ value: Value) throws { try encoder.nestedElement().encode(value) }
 
     func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -153,19 +118,8 @@ struct FormValueContainer: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil() {}
-    func encode(_ value: Bool) { encoder.encode(value) }
-    func encode(_ value: String) { encoder.node.set(value) }
-    func encode(_ value: Double) throws { try encoder.encode(value) }
-    func encode(_ value: Float) throws { try encoder.encode(value) }
-    func encode(_ value: Int) { encoder.node.set(value.description) }
-    func encode(_ value: Int8) { encoder.node.set(value.description) }
-    func encode(_ value: Int16) { encoder.node.set(value.description) }
-    func encode(_ value: Int32) { encoder.node.set(value.description) }
-    func encode(_ value: Int64) { encoder.node.set(value.description) }
-    func encode(_ value: UInt) { encoder.node.set(value.description) }
-    func encode(_ value: UInt8) { encoder.node.set(value.description) }
-    func encode(_ value: UInt16) { encoder.node.set(value.description) }
-    func encode(_ value: UInt32) { encoder.node.set(value.description) }
-    func encode(_ value: UInt64) { encoder.node.set(value.description) }
-    func encode<Value: Encodable>(_ value: Value) throws { try encoder.encode(value) }
+    func encode<Value: Encodable>(_ value: Value) throws {
+        // An integer encodes itself here.
+        if value is any BinaryInteger { try encoder.write(value) } else { try encoder.encode(value) }
+    }
 }

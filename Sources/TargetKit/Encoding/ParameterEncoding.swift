@@ -84,33 +84,10 @@ struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
 }
 
 extension URLRequest {
-    /// Appends a query to the URL's unchanged query, before any fragment.
-    ///
-    /// - Parameter write: Returns its argument followed by the escaped query.
-    /// - Throws: ``ParameterEncodingError`` if the request has no URL, and any error of `write`.
-    mutating func appendQuery(_ write: (String) throws -> ByteBuffer) throws {
-        guard let (base, fragment) = url?.openForQuery else { throw ParameterEncodingError(.invalidURL) }
-        var whole = try write(base)
-        guard whole.count > base.utf8.count else { return }
-        whole.append(fragment)
-        guard let longer = URL(escaped: whole.string) else { throw ParameterEncodingError(.invalidURL) }
-        url = longer
-    }
-
-    /// Sets a form body, and the Content-Type of the WHATWG URL standard unless there is one.
-    mutating func setFormBody(_ data: Data) {
+    /// Sets a body, and its Content-Type unless there is one.
+    mutating func setBody(_ data: Data, contentType: String) {
         httpBody = data
-        setContentTypeIfAbsent(URLEncoding.contentType)
-    }
-
-    /// Sets a JSON body, and the Content-Type of RFC 8259 §11 unless there is one.
-    mutating func setJSONBody(_ data: Data) {
-        httpBody = data
-        setContentTypeIfAbsent("application/json")
-    }
-
-    private mutating func setContentTypeIfAbsent(_ type: String) {
         guard value(forHTTPHeaderField: "Content-Type") == nil else { return }
-        setValue(type, forHTTPHeaderField: "Content-Type")
+        setValue(contentType, forHTTPHeaderField: "Content-Type")
     }
 }

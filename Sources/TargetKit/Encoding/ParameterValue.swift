@@ -1,144 +1,261 @@
 // SPDX-License-Identifier: MIT
 
-/// A parameter value, converted once to a type that every format supports.
-enum ParameterValue {
-    case text(String)
-    case signed(Int64)
-    case unsigned(UInt64)
-    case double(Double)
-    case float(Float)
-    case decimal(Decimal)
-    /// The JSON text of a number that the other cases can't represent.
-    case digits(String)
-    case bool(Bool)
-    case date(Date)
-    case data(Data)
-    case list(any ParameterList)
-    case pairs(any ParameterPairs)
-    /// An `Optional` without a value.
-    case missing
-    /// `NSNull`, an explicit null.
-    case null
+/// A value that parameters can contain. A number, an object or a raw value of another type is converted by
+/// ``ParameterReader``.
+protocol ParameterValue {
+    /// The value as JSON, which every format writes; `nil` if it is omitted.
+    ///
+    /// - Throws: ``ParameterEncodingError`` for NaN, infinity, and contents that no format supports.
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue?
+}
 
-    /// Converts a value.
+/// Converts untyped parameters to JSON values, which ``FormWriter`` and ``JSONWriter`` write.
+struct ParameterReader {
+    var dates = URLEncodedFormEncoder.DateEncoding.secondsSince1970
+    /// Whether the keys of dictionaries are sorted by their UTF-8 bytes.
+    var sortsKeys = true
+    /// Whether `nil` and empty containers are omitted, as in a form. Otherwise, `nil` is null.
+    var omitsEmpty = false
+
+    /// Converts top-level parameters.
     ///
-    /// Common types come first and are compared by metatype, a pointer comparison. An `as?` cast takes tens of
-    /// nanoseconds.
+    /// - Throws: ``ParameterEncodingError`` with the key path, or the error of a closure.
+    func object(_ parameters: [String: any Sendable]) throws -> JSONObject {
+        sortsKeys ? try members(parameters.sortedByKey, depth: 0) : try members(parameters, depth: 0)
+    }
+
+    /// Converts top-level parameters in their own order.
+    func object(ordered parameters: [(String, any Sendable)]) throws -> JSONObject {
+        try members(parameters.lazy.map { (key: $0, value: $1) }, depth: 0)
+    }
+
+    /// Converts any value.
     ///
-    /// - Throws: ``ParameterEncodingError`` if no format supports the type.
-    static func of<T>(_ value: T) throws -> Self {
-        if let text = same(value, as: String.self) {
-            return .text(text)
-        } else if let number = same(value, as: Int.self) {
-            return .signed(Int64(number))
-        } else if let number = same(value, as: Double.self) {
-            return .double(number)
-        } else if let flag = same(value, as: Bool.self) {
-            return .bool(flag)
-        } else if let json = same(value, as: JSONValue.self) {
-            return .init(json)
-        } else if let optional = value as? any ParameterOptional {
-            guard let wrapped = optional.wrappedParameter else { return .missing }
-            return try of(wrapped)
-        } else if let pairs = value as? any ParameterPairs {
-            return .pairs(pairs)
-        } else if let list = value as? any ParameterList {
-            return .list(list)
-        } else if let known = number(value) ?? foundation(value) {
-            return known
-        } else if let wrapper = value as? any RawRepresentable {
-            return try of(wrapper.rawValue)
-        } else {
-            throw ParameterEncodingError(.unsupportedType("\(type(of: value))"))
+    /// Common types are compared by metatype, a pointer comparison. A cast takes tens of nanoseconds.
+    func value<T>(_ value: T, depth: Int) throws -> JSONValue? {
+        if let text = same(value, as: String.self) { return .string(text) }
+        if let number = same(value, as: Int.self) { return number.json(self, depth: depth) }
+        if let flag = same(value, as: Bool.self) { return .bool(flag) }
+        // An element of `[any Sendable]`, whose own type is needed.
+        if let element = same(value, as: (any Sendable).self) { return try self.value(element, depth: depth) }
+        if let element = same(value, as: Any.self) { return try self.value(element, depth: depth) }
+        if let known = value as? any ParameterValue { return try known.json(self, depth: depth) }
+        if let number = value as? any BinaryInteger { return .number(JSONNumber(number)) }
+        if let number = value as? any BinaryFloatingPoint { return try Double(number).json(self, depth: depth) }
+        switch value {
+        // Foundation's classes, which are bridged to these types.
+        case let text as String: return .string(text)
+        case let date as Date: return try date.json(self, depth: depth)
+        case let data as Data: return data.json(self, depth: depth)
+        case let url as URL: return url.json(self, depth: depth)
+        case let uuid as UUID: return .string(uuid.uuidString)
+        case let wrapper as any RawRepresentable: return try self.value(wrapper.rawValue, depth: depth)
+        default: throw ParameterEncodingError(.unsupportedType("\(type(of: value))"))
         }
     }
 
     /// The value, if it has exactly this type.
     @inline(__always)
-    private static func same<T, Known>(_ value: T, as type: Known.Type) -> Known? {
+    private func same<T, Known>(_ value: T, as type: Known.Type) -> Known? {
         guard T.self == Known.self else { return nil }
         return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: Known.self).pointee }
     }
 
-    private static func number(_ value: Any) -> Self? {
-        let type = type(of: value)
-        if type == Float.self, let number = value as? Float { return .float(number) }
-        if type == Decimal.self, let number = value as? Decimal { return .decimal(number) }
-        // On Apple platforms every number can be cast to `NSNumber`, so the class is checked instead.
-        if type is NSNumber.Type, let number = value as? NSNumber { return .init(number: number) }
-        if let number = value as? any BinaryInteger {
-            if let small = Int64(exactly: number) { return .signed(small) }
-            if let small = UInt64(exactly: number) { return .unsigned(small) }
-            return .digits(number.description)
+    fileprivate func array(_ elements: some Sequence, depth: Int) throws -> JSONValue? {
+        guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
+        var values: [JSONValue] = []
+        for element in elements {
+            // An omitted element leaves no gap in the indices.
+            if let value = try self.value(element, named: "\(values.count)", depth: depth) { values.append(value) }
         }
-        if let number = value as? any BinaryFloatingPoint { return .double(Double(number)) }
-        return nil
+        return values.isEmpty && omitsEmpty ? nil : .array(values)
     }
 
-    private static func foundation(_ value: Any) -> Self? {
-        switch value {
-        case let text as String: .text(text)
-        case let text as Substring: .text(String(text))
-        case let date as Date: .date(date)
-        case let data as Data: .data(data)
-        case let url as URL: .text(url.absoluteString)
-        case let uuid as UUID: .text(uuid.uuidString)
-        case let character as Character: .text(String(character))
-        case let scalar as Unicode.Scalar: .text(String(Character(scalar)))
-        case is NSNull: .null
-        // A nested existential, for example from `[any Encodable]`, doesn't match above.
-        case let flag as Bool: .bool(flag)
-        case let number as Int: .signed(Int64(number))
-        case let number as Double: .double(number)
-        case let json as JSONValue: .init(json)
-        case let number as JSONNumber: .init(number)
-        default: nil
-        }
+    fileprivate func object<Value>(
+        _ pairs: @autoclosure () throws -> some Sequence<(key: String, value: Value)>,
+        depth: Int
+    ) throws -> JSONValue? {
+        guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
+        let object = try members(try pairs(), depth: depth)
+        return object.isEmpty && omitsEmpty ? nil : .object(object)
     }
 
-    /// Creates a value from an `NSNumber`, with its original type.
-    ///
-    /// `NSNumber(value: 1) is Bool` is true, and on Apple platforms an `Int8` has the `objCType` of a `Bool`, so
-    /// neither can identify a `Bool`. The two Boolean `NSNumber` objects are singletons on every platform.
-    private init(number: NSNumber) {
-        if number === NSNumber(value: true) {
-            self = .bool(true)
-        } else if number === NSNumber(value: false) {
-            self = .bool(false)
-        } else if let decimal = number as? NSDecimalNumber {
-            self = .decimal(decimal.decimalValue)
-        } else {
-            switch UInt8(bitPattern: number.objCType.pointee) {
-            case UInt8(ascii: "d"): self = .double(number.doubleValue)
-            case UInt8(ascii: "f"): self = .float(number.floatValue)
-            case UInt8(ascii: "Q"), UInt8(ascii: "L"): self = .unsigned(number.uint64Value)
-            default: self = .signed(number.int64Value)
-            }
+    private func members<Value>(
+        _ pairs: some Sequence<(key: String, value: Value)>,
+        depth: Int
+    ) throws -> JSONObject {
+        var members: [(key: String, value: JSONValue)] = []
+        members.reserveCapacity(pairs.underestimatedCount)
+        for (key, value) in pairs {
+            if let value = try self.value(value, named: key, depth: depth) { members.append((key, value)) }
+        }
+        return JSONObject(written: members)
+    }
+
+    private func value<T>(_ value: T, named name: @autoclosure () -> String, depth: Int) throws -> JSONValue? {
+        do {
+            return try self.value(value, depth: depth + 1)
+        } catch let error as ParameterEncodingError {
+            throw error.inside(name(), isRoot: depth == 0)
         }
     }
 }
 
-extension ParameterValue {
-    /// Creates a value from JSON.
-    init(_ json: JSONValue) {
-        switch json {
-        case .null: self = .null
-        case .bool(let flag): self = .bool(flag)
-        case .number(let number): self = .init(number)
-        case .string(let text): self = .text(text)
-        case .array(let elements): self = .list(elements)
-        case .object(let object): self = .pairs(object)
+extension ParameterValue where Self: CustomStringConvertible {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { .string(description) }
+}
+
+extension String: ParameterValue {}
+extension Substring: ParameterValue {}
+extension Character: ParameterValue {}
+extension Unicode.Scalar: ParameterValue {}
+extension UUID: ParameterValue {}
+
+extension Bool: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .bool(self) }
+}
+
+extension Int: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .number(JSONNumber(.signed(Int64(self)))) }
+}
+
+extension Double: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        guard isFinite else { throw ParameterEncodingError(.notFinite) }
+        return .number(JSONNumber(.double(self)))
+    }
+}
+
+extension Float: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        .number(JSONNumber(.text(try shortestText)))
+    }
+}
+
+extension Decimal: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        guard isFinite else { throw ParameterEncodingError(.notFinite) }
+        return .number(JSONNumber(.text(description)))
+    }
+}
+
+extension Date: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.dates.json(of: self) }
+}
+
+extension Data: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .string(base64EncodedString()) }
+}
+
+extension URL: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .string(absoluteString) }
+}
+
+extension NSNull: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .null }
+}
+
+extension NSNumber: ParameterValue {
+    /// The number with its original type.
+    ///
+    /// `NSNumber(value: 1) is Bool` is true, and on Apple platforms an `Int8` has the `objCType` of a `Bool`, so
+    /// neither can identify a `Bool`. The two Boolean `NSNumber` objects are singletons on every platform.
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        if self === NSNumber(value: true) { return .bool(true) }
+        if self === NSNumber(value: false) { return .bool(false) }
+        if let decimal = self as? NSDecimalNumber { return try decimal.decimalValue.json(reader, depth: depth) }
+        switch UInt8(bitPattern: objCType.pointee) {
+        case UInt8(ascii: "d"): return try doubleValue.json(reader, depth: depth)
+        case UInt8(ascii: "f"): return try floatValue.json(reader, depth: depth)
+        case UInt8(ascii: "Q"), UInt8(ascii: "L"): return .number(JSONNumber(uint64Value))
+        default: return .number(JSONNumber(int64Value))
         }
     }
+}
 
-    /// Creates a value from a JSON number, with all digits.
-    init(_ number: JSONNumber) {
-        switch number.form {
-        case .signed(let value): self = .signed(value)
-        case .unsigned(let value): self = .unsigned(value)
-        case .double(let value): self = .double(value)
-        case .text(let digits): self = .digits(digits)
+extension Optional: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        guard let self else { return reader.omitsEmpty ? nil : .null }
+        return try reader.value(self, depth: depth)
+    }
+}
+
+extension Array: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.array(self, depth: depth) }
+}
+
+extension ArraySlice: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.array(self, depth: depth) }
+}
+
+extension ContiguousArray: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.array(self, depth: depth) }
+}
+
+extension Dictionary: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        guard Key.self == String.self, let known = (self as Any) as? [String: Value] else {
+            func pairs() throws -> [(key: String, value: Value)] {
+                let pairs = try map { (key: try ParameterReader.text(ofKey: $0), value: $1) }
+                return reader.sortsKeys ? pairs.sortedByKey() : pairs
+            }
+            return try reader.object(try pairs(), depth: depth)
         }
+        return try reader.sortsKeys
+            ? reader.object(known.sortedByKey, depth: depth) : reader.object(known, depth: depth)
+    }
+}
+
+extension KeyValuePairs: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        try reader.object(try map { (key: try ParameterReader.text(ofKey: $0), value: $1) }, depth: depth)
+    }
+}
+
+extension JSONObject: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        try reader.object(reader.sortsKeys ? members.sortedByKey() : members, depth: depth)
+    }
+}
+
+extension JSONNumber: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .number(self) }
+}
+
+extension JSONValue: ParameterValue {
+    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
+        switch self {
+        case .array(let elements): try reader.array(elements, depth: depth)
+        case .object(let object): try object.json(reader, depth: depth)
+        case .null, .bool, .number, .string: self
+        }
+    }
+}
+
+extension ParameterReader {
+    /// The text of a dictionary's key.
+    fileprivate static func text(ofKey key: Any) throws -> String {
+        switch key {
+        case let key as String: return key
+        case let key as AnyHashable where !(key.base is AnyHashable): return try text(ofKey: key.base)
+        case let key as any RawRepresentable: return try text(ofKey: key.rawValue)
+        case let key as any LosslessStringConvertible: return key.description
+        default: throw ParameterEncodingError(.unsupportedKey("\(type(of: key))"))
+        }
+    }
+}
+
+extension Array {
+    /// The pairs sorted by the UTF-8 bytes of their keys.
+    func sortedByKey<Value>() -> Self where Element == (key: String, value: Value) {
+        sorted { $0.key.hasBytes(before: $1.key) }
+    }
+}
+
+extension Dictionary where Key == String {
+    /// The pairs sorted by the UTF-8 bytes of their keys. Sorting pairs takes longer than sorting indices.
+    fileprivate var sortedByKey: some Sequence<(key: String, value: Value)> {
+        indices.sorted { keys[$0].hasBytes(before: keys[$1]) }.lazy.map { self[$0] }
     }
 }
 
@@ -147,37 +264,32 @@ extension JSONValue {
     ///
     /// - Throws: ``ParameterEncodingError`` for NaN and infinity.
     package init?(scalar value: Any) throws {
-        switch try? ParameterValue.of(value) {
-        case .text(let text): self = .string(text)
-        case .bool(let flag): self = .bool(flag)
-        case .missing, .null: self = .null
-        case .signed(let number): self = .number(JSONNumber(number))
-        case .unsigned(let number): self = .number(JSONNumber(number))
-        case .double(let number): self = .number(JSONNumber(canonical: "\(try NumberText.text(number))"))
-        case .float(let number): self = .number(JSONNumber(canonical: "\(try NumberText.text(number))"))
-        case .decimal(let number): self = .number(JSONNumber(canonical: try NumberText.text(number)))
-        case .digits(let digits): self = .number(JSONNumber(canonical: digits))
-        case .date, .data, .list, .pairs, nil: return nil
+        guard !(value is Date), !(value is Data) else { return nil }
+        do {
+            // No container is allowed at this depth.
+            let depth = ParameterEncodingError.maximumDepth
+            guard let json = try ParameterReader().value(value, depth: depth) else { return nil }
+            if case .number(let number) = json {
+                self = .number(JSONNumber(canonical: number.description))
+            } else {
+                self = json
+            }
+        } catch let error as ParameterEncodingError where error.reason != .notFinite {
+            return nil
         }
     }
 }
 
-extension NumberText {
-    /// The shortest text that reads back to the same number.
+extension BinaryFloatingPoint where Self: LosslessStringConvertible {
+    /// The shortest text that reads back to the same number: `1` for `1.0`.
     ///
     /// - Throws: ``ParameterEncodingError`` for NaN and infinity, which neither JSON (RFC 8259 §6) nor forms can
     ///   represent.
-    static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) throws -> Substring {
-        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
-        let text = value.description
-        return text.hasSuffix(".0") ? text.dropLast(2) : text[...]
-    }
-
-    /// All of a decimal's digits.
-    ///
-    /// - Throws: ``ParameterEncodingError`` for NaN.
-    static func text(_ value: Decimal) throws -> String {
-        guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
-        return value.description
+    var shortestText: String {
+        get throws {
+            guard isFinite else { throw ParameterEncodingError(.notFinite) }
+            let text = description
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        }
     }
 }

@@ -34,24 +34,19 @@ extension URLEncodedFormEncoder {
 }
 
 extension URLEncodedFormEncoder.DateEncoding {
-    /// A date as a number or as text.
-    enum Form {
-        case number(Double)
-        case text(String)
-    }
-
-    func form(of date: Date) throws -> Form {
+    /// A date as a number or a string.
+    func json(of date: Date) throws -> JSONValue {
         guard date.timeIntervalSinceReferenceDate.isFinite else { throw ParameterEncodingError(.notFinite) }
         switch self {
-        case .secondsSince1970: return .number(date.timeIntervalSince1970)
-        case .millisecondsSince1970: return .number(date.timeIntervalSince1970 * 1000)
+        case .secondsSince1970: return .number(JSONNumber(.double(date.timeIntervalSince1970)))
+        case .millisecondsSince1970: return .number(JSONNumber(.double(date.timeIntervalSince1970 * 1000)))
         case .iso8601:
             // Foundation's formatter traps on dates that overflow its integers.
             guard (-62_135_596_800..<253_402_300_800).contains(date.timeIntervalSince1970) else {
                 throw ParameterEncodingError(.dateOutOfRange)
             }
-            return .text(date.formatted(.iso8601))
-        case .custom(let closure): return .text(try closure(date))
+            return .string(date.formatted(.iso8601))
+        case .custom(let closure): return .string(try closure(date))
         }
     }
 }

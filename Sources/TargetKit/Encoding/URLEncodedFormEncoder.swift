@@ -47,26 +47,28 @@ public struct URLEncodedFormEncoder: Sendable {
         self.encodesSpacesAsPlus = encodesSpacesAsPlus
     }
 
-    /// Encodes a value as an escaped query, without a leading `?`.
-    ///
-    /// - Throws: The same errors as ``encode(_:)``.
-    package func encode(_ value: some Encodable) throws -> String {
-        try bytes(value).string
-    }
-
     /// Encodes a value as a form body.
     ///
     /// - Throws: An error with the coding path if the value has no names, or contains NaN or infinity; or an error of
     ///   the value's `encode(to:)` or a closure.
     public func encode(_ value: some Encodable) throws -> Data {
-        try bytes(value).data
+        let text: String = try encode(value)
+        return Data(text.utf8)
     }
 
-    private func bytes(_ value: some Encodable) throws -> ByteBuffer {
+    /// Encodes a value as an escaped query, without a leading `?`.
+    ///
+    /// - Throws: The same errors as ``encode(_:)``.
+    package func encode(_ value: some Encodable) throws -> String {
         let root = FormNode()
         try FormEncoder(node: root, codingPath: [], rules: self).encode(value)
-        var serializer = FormSerializer(rules: self)
-        try serializer.write(root: root)
-        return serializer.finish()
+        switch root.value(rules: self) {
+        case nil: return ""
+        case .object(let members):
+            let form = FormWriter(arrays: arrayEncoding, bools: boolEncoding, spaceAsPlus: encodesSpacesAsPlus)
+            return form.text(of: members)
+        case .array: throw ParameterEncodingError(.rootWithoutKeys("an array"))
+        default: throw ParameterEncodingError(.rootWithoutKeys("a single value"))
+        }
     }
 }

@@ -70,11 +70,15 @@ public struct URLEncoding: ParameterEncoding {
     /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
-        if encodesIntoQuery(method: request.httpMethod ?? "GET") {
-            try request.appendQuery { try formBytes(parameters, after: $0) }
-        } else {
-            request.setFormBody(try formBytes(parameters).data)
+        guard encodesIntoQuery(method: request.httpMethod ?? "GET") else {
+            request.setBody(Data(try queryString(parameters).utf8), contentType: Self.contentType)
+            return request
         }
+        guard let url = request.url else { throw ParameterEncodingError(.invalidURL) }
+        guard let longer = url.appending(escapedQuery: try queryString(parameters)) else {
+            throw ParameterEncodingError(.invalidURL)
+        }
+        request.url = longer
         return request
     }
 
@@ -82,25 +86,17 @@ public struct URLEncoding: ParameterEncoding {
     ///
     /// - Throws: An error with the key path of the parameter that can't be encoded, or the error of a closure.
     public func queryString(_ parameters: [String: any Sendable]) throws -> String {
-        try formBytes(parameters).string
+        writer.text(of: try reader.object(parameters))
     }
 
     /// The parameters as an escaped query in the caller's order, repeated names included.
     func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
-        var form = formWriter(pairCount: parameters.count)
-        for (key, value) in parameters { try write(root: key, value: value, to: &form) }
-        return form.finish().string
+        writer.text(of: try reader.object(ordered: parameters))
     }
 
-    private func formBytes(_ parameters: [String: any Sendable], after text: String = "") throws -> ByteBuffer {
-        var form = formWriter(after: text, pairCount: parameters.count)
-        try write(root: parameters, to: &form)
-        return form.finish()
-    }
+    private var reader: ParameterReader { ParameterReader(dates: dates, omitsEmpty: true) }
 
-    private func formWriter(after text: String = "", pairCount: Int) -> FormWriter {
-        FormWriter(after: text, arrays: arrays, spaceAsPlus: encodesSpacesAsPlus, capacity: pairCount * 32)
-    }
+    private var writer: FormWriter { FormWriter(arrays: arrays, bools: bools, spaceAsPlus: encodesSpacesAsPlus) }
 
     func encodesIntoQuery(method: String) -> Bool {
         switch destination {
@@ -123,89 +119,4 @@ extension ParameterEncoding where Self == URLEncoding {
     public static var query: URLEncoding { URLEncoding(destination: .query) }
     /// Encodes in a form body for every method.
     public static var form: URLEncoding { URLEncoding(destination: .body) }
-}
-
-extension URLEncoding {
-    /// Writes the top-level dictionary, sorted by name.
-    func write(root parameters: [String: any Sendable], to form: inout FormWriter) throws {
-        // The explicit types let the call to `write` open the existential.
-        try KeyOrder.forEach(in: parameters, sorted: true) { (key: String, value: any Sendable) in
-            try write(root: key, value: value, to: &form)
-        }
-    }
-
-    /// Writes one top-level pair.
-    func write<T>(root key: String, value: T, to form: inout FormWriter) throws {
-        form.startName(key)
-        do {
-            try write(value, to: &form, depth: 1)
-        } catch let error as ParameterEncodingError {
-            throw error.inside(key, isRoot: true)
-        }
-    }
-
-    private func write<T>(_ value: T, to form: inout FormWriter, depth: Int) throws {
-        switch try ParameterValue.of(value) {
-        case .text(let text): form.write(text)
-        case .digits(let digits): form.write(digits)
-        case .signed(let number): form.write(number)
-        case .unsigned(let number): form.write(number)
-        case .double(let number): form.write(try NumberText.text(number))
-        case .float(let number): form.write(try NumberText.text(number))
-        case .decimal(let number): form.write(try NumberText.text(number))
-        case .bool(let flag): write(flag, to: &form)
-        case .date(let date): try write(date, to: &form)
-        case .data(let data): form.write(data.base64EncodedString())
-        case .missing: break
-        case .null: form.write("")
-        case .list(let list): try write(list, to: &form, depth: depth)
-        case .pairs(let pairs): try write(pairs, to: &form, depth: depth)
-        }
-    }
-
-    private func write(_ list: any ParameterList, to form: inout FormWriter, depth: Int) throws {
-        guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
-        let mark = form.mark()
-        var index = 0
-        try list.forEachParameter { element in
-            let written = form.pairCount
-            form.appendName(elementAt: index)
-            do {
-                try write(element, to: &form, depth: depth + 1)
-            } catch let error as ParameterEncodingError {
-                throw error.inside("\(index)", isRoot: false)
-            }
-            form.restore(mark)
-            // An omitted element leaves no gap in the indices.
-            if form.pairCount > written { index += 1 }
-        }
-    }
-
-    private func write(_ pairs: any ParameterPairs, to form: inout FormWriter, depth: Int) throws {
-        guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
-        let mark = form.mark()
-        try pairs.forEachParameter(sorted: true) { key, value in
-            form.appendName(bracketed: key)
-            do {
-                try write(value, to: &form, depth: depth + 1)
-            } catch let error as ParameterEncodingError {
-                throw error.inside(key, isRoot: false)
-            }
-            form.restore(mark)
-        }
-    }
-
-    private func write(_ flag: Bool, to form: inout FormWriter) {
-        switch bools {
-        case .numeric: form.write(flag ? 1 as Int64 : 0)
-        case .literal: form.write(flag ? "true" : "false")
-        }
-    }
-
-    private func write(_ date: Date, to form: inout FormWriter) throws {
-        switch try dates.form(of: date) {
-        case .number(let number): form.write(try NumberText.text(number))
-        case .text(let text): form.write(text)
-        }
-    }
 }

@@ -62,43 +62,6 @@ extension Endpoint {
         case .none, .data, .json, .form, .formPairs, .multipart: return .none
         }
     }
-
-    /// The value by which endpoints are compared. An endpoint that can't become a request is compared by its error.
-    var fingerprint: Fingerprint {
-        var endpoint = self
-        var form: MultipartForm?
-        var file: URL?
-        switch task.content {
-        case .multipart(let content):
-            form = content
-            endpoint.task.content = .none
-        case .file(let url): file = url
-        case .none, .data, .json, .form, .formPairs: break
-        }
-        do {
-            let request = try endpoint.makeRequest()
-            return Fingerprint(
-                method: method,
-                url: request.url,
-                headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
-                body: request.httpBody,
-                form: form,
-                file: file
-            )
-        } catch {
-            return Fingerprint(method: method, url: url, headers: headers, form: form, problem: "\(error)")
-        }
-    }
-
-    struct Fingerprint: Hashable {
-        var method: HTTPMethod
-        var url: URL?
-        var headers: HTTPHeaders
-        var body: Data?
-        var form: MultipartForm?
-        var file: URL?
-        var problem: String?
-    }
 }
 
 extension HTTPTask {

@@ -9,16 +9,14 @@
 ///     return endpoint
 /// })
 /// ```
-///
-/// Two endpoints are equal if they send the same method, URL, header fields and body. Timeout, destination and sample
-/// are ignored.
 public struct Endpoint: Sendable {
     /// The URL, without the query items of ``task``.
     public var url: URL {
         get { address.url }
         set { address = .url(newValue) }
     }
-    /// Parses a URL only once, with its query, because parsing takes 5 % of the instructions of a stubbed call.
+    /// Parses a URL only once, with its query. Parsing takes 5,900 instructions, 4 % of a call over loopback
+    /// (`Benchmarks counts`).
     private(set) var address: Address
     /// The method.
     public var method: HTTPMethod
@@ -134,23 +132,11 @@ extension Endpoint {
             let url: URL? =
                 switch self {
                 case .url(let url): url.appending(escapedQuery: query)
-                case .text(let text, _): URL(escaped: query.isEmpty ? text : ContiguousText.joined(text, "?", query))
+                case .text(let text, _): URL(escaped: query.isEmpty ? text : text + "?" + query)
                 }
             guard let url else { throw .unreadableURL(self.url.absoluteString) }
             return url
         }
-    }
-}
-
-extension Endpoint: Hashable {
-    /// Whether both endpoints send the same method, URL, header fields and body.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.method == right.method && left.fingerprint == right.fingerprint
-    }
-
-    /// Hashes the method, URL, header fields and body.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(fingerprint)
     }
 }
 

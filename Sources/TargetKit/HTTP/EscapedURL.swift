@@ -16,27 +16,14 @@ extension URL {
     /// This URL with a query appended to its unchanged query; `nil` if the new query isn't escaped.
     package func appending(escapedQuery query: String) -> URL? {
         guard !query.isEmpty else { return self }
-        let text = absoluteString
-        // Most URLs have neither a query nor a fragment.
-        if !text.containsAny(of: "?#") { return URL(escaped: ContiguousText.joined(text, "?", query)) }
-        let (base, fragment) = openForQuery
-        return URL(escaped: base + query + fragment)
-    }
-
-    /// The text of this URL up to the end of its query, and the fragment after it.
-    var openForQuery: (base: String, fragment: String) {
-        var base = absoluteString
-        guard base.containsAny(of: "?#") else { return (base + "?", "") }
+        var text = absoluteString
         var fragment = ""
-        if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) {
-            fragment = String(base[hash...])
-            base = String(base[..<hash])
+        if let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = String(text[hash...])
+            text = String(text[..<hash])
         }
-        if !base.containsAny(of: "?") {
-            base += "?"
-        } else if base.utf8.last != UInt8(ascii: "?"), base.utf8.last != UInt8(ascii: "&") {
-            base += "&"
-        }
-        return (base, fragment)
+        let endsInMark = text.utf8.last == UInt8(ascii: "?") || text.utf8.last == UInt8(ascii: "&")
+        let mark = !text.containsAny(of: "?") ? "?" : endsInMark ? "" : "&"
+        return URL(escaped: text + mark + query + fragment)
     }
 }

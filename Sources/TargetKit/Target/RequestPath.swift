@@ -135,9 +135,11 @@ extension RequestPath {
     private static func join(_ base: String, path: String) -> String {
         guard !path.isEmpty else { return base }
         let slash = UInt8(ascii: "/")
-        let start = base.utf8.last == slash ? base.utf8.dropLast() : base.utf8[...]
-        let end = path.utf8.first == slash ? path.utf8.dropFirst() : path.utf8[...]
-        return ContiguousText.joined(Substring(start), "/", Substring(end))
+        switch (base.utf8.last == slash, path.utf8.first == slash) {
+        case (true, true): return base + path.dropFirst()
+        case (false, false): return base + "/" + path
+        default: return base + path
+        }
     }
 
     private static func split(_ text: Substring, at mark: Unicode.Scalar) -> (before: Substring, after: Substring?) {

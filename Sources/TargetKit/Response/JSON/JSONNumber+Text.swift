@@ -33,17 +33,6 @@ extension JSONNumber {
         guard magnitude <= Int64.min.magnitude else { return nil }
         return .signed(magnitude == Int64.min.magnitude ? .min : -Int64(magnitude))
     }
-
-    func append(to json: inout ByteBuffer) {
-        switch form {
-        case .signed(let value): NumberText.append(value, to: &json)
-        case .unsigned(let value): NumberText.append(value, to: &json)
-        case .double(let value):
-            let text = value.description
-            json.append(text.hasSuffix(".0") ? text.dropLast(2) : text[...])
-        case .text(let text): json.append(text)
-        }
-    }
 }
 
 /// The significant digits and the power of ten of a decimal number, equal for `1.50`, `1.5` and `15e-1`.

@@ -34,6 +34,15 @@ public struct JSONNumber: Sendable, Encodable {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
+    /// Creates an integer of any width.
+    init(_ value: some BinaryInteger) {
+        if let small = Int64(exactly: value) {
+            form = .signed(small)
+        } else {
+            form = UInt64(exactly: value).map { .unsigned($0) } ?? .text(value.description)
+        }
+    }
+
     /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON can't
     /// represent.
     package init?(_ value: Double) {
@@ -117,8 +126,13 @@ extension JSONNumber: CustomStringConvertible, ExpressibleByIntegerLiteral, Expr
 
     /// The number as JSON text.
     public var description: String {
-        var json = ByteBuffer(capacity: 24)
-        append(to: &json)
-        return json.string
+        switch form {
+        case .signed(let value): return String(value)
+        case .unsigned(let value): return String(value)
+        case .double(let value):
+            let text = value.description
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        case .text(let text): return text
+        }
     }
 }

@@ -29,6 +29,11 @@ public struct JSONObject: Sendable, Encodable {
         if positions == nil { indexIfMany() }
     }
 
+    /// Creates an object that is only written, with any keys, in order.
+    init(written members: [(key: String, value: JSONValue)]) {
+        self.members = members
+    }
+
     /// The value of a key, or `nil`. Setting `nil` removes the member; a new key is appended.
     public subscript(key: String) -> JSONValue? {
         get { position(of: key).map { members[$0].value } }

@@ -9,7 +9,7 @@ extension JSONValue {
     public func jsonData(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
         var writer = JSONWriter(sortedKeys: sortedKeys, pretty: pretty)
         writer.append(self)
-        return writer.json.data
+        return Data(writer.json)
     }
 }
 
@@ -18,6 +18,6 @@ extension JSONValue {
     public var description: String {
         var writer = JSONWriter(sortedKeys: false, pretty: false)
         writer.append(self)
-        return writer.json.string
+        return String(decoding: writer.json, as: UTF8.self)
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 /// Writes values as JSON text (RFC 8259).
-struct JSONWriter: ~Copyable {
+struct JSONWriter {
     private let sortedKeys: Bool
     private let pretty: Bool
-    private(set) var json = ByteBuffer(capacity: 128)
+    private(set) var json: [UInt8] = []
     private var depth = 0
 
     init(sortedKeys: Bool, pretty: Bool) {
@@ -14,11 +14,10 @@ struct JSONWriter: ~Copyable {
 
     mutating func append(_ value: JSONValue) {
         switch value {
-        case .null: json.append(literal: "null")
-        case .bool(true): json.append(literal: "true")
-        case .bool(false): json.append(literal: "false")
-        case .number(let number): number.append(to: &json)
-        case .string(let text): JSONText.append(text, to: &json)
+        case .null: json += "null".utf8
+        case .bool(let flag): json += (flag ? "true" : "false").utf8
+        case .number(let number): json += number.description.utf8
+        case .string(let text): append(text)
         case .array(let elements): append(elements)
         case .object(let object): append(object)
         }
@@ -27,9 +26,9 @@ struct JSONWriter: ~Copyable {
     private mutating func append(_ elements: [JSONValue]) {
         json.append(UInt8(ascii: "["))
         depth += 1
-        for position in elements.indices {
+        for (position, element) in elements.enumerated() {
             startElement(isFirst: position == 0)
-            append(elements[position])
+            append(element)
         }
         depth -= 1
         if !elements.isEmpty { breakLine() }
@@ -37,15 +36,14 @@ struct JSONWriter: ~Copyable {
     }
 
     private mutating func append(_ object: JSONObject) {
-        var members = object.members
-        if sortedKeys { KeyOrder.sort(&members) { $0.key } }
+        let members = sortedKeys ? object.members.sortedByKey() : object.members
         json.append(UInt8(ascii: "{"))
         depth += 1
-        for position in members.indices {
+        for (position, member) in members.enumerated() {
             startElement(isFirst: position == 0)
-            JSONText.append(members[position].key, to: &json)
-            json.append(literal: pretty ? " : " : ":")
-            append(members[position].value)
+            append(member.key)
+            json += (pretty ? " : " : ":").utf8
+            append(member.value)
         }
         depth -= 1
         if !members.isEmpty { breakLine() }
@@ -60,58 +58,25 @@ struct JSONWriter: ~Copyable {
     private mutating func breakLine() {
         guard pretty else { return }
         json.append(UInt8(ascii: "\n"))
-        for _ in 0..<depth { json.append(literal: "  ") }
-    }
-}
-
-/// JSON strings (RFC 8259 §7).
-enum JSONText {
-    /// Appends the text in quotes. Only `"`, `\` and control characters below U+0020 are escaped.
-    @inline(__always)
-    static func append(_ text: String, to json: inout ByteBuffer) {
-        ContiguousText.read(text) { bytes in
-            json.append(upTo: bytes.count * 6 + 2) { store(bytes, at: $0) }
-        }
+        for _ in 0..<depth { json += "  ".utf8 }
     }
 
-    /// Stores the string in memory with a capacity of six times its bytes plus two quotes, and returns the number of
-    /// bytes stored.
-    private static func store(_ bytes: UnsafeBufferPointer<UInt8>, at start: UnsafeMutablePointer<UInt8>) -> Int {
-        start.pointee = UInt8(ascii: "\"")
-        var end = start + 1
-        for byte in bytes {
-            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-                end.pointee = byte
-                end += 1
-            } else {
-                end += storeEscape(of: byte, at: end)
-            }
-        }
-        end.pointee = UInt8(ascii: "\"")
-        return end + 1 - start
-    }
-
-    private static func storeEscape(of byte: UInt8, at end: UnsafeMutablePointer<UInt8>) -> Int {
-        let short: UInt8? =
+    /// Appends a text in quotes (RFC 8259 §7). Only `"`, `\` and control characters below U+0020 are escaped.
+    private mutating func append(_ text: String) {
+        json.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
             switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
-            case 0x08: UInt8(ascii: "b")
-            case 0x09: UInt8(ascii: "t")
-            case 0x0A: UInt8(ascii: "n")
-            case 0x0C: UInt8(ascii: "f")
-            case 0x0D: UInt8(ascii: "r")
-            default: nil
+            case UInt8(ascii: "\""): json += #"\""#.utf8
+            case UInt8(ascii: "\\"): json += #"\\"#.utf8
+            case 0x08: json += #"\b"#.utf8
+            case 0x09: json += #"\t"#.utf8
+            case 0x0A: json += #"\n"#.utf8
+            case 0x0C: json += #"\f"#.utf8
+            case 0x0D: json += #"\r"#.utf8
+            case ..<0x20: json += (#"\u00"# + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)).utf8
+            default: json.append(byte)
             }
-        end[0] = UInt8(ascii: "\\")
-        if let short {
-            end[1] = short
-            return 2
         }
-        end[1] = UInt8(ascii: "u")
-        end[2] = UInt8(ascii: "0")
-        end[3] = UInt8(ascii: "0")
-        end[4] = UInt8(ascii: "0") + byte >> 4
-        end[5] = byte & 15 < 10 ? UInt8(ascii: "0") + byte & 15 : UInt8(ascii: "a") - 10 + byte & 15
-        return 6
+        json.append(UInt8(ascii: "\""))
     }
 }
