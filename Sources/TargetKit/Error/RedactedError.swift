@@ -55,6 +55,11 @@ enum RedactedError {
     private static let placeholder = SecretFields.placeholder
 }
 
+extension Error {
+    /// The redacted error; the error itself if there is nothing to redact.
+    package var redacted: any Error { RedactedError.of(self) }
+}
+
 /// The errors of Foundation, whose values are in their `userInfo`.
 ///
 /// They are recognized by their dynamic type. On Linux (Swift 6.3.1), an `NSError` of any domain can be cast to

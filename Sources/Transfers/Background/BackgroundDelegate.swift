@@ -7,12 +7,12 @@ import TargetKit
 final class BackgroundDelegate: NSObject, Sendable {
     private let transfers: BackgroundTransfers
     private let events: BackgroundEvents
-    private let trust: URLSessionTrust
+    private let tls: TLSPolicy
 
     init(_ transfers: BackgroundTransfers, events: BackgroundEvents, tls: TLSPolicy) {
         self.transfers = transfers
         self.events = events
-        trust = URLSessionTrust(policy: tls)
+        self.tls = tls
     }
 
     private func report(
@@ -67,10 +67,9 @@ extension BackgroundDelegate: URLSessionDownloadDelegate, URLSessionDataDelegate
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let name = task.name else { return }
-        let url = task.originalRequest?.url ?? URL(filePath: "/")
         let result: Result<ResponseHead, any Error>
         if let error {
-            result = .failure(URLSessionFailure.error(error, hasHead: task.response != nil, for: url))
+            result = .failure(error.redacted)
         } else if let response = task.response as? HTTPURLResponse {
             result = .success(ResponseHead(response))
         } else {
@@ -92,10 +91,10 @@ extension BackgroundDelegate: URLSessionDownloadDelegate, URLSessionDataDelegate
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let url = task.originalRequest?.url ?? URL(filePath: "/")
-        trust.answer(challenge, for: url) { [transfers, identifier = task.taskIdentifier] answer in
-            if let failure = answer.failure { transfers.fail(identifier, with: failure) }
-            completionHandler(answer.disposition, answer.credential)
+        let fail = { @Sendable [transfers, identifier = task.taskIdentifier] (error: URLError) in
+            transfers.fail(identifier, with: error)
         }
+        tls.answer(challenge, for: url, fail: fail, completionHandler: completionHandler)
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

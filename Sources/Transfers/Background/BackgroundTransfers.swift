@@ -139,7 +139,7 @@ final class BackgroundTransfers: Sendable {
             // The system raises an exception for a missing file.
             guard access(url.path, R_OK) == 0 else {
                 let words = "\(url.path): \(String(cString: strerror(errno)))"
-                throw URLSessionFailure.error(.fileDoesNotExist, message: words, for: exchange.url)
+                throw URLError.failure(.fileDoesNotExist, message: words, for: exchange.url)
             }
             work = .upload(exchange.urlRequest, from: url)
         case .data, .stream:
@@ -178,7 +178,7 @@ extension BackgroundTransfers {
             // Unless another exchange has restarted the download.
             if state.withLock({ $0.number(of: key) == nil }) { files.storeResumption(data, of: key) }
         }
-        let error = URLSessionFailure.error(.cancelled, message: "the call was cancelled", for: exchange.url)
+        let error = URLError.failure(.cancelled, message: "the call was cancelled", for: exchange.url)
         exchange.continuation.resume(throwing: error)
     }
 
@@ -189,7 +189,7 @@ extension BackgroundTransfers {
 
     private func fail(_ number: Int, code: URLError.Code, message: String) {
         guard let exchange = exchange(number) else { return }
-        end(number, with: .failure(URLSessionFailure.error(code, message: message, for: exchange.url)))
+        end(number, with: .failure(URLError.failure(code, message: message, for: exchange.url)))
     }
 
     /// Passes a stored response to the exchange that waits for it, and returns `false` if there is no response.
@@ -210,7 +210,7 @@ extension BackgroundTransfers {
         case .success(nil):
             let words = "the stored response of the transfer can't be read"
             exchange.continuation.resume(
-                throwing: URLSessionFailure.error(.cannotParseResponse, message: words, for: exchange.url)
+                throwing: URLError.failure(.cannotParseResponse, message: words, for: exchange.url)
             )
             unlink(files.file("head", of: key).path)
         case .failure(let error): exchange.continuation.resume(throwing: error)

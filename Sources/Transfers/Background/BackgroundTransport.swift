@@ -123,21 +123,21 @@ public final class BackgroundTransport: Transport, JoiningTransport {
     /// - Throws: A `URLError`; `.unsupportedURL` if the response is to be streamed, if an exchange for the same
     ///   transfer is in progress, or if another transport has the identifier.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let call = try URLSessionCall(request, idleTimeout: URLSessionCall.longestTimeout, streaming: .paced)
+        var urlRequest = try request.checkedForURLSession()
         if case .stream = request.destination {
             let words = "a background session can't stream a response"
             let info: [String: Any] = [NSLocalizedDescriptionKey: words, FailureMark.cannotStream: true]
             throw URLError(.unsupportedURL, userInfo: info)
         }
+        guard let url = request.urlRequest.url else { throw URLError(.badURL) }
         guard let session else {
             let words =
                 "another BackgroundTransport has the identifier \(identifier); "
                 + "create one for each identifier, and keep a reference to it"
-            throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
+            throw URLError.failure(.unsupportedURL, message: words, for: url)
         }
-        var urlRequest = call.request
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
-        return try await transfers.send(request, as: urlRequest, to: call.url, over: SessionTasks(session: session))
+        return try await transfers.send(request, as: urlRequest, to: url, over: SessionTasks(session: session))
     }
 }
 

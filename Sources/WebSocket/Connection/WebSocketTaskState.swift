@@ -146,11 +146,11 @@ extension WebSocketTaskState {
 
     /// The error of a connection that was lost, for the caller.
     func lost(_ cause: (any Error)?) -> any Error {
-        if let cause = cause as? URLError { return URLSessionFailure.error(cause, hasHead: true, for: url) }
+        if let cause = cause as? URLError { return cause.redacted }
         return error(.networkConnectionLost, "the connection was lost")
     }
 
     func error(_ code: URLError.Code, _ message: String) -> URLError {
-        URLSessionFailure.error(code, message: message, for: url)
+        .failure(code, message: message, for: url)
     }
 }

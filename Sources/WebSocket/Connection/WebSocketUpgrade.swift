@@ -57,11 +57,11 @@ extension WebSocketUpgrade: URLSessionUpgrade {
         // `ws` for `http`, and `wss` for `https`. The scheme is in lowercase.
         request.url = URL(string: "ws" + url.absoluteString.dropFirst(4))
         // URLSession also applies it to the open WebSocket.
-        request.timeoutInterval = URLSessionCall.longestTimeout
+        request.timeoutInterval = 7 * 24 * 3600
         let webSocket = WebSocketTaskSession(url)
         let timer = Task {
             try await ContinuousClock().wait(for: timeout)
-            webSocket.failHandshake(URLSessionFailure.error(.timedOut, message: "the request timed out", for: url))
+            webSocket.failHandshake(URLError.failure(.timedOut, message: "the request timed out", for: url))
         }
         defer { timer.cancel() }
         let head = try await webSocket.open { begin(request, messageLimit, webSocket) }

@@ -41,7 +41,16 @@ struct HostFailoverWireTests {
         withExtendedLifetime(port) {}
     }
 
-    @Test("A failed TLS handshake moves any call", arguments: engines, [HTTPMethod.get, .post])
+    /// On Linux, URLSession doesn't tell a failed handshake from a lost connection.
+    private static let enginesWithTLSErrors: [Backend] = {
+        #if canImport(FoundationNetworking)
+        [.system]
+        #else
+        engines
+        #endif
+    }()
+
+    @Test("A failed TLS handshake moves any call", arguments: enginesWithTLSErrors, [HTTPMethod.get, .post])
     func noTLS(_ engine: Backend, _ method: HTTPMethod) async throws {
         var options = TestServer.Options()
         options.onConnect = { _ in [.text("not TLS\r\n\r\n"), .close] }

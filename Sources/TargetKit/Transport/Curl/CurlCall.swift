@@ -24,7 +24,7 @@ final class CurlCall: Sendable {
         }
     }
 
-    /// The index that means no transfer or no queue entry.
+    /// The index that means no transfer.
     static let noIndex = -1
 
     let url: URL
@@ -46,6 +46,10 @@ final class CurlCall: Sendable {
         if case .none = body { false } else { true }
     }
 
+    /// Whether the length of the body is sent even if it is 0, because the method defines a meaning for a body (RFC 9110
+    /// §8.6).
+    var sendsLength: Bool { method == "POST" || method == "PUT" || method == "PATCH" }
+
     /// Whether the response's body is streamed to a reader that can be slower than the server.
     var isStreamed: Bool {
         if case .stream = destination { true } else { false }
@@ -55,32 +59,35 @@ final class CurlCall: Sendable {
     let isCancelled = Atomic(false)
     /// The slot of the call's transfer; written only by the loop.
     let slot = Atomic(CurlCall.noIndex)
-    /// The call's position in the ``CurlConnectionQueue`` while it waits; written only by the loop.
-    let queueIndex = Atomic(CurlCall.noIndex)
+    /// The call's ticket in the ``CurlConnectionQueue``; written only by the loop.
+    let ticket = Atomic(0)
 
     init(_ request: TransportRequest) throws {
         let urlRequest = request.urlRequest
         guard let url = urlRequest.url else { throw URLError(.badURL) }
         self.url = url
         guard let address = CurlAddress(url.absoluteString) else {
-            throw CurlFailure(.unsupportedURL, message: "only http and https are supported").error(for: url)
+            throw TransportFailure.unsupportedScheme.error(for: url)
         }
-        guard url.isCallable else { throw CurlFailure(.badURL, message: "the URL has no host").error(for: url) }
+        guard url.isCallable else { throw TransportFailure.missingHost.error(for: url) }
         self.address = address
         method = urlRequest.httpMethod ?? "GET"
         isRepeatable = urlRequest.isRepeatable()
         fields = CurlField.ordered(urlRequest.allHTTPHeaderFields ?? [:], by: request.givenHeaders)
-        do { body = try Body(request.body) } catch { throw CurlFailure(error).error(for: url) }
+        do { body = try Body(request.body) } catch { throw TransportFailure(error).error(for: url) }
         destination = request.destination
         expansionLimit = request.expansionLimit
         progress = request.progress
         interimResponse = request.interimResponse
         timeoutMilliseconds =
             try request.timeout.map { timeout in
-                guard timeout > .zero else { throw CurlFailure.timedOut.error(for: url) }
+                guard timeout > .zero else { throw TransportFailure.timedOut.error(for: url) }
                 return timeout.curlMilliseconds
             } ?? 0
     }
+
+    /// The total size of the URL and the fields' names and values, in bytes.
+    var headSize: Int { fields.reduce(address.text.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 
     /// Whether the caller set the header field.
     func hasField(_ name: String) -> Bool {
@@ -92,6 +99,14 @@ final class CurlCall: Sendable {
 struct CurlField: Sendable, Equatable {
     let name: String
     let value: String
+
+    /// The name and the value.
+    ///
+    /// - Throws: An error if one of them contains a line break or a NUL, which would start another field.
+    func checked() throws(TransportFailure) -> (name: String, value: String) {
+        guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else { throw .lineBreak(in: name) }
+        return (name, value)
+    }
 
     /// Returns the fields in the given order, followed by the remaining fields by name. A dictionary's order differs
     /// between identical calls.
@@ -121,57 +136,20 @@ struct CurlAddress: Sendable {
 
     /// - Returns: `nil` if the scheme isn't http or https.
     init?(_ text: String) {
-        let parts = ContiguousText.read(text) { Self.parts($0) }
-        guard let parts else { return nil }
-        isSecure = parts.schemeEnd == Self.secureScheme.utf8CodeUnitCount
-        origin = parts.origin
-        guard let hostStart = parts.hostStart else {
-            self.text = text
-            return
+        var origin = Array(text.utf8)
+        for index in origin.indices { origin[index] = origin[index].asciiLowercased }
+        isSecure = origin.dropFirst(4).first == UInt8(ascii: "s")
+        guard origin.starts(with: (isSecure ? "https://" : "http://").utf8) else { return nil }
+        let start = isSecure ? 8 : 7
+        let end = origin[start...].firstIndex {
+            $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
         }
-        let bytes = text.utf8
-        let user = bytes.index(bytes.startIndex, offsetBy: parts.schemeEnd)
-        let host = bytes.index(bytes.startIndex, offsetBy: hostStart)
-        self.text = String(text[..<user] + text[host...])
-    }
-
-    private static let secureScheme: StaticString = "https://"
-    private static let plainScheme: StaticString = "http://"
-
-    /// - Returns: The end of the scheme, the start of the host if a user precedes it, and the origin.
-    private static func parts(
-        _ bytes: UnsafeBufferPointer<UInt8>
-    ) -> (schemeEnd: Int, hostStart: Int?, origin: String)? {
-        let scheme = bytes.starts(ignoringASCIICase: secureScheme) ? secureScheme : plainScheme
-        guard bytes.starts(ignoringASCIICase: scheme) else { return nil }
-        let schemeEnd = scheme.utf8CodeUnitCount
-        var end = schemeEnd
-        var hostStart: Int?
-        authority: while end < bytes.count {
-            switch bytes[end] {
-            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break authority
-            case UInt8(ascii: "@"): hostStart = end + 1
-            default: break
-            }
-            end += 1
-        }
-        let userLength = (hostStart ?? schemeEnd) - schemeEnd
-        let origin = String(unsafeUninitializedCapacity: end - userLength) { origin in
-            for index in 0..<schemeEnd { origin[index] = scheme.utf8Start[index] }
-            for index in schemeEnd..<(end - userLength) { origin[index] = bytes[userLength + index].asciiLowercased }
-            return end - userLength
-        }
-        return (schemeEnd, hostStart, origin)
-    }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    fileprivate func starts(ignoringASCIICase text: StaticString) -> Bool {
-        guard count >= text.utf8CodeUnitCount else { return false }
-        for index in 0..<text.utf8CodeUnitCount where self[index].asciiLowercased != text.utf8Start[index] {
-            return false
-        }
-        return true
+        origin.removeSubrange((end ?? origin.count)...)
+        let user = start..<(origin.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? start)
+        origin.removeSubrange(user)
+        self.origin = String(decoding: origin, as: UTF8.self)
+        let rest = Substring(text.utf8.dropFirst(user.upperBound))
+        self.text = user.isEmpty ? text : String(text.prefix(start) + rest)
     }
 }
 

@@ -29,7 +29,7 @@ struct CurlPendingCall: Sendable {
         return taken
     }
 
-    func fail(with failure: CurlFailure) {
+    func fail(with failure: TransportFailure) {
         continuation.resume(throwing: failure)
     }
 }

@@ -4,8 +4,8 @@
 /// The calls that wait for a connection, first in, first out for each host and round-robin between hosts.
 ///
 /// libcurl has its own queue, but each round of the loop takes time proportional to the queue's length. So libcurl gets
-/// only as many transfers as it may have connections. The others wait here, where adding, taking and cancelling a call
-/// takes constant time.
+/// only as many transfers as it may have connections. The others wait here, each with a ticket. Adding, taking and
+/// cancelling a call doesn't take longer if more calls wait; only a timeout looks at all of them.
 ///
 /// A host over HTTP/2 is limited by its number of streams, which share one connection and count as one toward the
 /// total.
@@ -16,102 +16,137 @@ final class CurlConnectionQueue {
         static let streams = 1000
         /// The number of streams that libcurl assumes before it receives the server's settings.
         static let streamsAtFirst = 100
+
+        var connections = Int.max
+        var connectionsPerHost = Int.max
         /// The number of transfers to hosts whose names weren't found yet. libcurl looks up each of them on a thread of
         /// its own, with two descriptors.
-        static let lookups = 64
-
-        var connections: Int
-        var connectionsPerHost: Int
-
-        /// The limits of a configuration, where 0 means none.
-        init(_ configuration: CurlTransport.Configuration) {
-            connections = configuration.maxConnections > 0 ? configuration.maxConnections : .max
-            connectionsPerHost = configuration.maxConnectionsPerHost > 0 ? configuration.maxConnectionsPerHost : .max
-        }
+        var lookups = 64
     }
 
-    private struct Entry {
-        var pending: CurlPendingCall?
-        var host: Host?
-        var previous = CurlCall.noIndex
-        var next = CurlCall.noIndex
+    /// The calls to one host that share connections.
+    final class Host {
+        /// The HTTP version of the host's last response.
+        enum Version {
+            case unknown
+            case http1
+            case http2
+        }
+
+        /// The properties that the connections of a host share.
+        struct Key: Hashable {
+            /// The scheme, name and port of the host or the proxy.
+            var origin: String
+            /// Whether its calls can share a connection over HTTP/2.
+            var canShare: Bool
+
+            /// Whether the host is an IP address, which isn't looked up.
+            fileprivate var isAddress: Bool {
+                let host = origin.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+                return host.first == UInt8(ascii: "[")
+                    || host.contains(UInt8(ascii: "."))
+                        && host.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
+            }
+        }
+
+        let key: Key
+        var version: Version
+        var running = 0
+        /// Whether the host responded over HTTP.
+        var hasResponded = false
+        /// Whether the name of the host was found, isn't looked up, or it responded over a persistent connection.
+        var isFound: Bool
+        /// The number of responses so far.
+        var responseCount = 0
+        /// The number of running transfers that may still open a connection.
+        var unsent = 0
+        /// Whether some calls to the same origin use HTTP/1.1.
+        var isMixed = false
+        /// The number of waiting calls.
+        fileprivate var waitingCount = 0
+        /// The tickets of the waiting calls in their order, and of calls that no longer wait.
+        fileprivate var tickets: ArraySlice<Int> = []
+        /// Whether the host has a turn.
+        fileprivate var isEnqueued = false
+
+        init(_ key: Key) {
+            self.key = key
+            version = key.canShare ? .unknown : .http1
+            isFound = key.isAddress
+        }
     }
 
     /// The maximum number of idle hosts that are remembered.
     private static let hostLimit = 256
-    /// The maximum number of entries that are retained while no call waits.
-    private static let entryLimit = 1024
+    /// The maximum number of calls for which memory is retained while no call waits.
+    private static let retainedCapacity = 1024
 
     private let limits: Limits
     private var hosts: [Host.Key: Host] = [:]
-    /// The host of the most recent call.
-    private var recent: Host?
-    private var entries: [Entry] = []
-    /// The index of the first unused entry; the others follow by `next`.
-    private var unused = CurlCall.noIndex
-    private var deadlines = CurlDeadlines()
-    private var firstHost: Host?
-    private var lastHost: Host?
+    /// The waiting calls and their hosts, by ticket.
+    private var waiting: [Int: (pending: CurlPendingCall, host: Host)] = [:]
+    private var lastTicket = 0
+    /// No deadline of a waiting call is earlier.
+    private var firstDeadline = UInt64.max
+    /// The hosts that can start a call, in the order of their turns.
+    private var turns: [Host] = []
     /// The number of connections that the running transfers can use.
     private var connections = 0
     /// The number of running transfers to hosts whose names weren't found yet.
     private var lookups = 0
-    /// The number of waiting calls.
-    private(set) var count = 0
 
     init(_ limits: Limits) {
         self.limits = limits
     }
 
+    /// The number of waiting calls.
+    var count: Int { waiting.count }
+
     /// The sizes of the internal collections.
-    var sizes: (hosts: Int, turns: Int, entries: Int, deadlines: Int) {
-        var turns = 0
-        var host = firstHost
-        while let next = host { (turns, host) = (turns + 1, next.nextHost) }
-        return (hosts.count, turns, entries.count, deadlines.count)
+    var sizes: (hosts: Int, turns: Int, tickets: Int, calls: Int) {
+        (hosts.count, turns.count, hosts.values.reduce(0) { $0 + $1.tickets.count }, waiting.capacity)
     }
 
     /// Adds a call after or before the calls that already wait for its host.
     func add(_ pending: consuming CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
-        let call = pending.call
         let host = host(key)
-        let index = takeEntry()
-        call.queueIndex.store(index, ordering: .relaxed)
+        lastTicket += 1
+        pending.call.ticket.store(lastTicket, ordering: .relaxed)
+        firstDeadline = min(firstDeadline, pending.deadline ?? .max)
         if isFirst {
-            entries[index] = Entry(pending: pending, host: host, next: host.first)
-            if host.isWaiting { entries[host.first].previous = index } else { host.last = index }
-            host.first = index
+            host.tickets.insert(lastTicket, at: host.tickets.startIndex)
         } else {
-            entries[index] = Entry(pending: pending, host: host, previous: host.last)
-            if host.isWaiting { entries[host.last].next = index } else { host.first = index }
-            host.last = index
+            host.tickets.append(lastTicket)
         }
-        if let deadline = pending.deadline { deadlines.add(deadline, of: index) }
-        count += 1
+        host.waitingCount += 1
+        waiting[lastTicket] = (pending, host)
         enqueue(to: host)
     }
 
     /// Counts a call as running if it doesn't have to wait; otherwise returns `nil`.
     func admit(_ key: Host.Key) -> Host? {
         // Waiting calls take precedence.
-        guard count == 0 else { return nil }
+        guard waiting.isEmpty else { return nil }
         let host = host(key)
         guard hasConnection(for: host), mayLookUp(host), hasCapacity(host) else { return nil }
-        start(at: host)
+        count(1, at: host)
         return host
     }
 
     /// Removes the next call that can start, and counts it as running; returns `nil` if there is none.
     func next() -> (pending: CurlPendingCall, host: Host)? {
-        var next = firstHost
-        while let host = next {
-            guard hasConnection(for: host) else { return nil }
-            next = host.nextHost
-            // It keeps its turn.
-            guard mayLookUp(host) else { continue }
-            dequeue(of: host)
-            guard hasCapacity(host), let pending = take(host.first) else { continue }
-            self.start(at: host)
+        var turn = 0
+        while turn < turns.count, hasConnection(for: turns[turn]) {
+            let host = turns[turn]
+            if !mayLookUp(host) {
+                // It keeps its turn.
+                turn += 1
+                continue
+            }
+            turns.remove(at: turn)
+            host.isEnqueued = false
+            guard hasCapacity(host), let pending = removeFirst(of: host) else { continue }
+            count(1, at: host)
             enqueue(to: host)
             return (pending, host)
         }
@@ -127,10 +162,7 @@ final class CurlConnectionQueue {
 
     /// Stops counting a transfer to the host as running.
     func release(_ host: Host) {
-        connections -= taken(by: host)
-        host.running -= 1
-        if !host.isFound { lookups -= 1 }
-        connections += taken(by: host)
+        count(-1, at: host)
         forget(host)
         enqueue(to: host)
     }
@@ -154,24 +186,38 @@ final class CurlConnectionQueue {
 
     /// Removes a waiting call; returns `nil` if it isn't waiting.
     func remove(_ call: CurlCall) -> CurlPendingCall? {
-        let index = call.queueIndex.load(ordering: .relaxed)
-        guard entries.indices.contains(index), entries[index].pending?.call === call else { return nil }
-        return drop(index)
+        drop(call.ticket.load(ordering: .relaxed))
     }
 
     /// Removes the calls that timed out, and returns the next deadline.
     func removeOverdue(at now: UInt64) -> (overdue: [CurlPendingCall], next: UInt64?) {
-        var overdue: [CurlPendingCall] = []
-        while let first = deadlines.first {
-            guard first.deadline <= now, let pending = drop(first.entry) else { return (overdue, first.deadline) }
-            overdue.append(pending)
+        var overdue: [(deadline: UInt64, ticket: Int)] = []
+        if firstDeadline <= now {
+            firstDeadline = .max
+            for (ticket, (pending, _)) in waiting {
+                let deadline = pending.deadline ?? .max
+                if deadline <= now {
+                    overdue.append((deadline, ticket))
+                } else {
+                    firstDeadline = min(firstDeadline, deadline)
+                }
+            }
         }
-        return (overdue, nil)
+        let calls = overdue.sorted { $0 < $1 }.compactMap { drop($0.ticket) }
+        return (calls, firstDeadline == .max ? nil : firstDeadline)
     }
 
     /// Removes all waiting calls.
     func removeAll() -> [CurlPendingCall] {
-        entries.indices.compactMap { drop($0) }
+        waiting.keys.sorted().compactMap { drop($0) }
+    }
+}
+
+extension CurlConnectionQueue.Limits {
+    /// The limits of a configuration, where 0 means none.
+    init(_ configuration: CurlTransport.Configuration) {
+        if configuration.maxConnections > 0 { connections = configuration.maxConnections }
+        if configuration.maxConnectionsPerHost > 0 { connectionsPerHost = configuration.maxConnectionsPerHost }
     }
 }
 
@@ -179,15 +225,9 @@ final class CurlConnectionQueue {
 
 extension CurlConnectionQueue {
     private func host(_ key: Host.Key) -> Host {
-        // Most apps call mainly one host.
-        if let recent, recent.key == key { return recent }
-        if let host = hosts[key] {
-            recent = host
-            return host
-        }
+        if let host = hosts[key] { return host }
         let host = Host(key)
         hosts[key] = host
-        recent = host
         if let other = hosts[Host.Key(origin: key.origin, canShare: !key.canShare)] {
             host.isMixed = true
             other.isMixed = true
@@ -200,15 +240,16 @@ extension CurlConnectionQueue {
         connections < limits.connections || (host.version == .http2 && host.running > 0)
     }
 
-    private func start(at host: Host) {
+    /// Counts a transfer to the host as running, or no longer.
+    private func count(_ change: Int, at host: Host) {
         connections -= taken(by: host)
-        host.running += 1
-        if !host.isFound { lookups += 1 }
+        host.running += change
+        if !host.isFound { lookups += change }
         connections += taken(by: host)
     }
 
     /// Whether a transfer to the host can start, even if it has to look up the host's name.
-    private func mayLookUp(_ host: Host) -> Bool { host.isFound || lookups < Limits.lookups }
+    private func mayLookUp(_ host: Host) -> Bool { host.isFound || lookups < limits.lookups }
 
     private func hasCapacity(_ host: Host) -> Bool {
         switch host.version {
@@ -229,76 +270,48 @@ extension CurlConnectionQueue {
     }
 
     private func enqueue(to host: Host) {
-        guard !host.isEnqueued, host.isWaiting, hasCapacity(host) else { return }
+        guard !host.isEnqueued, host.waitingCount > 0, hasCapacity(host) else { return }
         host.isEnqueued = true
-        if let lastHost {
-            lastHost.nextHost = host
-            host.previousHost = lastHost
-        } else {
-            firstHost = host
-        }
-        lastHost = host
-    }
-
-    /// Removes a host from the round-robin list.
-    private func dequeue(of host: Host) {
-        guard host.isEnqueued else { return }
-        host.isEnqueued = false
-        let (previous, next) = (host.previousHost, host.nextHost)
-        if let previous { previous.nextHost = next } else { firstHost = next }
-        if let next { next.previousHost = previous } else { lastHost = previous }
-        host.previousHost = nil
-        host.nextHost = nil
+        turns.append(host)
     }
 
     /// Forgets a host without calls if many are remembered.
     private func forget(_ host: Host) {
-        guard host.isUnused, hosts.count > Self.hostLimit else { return }
-        hosts[host.key] = nil
-        if recent === host { recent = nil }
+        if host.running == 0, host.waitingCount == 0, hosts.count > Self.hostLimit { hosts[host.key] = nil }
     }
 }
 
-// MARK: - The entries
+// MARK: - Tickets
 
 extension CurlConnectionQueue {
-    private func takeEntry() -> Int {
-        guard unused != CurlCall.noIndex else {
-            entries.append(Entry())
-            return entries.count - 1
+    /// Removes the call of the host that waits for the longest time.
+    private func removeFirst(of host: Host) -> CurlPendingCall? {
+        while let ticket = host.tickets.popFirst() {
+            if let pending = take(ticket) { return pending }
         }
-        let index = unused
-        unused = entries[index].next
-        return index
+        return nil
     }
 
     /// Removes a call that won't be sent, and its host if the host has no other calls.
-    private func drop(_ index: Int) -> CurlPendingCall? {
-        guard entries.indices.contains(index), let host = entries[index].host, let pending = take(index) else {
-            return nil
+    private func drop(_ ticket: Int) -> CurlPendingCall? {
+        guard let host = waiting[ticket]?.host, let pending = take(ticket) else { return nil }
+        if host.waitingCount == 0 {
+            host.tickets = []
+            if host.isEnqueued, let turn = turns.firstIndex(where: { $0 === host }) { turns.remove(at: turn) }
+            host.isEnqueued = false
+        } else if host.tickets.count > 2 * host.waitingCount + 64 {
+            host.tickets.removeAll { waiting[$0] == nil }
         }
-        if !host.isWaiting { dequeue(of: host) }
         forget(host)
         return pending
     }
 
-    /// Unlinks an entry and returns its call; `nil` if there is none.
-    private func take(_ index: Int) -> CurlPendingCall? {
-        guard entries.indices.contains(index), let pending = entries[index].pending, let host = entries[index].host
-        else {
-            return nil
-        }
-        let (previous, next) = (entries[index].previous, entries[index].next)
-        if previous == CurlCall.noIndex { host.first = next } else { entries[previous].next = next }
-        if next == CurlCall.noIndex { host.last = previous } else { entries[next].previous = previous }
-        entries[index] = Entry(next: unused)
-        unused = index
-        deadlines.remove(index)
-        count -= 1
-        if count == 0, entries.count > Self.entryLimit {
-            (entries, unused, deadlines) = ([], CurlCall.noIndex, CurlDeadlines())
-        }
-        pending.call.queueIndex.store(CurlCall.noIndex, ordering: .relaxed)
+    private func take(_ ticket: Int) -> CurlPendingCall? {
+        guard let (pending, host) = waiting.removeValue(forKey: ticket) else { return nil }
+        host.waitingCount -= 1
+        guard waiting.isEmpty else { return pending }
+        firstDeadline = .max
+        if waiting.capacity > Self.retainedCapacity { waiting = [:] }
         return pending
     }
 }

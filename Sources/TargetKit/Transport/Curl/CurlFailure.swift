@@ -2,52 +2,9 @@
 #if os(Linux)
 import CTargetKitCurl
 
-/// The reason why an exchange failed, without its URL.
-struct CurlFailure: Error {
-    var code: URLError.Code
-    var message: String
-    /// libcurl's message and result code, if the failure is from libcurl.
-    var curlMessage: String?
-    var curlCode: CURLcode?
-    var underlying: (any Error)?
-    /// Whether the message contains only TargetKit's own text and numbers, so that error texts may include it.
-    var isQuotable = false
-
-    init(_ code: URLError.Code, message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    init(_ error: URLError) {
-        self.init(error.code, message: error.message)
-    }
-
-    /// A failure with a message that error texts may include.
-    static func quotable(_ code: URLError.Code, message: String) -> Self {
-        var failure = Self(code, message: message)
-        failure.isQuotable = true
-        return failure
-    }
-
-    /// The error for the caller.
-    func error(for url: URL) -> URLError {
-        var userInfo: [String: Any] = [
-            NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message,
-        ]
-        userInfo[CurlTransport.messageKey] = curlMessage
-        userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
-        userInfo[NSUnderlyingErrorKey] = underlying
-        if isQuotable { userInfo[FailureMark.words] = message }
-        return URLError(code, userInfo: userInfo)
-    }
-
-    static let cancelled = Self(.cancelled, message: "the call was cancelled")
-    static let shutDown = Self(.cancelled, message: "the transport was shut down")
-    static let timedOut = Self(.timedOut, message: "the request timed out")
-    static let unavailable = quotable(
-        .resourceUnavailable,
-        message: "the system has no file descriptors for a CurlTransport"
-    )
+/// The failures of ``CurlTransport``.
+extension TransportFailure {
+    static let unavailable = quotable(.resourceUnavailable, "the system has no file descriptors for a CurlTransport")
     static let headCutOff = Self(
         .networkConnectionLost,
         message: "the connection was closed before the response's head was complete"
@@ -55,20 +12,17 @@ struct CurlFailure: Error {
     /// `CURLE_TOO_LARGE`, which libcurl returns since 8.6 when a size exceeds its limit.
     static let tooLarge = CURLcode(rawValue: 100)
 
-    static let malformedLength = quotable(
-        .cannotParseResponse,
-        message: "the response's Content-Length is invalid or ambiguous"
-    )
+    static let malformedLength = quotable(.cannotParseResponse, "the response's Content-Length is invalid or ambiguous")
     static let noDescriptors = quotable(
         .resourceUnavailable,
-        message: "the system has no file descriptor for a connection; raise the limit, or close unused files"
+        "the system has no file descriptor for a connection; raise the limit, or close unused files"
     )
 
     /// No byte was sent or received within the limit.
     static func idle(_ limit: Duration) -> Self {
         quotable(
             .timedOut,
-            message: "the request timed out: no data was sent or received for \(limit); "
+            "the request timed out: no data was sent or received for \(limit); "
                 + #"set \.timeout, or a longer idleTimeout of CurlTransport"#
         )
     }
@@ -77,7 +31,7 @@ struct CurlFailure: Error {
     static func unconnected(_ limit: Duration) -> Self {
         quotable(
             .timedOut,
-            message: "the request timed out: no connection was opened within \(limit); check the host and the port, or "
+            "the request timed out: no connection was opened within \(limit); check the host and the port, or "
                 + "set a longer connectTimeout of CurlTransport"
         )
     }
@@ -85,36 +39,30 @@ struct CurlFailure: Error {
     /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
     static func headTooLarge(_ limit: Int?) -> Self {
         let size = limit.map { "\($0) bytes of CurlTransport's maxHeadSize" } ?? "libcurl"
-        return quotable(
-            .dataLengthExceedsMaximum,
-            message: "the heads and trailers of the response exceed the limit of \(size)"
-        )
+        return quotable(.dataLengthExceedsMaximum, "the heads and trailers of the response exceed the limit of \(size)")
     }
 
     static func refusedTunnel(_ status: Int) -> Self {
         let reason = status == 401 || status == 407 ? "; check its user name and password" : ""
         return quotable(
             .cannotConnectToHost,
-            message: "the proxy refused the connection to the host with status \(status)\(reason)"
+            "the proxy refused the connection to the host with status \(status)\(reason)"
         )
     }
 
     static let bodyCutOff = quotable(
         .networkConnectionLost,
-        message: "the connection was closed because of an invalid frame, before the end of the response"
+        "the connection was closed because of an invalid frame, before the end of the response"
     )
-    static let cutShort = quotable(
-        .networkConnectionLost,
-        message: "the connection ended before the whole request was sent"
-    )
+    static let cutShort = quotable(.networkConnectionLost, "the connection ended before the whole request was sent")
     static let notRepeated = quotable(
         .networkConnectionLost,
-        message: "the connection was closed before a response arrived, and the request isn't safe to retry"
+        "the connection was closed before a response arrived, and the request isn't safe to retry"
     )
 
     static let refused = quotable(
         .networkConnectionLost,
-        message: "the server refused the request several times without processing it"
+        "the server refused the request several times without processing it"
     )
 
     static func lineBreak(in name: String) -> Self {
@@ -123,20 +71,21 @@ struct CurlFailure: Error {
             message: "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
         )
     }
-
-    static func overLimit(_ limit: Int) -> Self {
-        Self(.dataLengthExceedsMaximum, message: "the body exceeds the limit of \(limit) bytes")
-    }
 }
 
-extension CurlFailure {
+extension TransportFailure {
     /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's
     /// `errno`.
     init(result: CURLcode, message: String, verification: Int, osError: Int32) {
         let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
         self.init(Self.code(result, text: text, verification: verification, osError: osError), message: text)
-        curlMessage = text
-        curlCode = result
+        note(result, text)
+    }
+
+    /// Adds libcurl's message and result code to the error.
+    mutating func note(_ result: CURLcode, _ text: String) {
+        info[CurlTransport.messageKey] = text
+        info[CurlTransport.codeKey] = Int(result.rawValue)
     }
 
     private static func code(_ result: CURLcode, text: String, verification: Int, osError: Int32) -> URLError.Code {

@@ -49,7 +49,7 @@ extension CurlLoop {
         }
         runningCount += 1
         let result = curl_multi_add_handle(multi, transfer.easy)
-        guard result == CURLM_OK else { return interrupt(transfer, with: .failure(CurlFailure.unavailable)) }
+        guard result == CURLM_OK else { return interrupt(transfer, with: .failure(TransportFailure.unavailable)) }
         if pending.deadline == nil {
             clock.setAlarm(clock.now + settings.configuration.idleTimeout.curlNanoseconds)
         }
@@ -68,7 +68,7 @@ extension CurlLoop {
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             if transfer.current == nil {
                 abandonedCount -= 1
-                remove(transfer, with: .failure(CurlFailure.cancelled))
+                remove(transfer, with: .failure(TransportFailure.cancelled))
             } else if let pending = transfer.refused(result), pending.refusals < Self.refusalLimit {
                 refused.append(withdraw(pending, of: transfer))
             } else {
@@ -97,7 +97,7 @@ extension CurlLoop {
         let responses = transfer.host?.responseCount ?? 0
         pending.refusals += responses == pending.responsesBefore ? Self.fruitlessRefusalWeight : 1
         pending.responsesBefore = responses
-        remove(transfer, with: .failure(CurlFailure.cancelled))
+        remove(transfer, with: .failure(TransportFailure.cancelled))
         transfer.completion = nil
         return pending
     }
@@ -111,7 +111,7 @@ extension CurlLoop {
         if transfer.prepareCancelledCompletion() {
             cancelled.append(transfer)
         } else {
-            interrupt(transfer, with: .failure(CurlFailure.cancelled))
+            interrupt(transfer, with: .failure(TransportFailure.cancelled))
         }
     }
 
@@ -119,7 +119,7 @@ extension CurlLoop {
     private func endCancelled() {
         guard !cancelled.isEmpty else { return }
         for transfer in cancelled { transfer.completion.take()?.deliver() }
-        for transfer in cancelled { interrupt(transfer, with: .failure(CurlFailure.cancelled)) }
+        for transfer in cancelled { interrupt(transfer, with: .failure(TransportFailure.cancelled)) }
         cancelled.removeAll(keepingCapacity: true)
     }
 
@@ -149,7 +149,7 @@ extension CurlLoop {
         finished.append(transfer)
     }
 
-    func endAll(with failure: CurlFailure) {
+    func endAll(with failure: TransportFailure) {
         for pending in queue.removeAll() { pending.fail(with: failure) }
         for case let transfer? in transfers where transfer.current != nil { remove(transfer, with: .failure(failure)) }
         connections?.endAll(with: failure)

@@ -55,12 +55,88 @@ extension CurlSettings {
         let canShare = configuration.allowsHTTP2 && !call.isStreamed
         return CurlConnectionQueue.Host.Key(origin: call.address.origin, canShare: canShare)
     }
-}
 
-extension CurlSettings {
     /// The minimum TLS version, as libcurl's constant.
     var minimumVersion: Int {
         Int(configuration.tls.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
+    }
+}
+
+/// The proxy that libcurl uses for a URL scheme.
+struct CurlProxy {
+    /// Replaces an invalid address, because libcurl's error message quotes its user name and password.
+    private static let unusable = "unusable://proxy"
+
+    /// The address passed to libcurl; empty for no proxy.
+    let address: String
+    /// The reason why the address is invalid.
+    let addressFailure: TransportFailure?
+
+    static let none = Self("", in: "")
+
+    var isSOCKS: Bool { address.lowercased().hasPrefix("socks") }
+
+    /// Creates a proxy with an address. The default scheme is `http`.
+    ///
+    /// - Parameter place: Where the address was specified, for the error.
+    init(_ address: String, in place: String) {
+        let reason = Self.problem(in: address)
+        addressFailure = reason.map { reason in
+            TransportFailure.quotable(
+                .badURL,
+                "the proxy in \(place) can't be used: \(reason); use scheme://user:password@host:port, with "
+                    + "special characters in the user and password percent-encoded"
+            )
+        }
+        self.address = reason == nil ? address : Self.unusable
+    }
+
+    /// The failure to report instead of libcurl's message if the address is invalid.
+    func failure(describedAs words: String) -> TransportFailure? {
+        words.contains(Self.unusable) ? addressFailure : nil
+    }
+}
+
+extension CurlProxy {
+    private static var schemes: [String] {
+        let features = curl_version_info(CURLVERSION_FIRST)?.pointee.features ?? 0
+        let secure = features & CURL_VERSION_HTTPS_PROXY != 0 ? ["https"] : []
+        return ["http"] + secure + ["socks4", "socks4a", "socks5", "socks5h"]
+    }
+
+    private static func problem(in address: String) -> String? {
+        if address.isEmpty { return nil }
+        let mark = address.range(of: "://")
+        let (schemes, scheme) = (schemes, mark.map { address[..<$0.lowerBound].lowercased() } ?? "http")
+        guard schemes.contains(scheme) else { return "its scheme isn't one of \(schemes.joined(separator: ", "))" }
+        let rest = address[(mark?.upperBound ?? address.startIndex)...]
+        let place = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
+        // The user is left out, because libcurl also accepts characters there that a URL can't contain.
+        let url = URL(string: "http://\(place)", encodingInvalidCharacters: false)
+        let isInUser = rest[..<place.startIndex].utf8.contains { $0 <= 0x20 || $0 == 0x7F || "/?#".utf8.contains($0) }
+        guard !isInUser, let url, url.host?.isEmpty == false, url.query == nil, url.fragment == nil else {
+            return "it has no valid host"
+        }
+        return (1...65_535).contains(url.port ?? 80) ? nil : "its port isn't a number from 1 to 65535"
+    }
+}
+
+extension CurlProxy {
+    /// The environment's proxy for `http` or `https`, by libcurl's rules. An empty variable means no proxy.
+    /// `http_proxy` is read only in lowercase, because CGI programs receive a request's `Proxy` field as `HTTP_PROXY`.
+    static func fromEnvironment(isSecure: Bool) -> Self {
+        let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        for name in names {
+            if let address = variable(name) { return Self(address, in: "the environment's \(name)") }
+        }
+        return .none
+    }
+
+    /// The hosts that the environment excludes from proxying.
+    static var exceptionsOfEnvironment: String { variable("no_proxy") ?? variable("NO_PROXY") ?? "" }
+
+    private static func variable(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 #endif

@@ -29,8 +29,6 @@ extension CurlTransport {
         var proxy = Proxy.environment
         var unixSocketPath: String?
         var tls = TLSPolicy.system
-
-        init() {}
     }
 
     /// Creates a transport with its own thread and connections.

@@ -77,7 +77,7 @@ public final class CurlTransport: Transport {
             // libcurl is only used on this thread; only the command queue is shared.
             let loop = CurlLoop(commandQueue: commandQueue, configuration: configuration)
             loop?.run()
-            commandQueue.end(loop == nil ? .unused : .ended).forEach { $0.fail(with: CurlFailure.unavailable) }
+            commandQueue.end(loop == nil ? .unused : .ended).forEach { $0.fail(with: TransportFailure.unavailable) }
         }
         thread.name = "TargetKit.curl"
         thread.start()
@@ -98,7 +98,7 @@ public final class CurlTransport: Transport {
     /// - Throws: A `URLError`; `.cancelled` if the task is cancelled or the transport is shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try CurlCall(request)
-        if Task.isCancelled { throw CurlFailure.cancelled.error(for: call.url) }
+        if Task.isCancelled { throw TransportFailure.cancelled.error(for: call.url) }
         return try await withTaskCancellationHandler {
             try await response(to: call, request)
         } onCancel: {
@@ -115,7 +115,7 @@ public final class CurlTransport: Transport {
             }
             guard case .upgrade(let upgrade) = call.destination else { return response }
             return try await self.response(by: upgrade, to: request.urlRequest, opened: response)
-        } catch let failure as CurlFailure {
+        } catch let failure as TransportFailure {
             // Created here, because the loop's thread serves all calls.
             throw failure.error(for: call.url)
         }
@@ -135,7 +135,7 @@ public final class CurlTransport: Transport {
             response.metrics = opened.metrics
             return response
         } catch is CancellationError {
-            throw CurlFailure.cancelled
+            throw TransportFailure.cancelled
         }
     }
 

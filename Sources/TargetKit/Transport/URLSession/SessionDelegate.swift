@@ -45,7 +45,7 @@ final class SessionDelegate: NSObject, Sendable {
             } catch {
                 self.forget(exchange)
                 let url = exchange.call.url
-                exchange.settle(.failure((error as? URLSessionFailure)?.error(for: url) ?? error))
+                exchange.settle(.failure((error as? TransportFailure)?.error(for: url) ?? error))
             }
         }
     }
@@ -221,10 +221,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         default: exchange(of: task)?.noteChallenge()
         }
         let url = task.originalRequest?.url ?? URL(filePath: "/")
-        URLSessionTrust(policy: tls).answer(challenge, for: url) { [self] answer in
-            if let failure = answer.failure { fail(task, with: failure) }
-            completionHandler(answer.disposition, answer.credential)
-        }
+        tls.answer(challenge, for: url, fail: { [self] in fail(task, with: $0) }, completionHandler: completionHandler)
         #endif
     }
 

@@ -38,12 +38,12 @@ enum URLSessionBody: Sendable {
                 try spool.append(data)
                 file = spool
             } catch {
-                throw URLSessionFailure(error)
+                throw TransportFailure(error)
             }
             data.removeAll(keepingCapacity: true)
         }
         if let length = source.length, length != count {
-            throw URLSessionFailure(
+            throw TransportFailure(
                 .requestBodyStreamExhausted,
                 message: "the body's source declared \(length) bytes but provided \(count)"
             )

@@ -11,7 +11,7 @@ struct URLSessionBodyWriter: Sendable {
 
     private var storage: Storage
 
-    init(_ destination: TransportRequest.Destination, streaming: URLSessionStreaming) throws(URLSessionFailure) {
+    init(_ destination: TransportRequest.Destination, streaming: URLSessionStreaming) throws(TransportFailure) {
         switch destination {
         case .memory(let limit): storage = .memory(Data(), limit: max(0, limit))
         // Its response isn't written.
@@ -19,11 +19,11 @@ struct URLSessionBodyWriter: Sendable {
         case .file(let url): storage = .file(nil, url)
         case .stream(let buffer):
             guard streaming != .refused else {
-                var failure = URLSessionFailure(
+                var failure = TransportFailure(
                     .unsupportedURL,
                     message: "URLSession on Linux can't stream a response; CurlTransport can"
                 )
-                failure.mark = FailureMark.cannotStream
+                failure.info[FailureMark.cannotStream] = true
                 throw failure
             }
             storage = .stream(BodyChannel(limit: buffer))
@@ -41,10 +41,10 @@ struct URLSessionBodyWriter: Sendable {
     }
 
     /// Writes the next bytes; returns `false`, once, if the task should be suspended.
-    mutating func append(_ bytes: Data) throws(URLSessionFailure) -> Bool {
+    mutating func append(_ bytes: Data) throws(TransportFailure) -> Bool {
         switch storage {
         case .memory(var data, let limit):
-            guard data.count + bytes.count <= limit else { throw URLSessionFailure.overLimit(limit) }
+            guard data.count + bytes.count <= limit else { throw TransportFailure.overLimit(limit) }
             // With a second owner, the bytes so far would be copied each time.
             storage = .memory(Data(), limit: limit)
             data.append(bytes)
@@ -55,7 +55,7 @@ struct URLSessionBodyWriter: Sendable {
                 storage = .file(file, url)
                 try file.append(bytes)
             } catch {
-                throw URLSessionFailure(error)
+                throw TransportFailure(error)
             }
         case .stream(let channel):
             return channel.keep(bytes)
@@ -64,14 +64,14 @@ struct URLSessionBodyWriter: Sendable {
     }
 
     /// Completes the body.
-    func finish() throws(URLSessionFailure) -> TransportResponse.Body {
+    func finish() throws(TransportFailure) -> TransportResponse.Body {
         switch storage {
         case .memory(let data, _): return .data(data)
         case .file(let file, let url):
             do throws(URLError) {
                 if file == nil { _ = try PartialFile(writing: url) }
             } catch {
-                throw URLSessionFailure(error)
+                throw TransportFailure(error)
             }
             return .file(url)
         // The reader already received it.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 /// A request for URLSession, checked for features that URLSession doesn't support or handles incorrectly.
-package struct URLSessionCall: Sendable {
+struct URLSessionCall: Sendable {
     /// One week, in seconds. It is longer than any call, and within Foundation's range on Linux, where infinity ends
     /// the process.
-    package static let longestTimeout: TimeInterval = 7 * 24 * 3600
+    static let longestTimeout: TimeInterval = 7 * 24 * 3600
 
-    package let request: URLRequest
-    package let url: URL
+    let request: URLRequest
+    let url: URL
     let body: TransportRequest.Body
     /// The writer for the response's body.
     let bodyWriter: URLSessionBodyWriter
@@ -20,7 +20,7 @@ package struct URLSessionCall: Sendable {
     var expectsBody: Bool { request.httpMethod != "HEAD" }
 
     /// - Parameter idleTimeout: The idle timeout in seconds, for a request without its own timeout.
-    package init(
+    init(
         _ transportRequest: TransportRequest,
         idleTimeout: TimeInterval,
         streaming: URLSessionStreaming
@@ -45,13 +45,11 @@ package struct URLSessionCall: Sendable {
         // Linux rounds down to whole seconds, and 0 expires immediately.
         let idle = timeout == nil ? idleTimeout.rounded(.up) : Self.longestTimeout
         request.timeoutInterval = idle > 0 ? min(idle, Self.longestTimeout) : Self.longestTimeout
-        do throws(URLSessionFailure) {
+        do throws(TransportFailure) {
             request.url = try Self.address(of: url)
             self.request = request
             bodyWriter = try URLSessionBodyWriter(transportRequest.destination, streaming: streaming)
-            if let timeout, timeout <= .zero {
-                throw URLSessionFailure(.timedOut, message: "the request timed out")
-            }
+            if let timeout, timeout <= .zero { throw TransportFailure.timedOut }
             try checkHead()
             try checkBody()
         } catch {
@@ -60,16 +58,9 @@ package struct URLSessionCall: Sendable {
     }
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1). Linux would send it as an Authorization header.
-    private static func address(of url: URL) throws(URLSessionFailure) -> URL {
-        guard url.hasHTTPScheme else {
-            throw URLSessionFailure(.unsupportedURL, message: "only http and https are supported")
-        }
-        guard url.isCallable, let host = url.host else {
-            throw URLSessionFailure(.badURL, message: "the URL has no host")
-        }
-        #if canImport(FoundationNetworking)
-        guard !host.contains(":") else { throw .notOnLinux("connect to an IPv6 address in a URL") }
-        #endif
+    private static func address(of url: URL) throws(TransportFailure) -> URL {
+        guard url.hasHTTPScheme else { throw .unsupportedScheme }
+        guard url.isCallable else { throw .missingHost }
         guard url.user != nil || url.password != nil else { return url }
         let text = url.absoluteString
         guard let start = text.range(of: "//")?.upperBound else { return url }
@@ -81,39 +72,37 @@ package struct URLSessionCall: Sendable {
 
     /// Foundation on Linux sends the method and names unchanged, including line breaks, and drops a value with a line
     /// break.
-    private func checkHead() throws(URLSessionFailure) {
+    private func checkHead() throws(TransportFailure) {
         guard (request.httpMethod ?? "GET").isToken else {
-            throw URLSessionFailure(.badURL, message: "the method isn't a token (RFC 9110 §9.1)")
+            throw TransportFailure(.badURL, message: "the method isn't a token (RFC 9110 §9.1)")
         }
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             guard name.isToken, !value.endsHeaderField else {
-                throw URLSessionFailure(
+                throw TransportFailure(
                     .badURL,
                     message:
                         "the header field \(name.debugDescription) isn't a token, or its value contains a line break or a NUL"
                 )
             }
         }
-        try checkForTrailers()
     }
 
-    /// Rejects a request that accepts trailers (RFC 9110 §10.1.4), because on Linux, received trailers end the process.
-    private func checkForTrailers() throws(URLSessionFailure) {
-        #if canImport(FoundationNetworking)
-        let codings = request.value(forHTTPHeaderField: "TE")?.lowercased() ?? ""
-        guard !codings.contains("trailers") else {
-            throw .notOnLinux("read the trailers that the TE field requests")
-        }
-        #endif
-    }
-
-    private func checkBody() throws(URLSessionFailure) {
+    private func checkBody() throws(TransportFailure) {
         if case .none = body { return }
         guard request.httpMethod ?? "GET" != "GET" else {
-            throw URLSessionFailure(.dataLengthExceedsMaximum, message: "URLSession doesn't send a body with GET")
+            throw TransportFailure(.dataLengthExceedsMaximum, message: "URLSession doesn't send a body with GET")
         }
         guard case .file(let file) = body else { return }
         // On Linux, a file that can't be opened would end the process or fail without its name.
-        do { _ = try FileBodySource(file) } catch { throw URLSessionFailure(error) }
+        do { _ = try FileBodySource(file) } catch { throw TransportFailure(error) }
     }
 }
+
+#if !canImport(FoundationNetworking)
+extension TransportRequest {
+    /// The request without its body, checked for features that URLSession doesn't support.
+    package func checkedForURLSession() throws -> URLRequest {
+        try URLSessionCall(self, idleTimeout: URLSessionCall.longestTimeout, streaming: .paced).request
+    }
+}
+#endif

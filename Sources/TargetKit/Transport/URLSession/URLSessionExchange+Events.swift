@@ -13,11 +13,8 @@ extension URLSessionExchange {
             state.head = head
             state.download.total = total
         }
-        do throws(URLSessionFailure) {
-            try head.checkForTrailers()
-            if let limit = call.bodyWriter.limit, let total, total > limit { throw URLSessionFailure.overLimit(limit) }
-        } catch {
-            return settle(.failure(error.error(for: call.url)))
+        if let limit = call.bodyWriter.limit, let total, total > limit {
+            return settle(.failure(TransportFailure.overLimit(limit).error(for: call.url)))
         }
         deliver(head)
     }
@@ -37,7 +34,7 @@ extension URLSessionExchange {
     }
 
     /// Writes the bytes and returns the progress to report, of the download only after that of the upload.
-    private func write(_ data: Data) -> Result<[TransferProgress], URLSessionFailure> {
+    private func write(_ data: Data) -> Result<[TransferProgress], TransportFailure> {
         guard var bodyWriter = takeBodyWriter() else { return .success([]) }
         do {
             try checkExpansion(adding: data.count)
@@ -64,16 +61,12 @@ extension URLSessionExchange {
     }
 
     /// Checks the size of a decoded body in memory. URLSession passes on decoded bytes only.
-    private func checkExpansion(adding count: Int) throws(URLSessionFailure) {
+    private func checkExpansion(adding count: Int) throws(TransportFailure) {
         guard let limit = call.expansionLimit else { return }
         let (head, decoded) = state.withLock { ($0.head, $0.download.completed + Int64(count)) }
         guard let headers = head?.headers, !headers.isUncoded else { return }
-        #if canImport(FoundationNetworking)
-        // The task counts decoded bytes.
-        guard let received = headers.contentLength else { return }
-        #else
+        // On Linux, the task counts decoded bytes, so there is no limit without a length.
         let received = headers.contentLength ?? state.withLock { $0.task?.countOfBytesReceived } ?? .max
-        #endif
         if let failure = limit.failure(decoded, of: received) { throw .quotable(.dataLengthExceedsMaximum, failure) }
     }
 
@@ -106,12 +99,15 @@ extension URLSessionExchange {
         let (isSettled, known, metrics) = state.withLock { ($0.isSettled, $0.head, $0.metrics) }
         guard !isSettled else { return }
         if let error {
-            return settle(.failure(URLSessionFailure.error(error, hasHead: known != nil, for: call.url)))
+            return settle(.failure(Self.error(error, hasHead: known != nil)))
         }
-        do throws(URLSessionFailure) {
+        do throws(TransportFailure) {
             try checkLength()
-            let received = if let known { known } else { try head(of: response) }
-            let head = received.withVersion(from: metrics)
+            // On Linux, only the task has the head of a redirect without `Location`.
+            guard var head = known ?? (response as? HTTPURLResponse).map({ ResponseHead($0) }) else {
+                throw TransportFailure(.badServerResponse, message: "the response has no head")
+            }
+            if let metrics { head.httpVersion = metrics.httpVersion }
             deliver(head)
             finish(head, metrics: metrics)
         } catch {
@@ -120,18 +116,18 @@ extension URLSessionExchange {
     }
 
     /// Compares the received bytes with the declared length, which Foundation doesn't do for every connection.
-    private func checkLength() throws(URLSessionFailure) {
+    private func checkLength() throws(TransportFailure) {
         let (completed, total) = state.withLock { ($0.download.completed, $0.download.total) }
         guard let total, completed < total else { return }
         let words = "the connection was closed after \(completed) of \(total) bytes"
-        throw URLSessionFailure(.networkConnectionLost, message: words)
+        throw TransportFailure(.networkConnectionLost, message: words)
     }
 
     /// Ends the exchange with its response. From here on, it can't be cancelled or time out.
     private func finish(_ head: ResponseHead, metrics: TransportMetrics?) {
         guard let ended = end(with: nil) else { return }
         let bodyWriter = ended.bodyWriter ?? call.bodyWriter
-        do throws(URLSessionFailure) {
+        do throws(TransportFailure) {
             let body = try bodyWriter.finish()
             reportEnd()
             tell(ended, outcome: .success(TransportResponse(head: head, body: body, metrics: metrics)))
@@ -140,19 +136,17 @@ extension URLSessionExchange {
         }
     }
 
-    /// On Linux, the delegate receives neither the head nor the body of a redirect without `Location`; the task has the
-    /// head.
-    private func head(of response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
-        guard let response = response as? HTTPURLResponse else {
-            throw URLSessionFailure(.badServerResponse, message: "the response has no head")
+    /// The error for the caller if the task ended with an error.
+    private static func error(_ error: any Error, hasHead: Bool) -> any Error {
+        #if canImport(FoundationNetworking)
+        // Foundation on Linux reports most of libcurl's results as `.unknown`, and responses that aren't HTTP as
+        // `.unsupportedURL`.
+        let vague: [URLError.Code] = hasHead ? [.unknown] : [.unknown, .unsupportedURL, .badServerResponse]
+        if let error = error as? URLError, vague.contains(error.code) {
+            return URLError(.networkConnectionLost, userInfo: error.userInfo).redacted
         }
-        guard !call.expectsBody || response.declaredBodyLength == 0 else {
-            throw URLSessionFailure(
-                .redirectToNonExistentLocation,
-                message: "URLSession on Linux loses the body of a redirect without a Location; CurlTransport doesn't"
-            )
-        }
-        return ResponseHead(response)
+        #endif
+        return error.redacted
     }
 
     private func reportEnd() {

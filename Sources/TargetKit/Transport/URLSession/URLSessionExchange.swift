@@ -163,7 +163,7 @@ final class URLSessionExchange: Sendable {
 
     /// Ends the exchange with an error.
     func fail(_ code: URLError.Code, message: String) {
-        settle(.failure(URLSessionFailure.error(code, message: message, for: call.url)))
+        settle(.failure(URLError.failure(code, message: message, for: call.url)))
     }
 
     private func startTimer() {

@@ -13,25 +13,6 @@ extension ResponseHead {
         }
         self.init(statusCode: response.statusCode, headers: headers)
     }
-
-    /// Rejects a head that announces trailers (RFC 9110 §6.6.2) on systems where they would end the process.
-    ///
-    /// On Linux (Swift 6.3.1), Foundation parses trailers as a second head. Trailers that arrive later can be stopped,
-    /// but not unannounced trailers or trailers that arrive with the head. Watched by `FoundationFatalTests`.
-    func checkForTrailers() throws(URLSessionFailure) {
-        #if canImport(FoundationNetworking)
-        guard !headers.contains("Trailer") else {
-            throw .notOnLinux("read the trailers that the response announces", code: .cannotParseResponse)
-        }
-        #endif
-    }
-
-    /// The head with the HTTP version in the metrics.
-    func withVersion(from metrics: TransportMetrics?) -> ResponseHead {
-        var head = self
-        if let metrics { head.httpVersion = metrics.httpVersion }
-        return head
-    }
 }
 
 extension HTTPURLResponse {

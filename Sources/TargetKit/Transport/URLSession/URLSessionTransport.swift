@@ -23,7 +23,15 @@
 /// `NSURLErrorFailingURLErrorKey` and a sentence under `NSLocalizedDescriptionKey`. A GET with a body ends with
 /// `.dataLengthExceedsMaximum`, as in URLSession itself.
 ///
-/// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
+/// On Linux, it is for tests: use `CurlTransport`. The type compiles and runs there so that tests can exercise the code
+/// for Apple platforms, but Foundation sets limits that TargetKit doesn't repair:
+/// - Trailers (RFC 9110 §6.5), and a connection that closes within the head of a response, end the process.
+/// - A failed TLS handshake, an invalid body and other failures that Foundation reports as unknown end with
+///   `.networkConnectionLost`.
+/// - Memory isn't limited while a file or a progress closure is slower than the server. Foundation receives on one
+///   thread for all sessions of the process.
+/// - A streamed call ends with `.unsupportedURL` before anything is sent. Suspending a task would send its request
+///   again, so a slow reader couldn't slow down the server.
 /// - `Accept-Encoding` is `identity` unless the request sets it, because an incomplete compressed body would be
 ///   returned without an error.
 /// - When a persistent connection closes before a response arrives, a POST with a body and every other nonidempotent
@@ -32,27 +40,12 @@
 /// - Bytes that a server sends after a response can be read as the next response on that connection.
 /// - Invalid `Content-Length` fields and several different ones are accepted. An endless response head ends with the
 ///   timeout.
-/// - The order of the header fields changes between identical requests.
-/// - A streamed call ends with `.unsupportedURL` before anything is sent. Suspending a task would send its request
-///   again, so a slow reader couldn't slow down the server. `Provider.stream(_:)`, lines and server-sent events require
-///   `CurlTransport`, which is the default.
-/// - An IPv6 address as the host ends with `.unsupportedURL`.
-/// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
-/// - A response header field that isn't UTF-8, and a status line without the space after its code (RFC 9112 §4), end
-///   with `.cannotParseResponse`.
-/// - If a response's field names differ only in case, the values are ordered by spelling, not by position. For
-///   `Set-Cookie` and other names that Foundation knows, only one spelling is returned.
-/// - Trailers (RFC 9110 §6.5) end the process. A request with a `TE` field that accepts trailers ends with
-///   `.unsupportedURL`, and a response that announces them with `Trailer` ends with `.cannotParseResponse`, unless they
-///   arrive together with its head. There is no protection against unannounced trailers.
-/// - Foundation receives on one thread for all sessions of the process, as fast as a server sends. When about 4 MiB
-///   wait to be written to a file or memory, that thread also waits, up to one second for each 16 KiB. Therefore, a
-///   slow disk or a slow progress closure delays other sessions.
+/// - The body of a redirect status without `Location` is lost. IPv6 addresses, header fields that aren't UTF-8, and a
+///   status line without the space after its code (RFC 9112 §4) fail.
+/// - The order of the header fields changes between identical requests. If a response's field names differ only in case,
+///   the values are ordered by spelling, not by position.
 /// - A request without a body is sent with `Content-Length: 0` for every method except GET and HEAD.
-/// - A host gets up to `URLSessionConfiguration.httpMaximumConnectionsPerHost` connections, six by default, and further
-///   calls wait for a connection.
 /// - There are no metrics, and a response's version is always HTTP/1.1.
-/// - If a connection closes within the head of a response, Foundation ends the process.
 public final class URLSessionTransport: Transport {
     /// The default transport on Apple platforms.
     public static let shared = URLSessionTransport()
@@ -103,12 +96,10 @@ public final class URLSessionTransport: Transport {
         idleTimeout = configuration.timeoutIntervalForRequest
         // Each request has its own timeout, and the shorter one counts.
         configuration.timeoutIntervalForRequest = URLSessionCall.longestTimeout
-        #if canImport(FoundationNetworking)
-        let callbacks = URLSessionCallbackQueue()
-        #else
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.URLSessionTransport"
+        #if !canImport(FoundationNetworking)
         configuration.raiseTLSVersion(to: tls)
         #endif
         self.tls = tls
@@ -143,18 +134,18 @@ public final class URLSessionTransport: Transport {
             let words =
                 "a background URLSessionConfiguration returns no response to a call; "
                 + "use .default or .ephemeral, and your own URLSession for the background"
-            throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
+            throw URLError.failure(.unsupportedURL, message: words, for: call.url)
         }
         #if canImport(FoundationNetworking)
         guard tls == .system else {
             let words = "URLSession on Linux supports only the system's TLS policy; CurlTransport supports others"
-            throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
+            throw URLError.failure(.unsupportedURL, message: words, for: call.url)
         }
         #else
         if case .upgrade(let upgrade) = request.destination {
             guard let upgrade = upgrade as? any URLSessionUpgrade else {
                 let words = "URLSession opens only WebSockets, and doesn't return other connections"
-                throw URLSessionFailure.error(.unsupportedURL, message: words, for: call.url)
+                throw URLError.failure(.unsupportedURL, message: words, for: call.url)
             }
             let longest = URLSessionCall.longestTimeout
             let idle = Duration.seconds(idleTimeout > 0 ? min(idleTimeout, longest) : longest)
@@ -182,7 +173,7 @@ public final class URLSessionTransport: Transport {
 }
 
 /// The way in which a response is streamed to a slow reader.
-package enum URLSessionStreaming: Sendable {
+enum URLSessionStreaming: Sendable {
     /// The call fails, because unread bytes would accumulate in memory.
     case refused
     /// The response is streamed, and unread bytes accumulate. For tests on Linux, where `suspend()` doesn't work.

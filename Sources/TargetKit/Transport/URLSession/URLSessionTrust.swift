@@ -2,37 +2,47 @@
 #if canImport(Security)
 import Security
 
+extension TLSPolicy {
+    /// Responds to an authentication challenge of URLSession once, immediately for the system's default handling,
+    /// otherwise later on another queue.
+    ///
+    /// - Parameter fail: Called first if the challenge is cancelled, with the error of the call.
+    package func answer(
+        _ challenge: URLAuthenticationChallenge,
+        for url: URL,
+        fail: @escaping @Sendable (URLError) -> Void,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        URLSessionTrust(policy: self, url: url).answer(challenge) { answer in
+            if let failure = answer.failure { fail(failure.error(for: url)) }
+            completionHandler(answer.disposition, answer.credential)
+        }
+    }
+}
+
 /// Responds to URLSession's authentication challenges according to a ``TLSPolicy``, on Apple platforms.
-package struct URLSessionTrust: Sendable {
-    /// The disposition of a challenge, and the error of the call if the challenge is cancelled.
-    package struct Answer {
-        package var disposition: URLSession.AuthChallengeDisposition
-        package var credential: URLCredential?
-        package var failure: URLError?
+private struct URLSessionTrust: Sendable {
+    /// The disposition of a challenge, and the failure of the call if the challenge is cancelled.
+    struct Answer {
+        var disposition: URLSession.AuthChallengeDisposition
+        var credential: URLCredential?
+        var failure: TransportFailure?
     }
 
     /// The queue on which certificates are evaluated, because evaluation can use the network and would block all calls
     /// on the session's queue.
     private static let queue = DispatchQueue(label: "TargetKit.URLSessionTrust")
 
-    package let policy: TLSPolicy
+    let policy: TLSPolicy
+    let url: URL
 
-    package init(policy: TLSPolicy) {
-        self.policy = policy
-    }
-
-    /// Responds to a challenge once, immediately for the system's default handling, otherwise later on another queue.
-    package func answer(
-        _ challenge: URLAuthenticationChallenge,
-        for url: URL,
-        then tell: @escaping @Sendable (Answer) -> Void
-    ) {
+    func answer(_ challenge: URLAuthenticationChallenge, then tell: @escaping @Sendable (Answer) -> Void) {
         let space = challenge.protectionSpace
         switch space.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust where !usesSystemEvaluation(space.host):
-            Self.queue.async { evaluate(space, for: url, then: tell) }
+            Self.queue.async { evaluate(space, then: tell) }
         case NSURLAuthenticationMethodClientCertificate where policy.clientCertificate != nil:
-            Self.queue.async { tell(answerClientCertificate(for: url)) }
+            Self.queue.async { tell(answerClientCertificate()) }
         case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate:
             // The system would respond with the ticket of the user who is signed in to the device. A 401 belongs to the
             // plugins; a proxy is part of the device's configuration.
@@ -53,18 +63,17 @@ package struct URLSessionTrust: Sendable {
     }
 
     /// Evaluates a server's certificate on the queue.
-    private func evaluate(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
+    private func evaluate(_ space: URLProtectionSpace, then tell: @escaping @Sendable (Answer) -> Void) {
         guard let trust = space.serverTrust else { return tell(Answer(disposition: .performDefaultHandling)) }
         let host = space.host
-        if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host: host, for: url)) }
+        if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host: host)) }
         do {
             try restrictAuthorities(of: trust)
         } catch {
-            let words = "the file with the authorities can't be read"
-            return tell(refuse(.serverCertificateHasUnknownRoot, message: words, for: url))
+            return tell(refuse(.serverCertificateHasUnknownRoot, "the file with the authorities can't be read"))
         }
         let untrusted = { @Sendable in
-            refuse(.serverCertificateUntrusted, message: "the server's certificate isn't trusted", for: url)
+            refuse(.serverCertificateUntrusted, "the server's certificate isn't trusted")
         }
         let isTold = Locked(false)
         let tellOnce = { @Sendable (answer: Answer) in
@@ -76,25 +85,18 @@ package struct URLSessionTrust: Sendable {
         }
         // The documentation requires calling this function on the queue that is passed.
         let status = SecTrustEvaluateAsyncWithError(trust, Self.queue) { trust, isTrusted, _ in
-            tellOnce(isTrusted ? answerTrusted(trust, host: host, for: url) : untrusted())
+            tellOnce(isTrusted ? answerTrusted(trust, host: host) : untrusted())
         }
         if status != errSecSuccess { tellOnce(untrusted()) }
     }
 
     /// The disposition for a trusted certificate, which may also have to match a pinned key.
-    private func answerTrusted(_ trust: SecTrust, host: String, for url: URL) -> Answer {
+    private func answerTrusted(_ trust: SecTrust, host: String) -> Answer {
         guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
             return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
         }
-        var answer = refuse(
-            .serverCertificateUntrusted,
-            message: "the server's key isn't one of the pinned keys",
-            for: url
-        )
-        let mismatch = TLSPolicy.PinMismatch(host: host)
-        answer.failure = answer.failure.map {
-            URLError($0.code, userInfo: $0.userInfo.merging([NSUnderlyingErrorKey: mismatch]) { _, new in new })
-        }
+        var answer = refuse(.serverCertificateUntrusted, "the server's key isn't one of the pinned keys")
+        answer.failure?.info[NSUnderlyingErrorKey] = TLSPolicy.PinMismatch(host: host)
         return answer
     }
 
@@ -119,21 +121,19 @@ package struct URLSessionTrust: Sendable {
         return CertificateKey.pin(ofCertificate: SecCertificateCopyData(leaf) as Data)
     }
 
-    private func answerClientCertificate(for url: URL) -> Answer {
+    private func answerClientCertificate() -> Answer {
         guard let certificate = policy.clientCertificate else { return Answer(disposition: .performDefaultHandling) }
         do throws(ClientIdentities.Failure) {
             let credential = try ClientIdentities.shared.credential(for: certificate)
             return Answer(disposition: .useCredential, credential: credential)
         } catch {
-            return refuse(.clientCertificateRejected, message: error.words, for: url)
+            return refuse(.clientCertificateRejected, error.words)
         }
     }
 
-    private func refuse(_ code: URLError.Code, message: String, for url: URL) -> Answer {
-        Answer(
-            disposition: .cancelAuthenticationChallenge,
-            failure: URLSessionFailure.error(code, message: message, for: url)
-        )
+    private func refuse(_ code: URLError.Code, _ message: String) -> Answer {
+        let failure = TransportFailure(code, message: message)
+        return Answer(disposition: .cancelAuthenticationChallenge, failure: failure)
     }
 }
 #endif

@@ -157,7 +157,7 @@ struct CurlConnectionQueueTests {
 
     @Test("Of calls to hosts whose names aren't found yet, few start at a time, and those to other hosts go on")
     func lookups() async throws {
-        let limit = CurlConnectionQueue.Limits.lookups
+        let limit = CurlConnectionQueue.Limits().lookups
         try await withStarts(limit + 20) { starts in
             let queue = queue()
             queue.add(starts[limit + 10], for: plain)
@@ -271,12 +271,26 @@ struct CurlConnectionQueueTests {
             #expect(queue.count == 0)
             #expect(queue.sizes.hosts <= 257)
             #expect(queue.sizes.turns == 0)
-            #expect(queue.sizes.deadlines == 0)
-            #expect(queue.sizes.entries <= 1024)
+            #expect(queue.sizes.tickets == 0)
+            #expect(queue.sizes.calls <= 1024)
             // The others go on.
             queue.add(starts[1], for: plain)
             queue.release(running[0].host)
             #expect(taken(from: queue).map(\.number) == [1])
+        }
+    }
+
+    @Test("Calls that are cancelled behind a waiting one leave no more entries than calls wait")
+    func cancelledBehind() async throws {
+        try await withStarts(1001) { starts in
+            let queue = queue()
+            queue.add(starts[0], for: plain)
+            for start in starts.dropFirst() {
+                queue.add(start, for: plain)
+                #expect(queue.remove(start.call) != nil)
+            }
+            #expect(queue.sizes.tickets < 100)
+            #expect(taken(from: queue).map(\.number) == [0])
         }
     }
 
@@ -302,7 +316,7 @@ struct CurlConnectionQueueTests {
             #expect(transfer.due > loop.clock.now)
             transfer.sendCount = 1
             #expect(transfer.due == began + 1_000_000)
-            transfer.end(with: .failure(CurlFailure.cancelled))
+            transfer.end(with: .failure(TransportFailure.cancelled))
             transfer.completion = nil
         }
     }

@@ -34,7 +34,7 @@ struct FoundationFatalTests {
         let result = await #expect(
             processExitsWith: .failure,
             observing: [\.standardErrorContent],
-            "mended: URLSessionCall and URLSessionExchange need not refuse them"
+            "mended: change the documentation of URLSessionTransport"
         ) {
             await TrapProcess.fetch(
                 reply: .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-A: 1\r\n\r\n")

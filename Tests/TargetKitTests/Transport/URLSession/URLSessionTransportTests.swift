@@ -178,52 +178,12 @@ struct URLSessionTransportTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test("On Linux an IPv6 address in the URL is refused, and the error suggests CurlTransport")
-    func ipv6() async throws {
-        var options = TestServer.Options()
-        options.address = .ipv6
-        let server = try TestServer(options: options, response: .status(200))
-        let error = try #require(await error(call(server.baseURL)))
-        #expect(error.code == .unsupportedURL)
-        #expect(error.localizedDescription.contains("CurlTransport"))
-    }
-
-    @Test("On Linux a redirect without a Location is an error when it has a body, and a response when it has none")
+    @Test("On Linux a redirect without a Location is a response without a body")
     func redirectWithoutLocation() async throws {
-        let full = try TestServer(response: .text("where?", status: 302))
-        #expect(await error(call(full.baseURL))?.code == .redirectToNonExistentLocation)
         let empty = try TestServer(response: .status(302))
         #expect(try await transport.send(call(empty.baseURL)).head.statusCode == 302)
+        let full = try TestServer(response: .text("where?", status: 302))
         #expect(try await transport.send(call(full.baseURL, method: "HEAD")).head.statusCode == 302)
-    }
-
-    @Test("On Linux a request that asks for trailers is refused, because they end the process")
-    func asksForTrailers() async throws {
-        let server = try TestServer(response: .status(200))
-        var request = call(server.baseURL)
-        request.urlRequest.setValue("deflate, Trailers", forHTTPHeaderField: "TE")
-        let error = try #require(await error(request))
-        #expect(error.code == .unsupportedURL)
-        #expect(error.localizedDescription.contains("CurlTransport"))
-        #expect(server.connectionCount == 0)
-    }
-
-    @Test("On Linux a response that announces trailers is abandoned before they arrive")
-    func announcesTrailers() async throws {
-        let fields: HTTPHeaders = ["Transfer-Encoding": "chunked", "Trailer": "X-Digest"]
-        let server = try TestServer(response: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
-        let error = try #require(await error(call(server.baseURL)))
-        #expect(error.code == .cannotParseResponse)
-        #expect(error.localizedDescription.contains("CurlTransport"))
-        await server.waitForConnections(closed: 1)
-    }
-
-    @Test("On Linux a status line that ends with its code is an error that suggests CurlTransport")
-    func noReason() async throws {
-        let server = try TestServer(response: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
-        let error = try #require(await error(call(server.baseURL)))
-        #expect(error.code == .cannotParseResponse)
-        #expect(error.localizedDescription.contains("CurlTransport"))
     }
 
     @Test("On Linux the values of a repeated field are in order if their spelling is equal, else by spelling")
@@ -233,13 +193,6 @@ struct URLSessionTransportTests {
         let headers = try await transport.send(call(server.baseURL)).head.headers
         #expect(headers["X-A"] == "1, 3, 4, 2")
         #expect(headers["Via"] == "a, b")
-    }
-
-    @Test("On Linux a header field that is not UTF-8 is an error of the response")
-    func fieldThatIsNotUTF8() async throws {
-        let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
-        let server = try TestServer(response: [.bytes(head), .close])
-        #expect(await error(call(server.baseURL))?.code == .cannotParseResponse)
     }
     #endif
 }

@@ -43,7 +43,7 @@ final class BrotliDecoder: ContentDecoder {
     func decode(
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
-    ) throws(CurlFailure) -> Int {
+    ) throws(TransportFailure) -> Int {
         guard !isAtEnd else {
             guard input.isEmpty else { throw .bytesAfterCoding }
             return 0

@@ -45,19 +45,16 @@ protocol ContentDecoder: AnyObject {
     func decode(
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
-    ) throws(CurlFailure) -> Int
+    ) throws(TransportFailure) -> Int
 }
 
-extension CurlFailure {
+extension TransportFailure {
     static func invalid(_ coding: ContentCoding) -> Self {
-        quotable(.cannotDecodeContentData, message: "the body's \(coding.rawValue) coding is invalid")
+        quotable(.cannotDecodeContentData, "the body's \(coding.rawValue) coding is invalid")
     }
 
-    static let bytesAfterCoding = quotable(
-        .cannotDecodeRawData,
-        message: "bytes follow the end of the encoded body"
-    )
-    static let codingCutOff = quotable(.cannotDecodeContentData, message: "the body ended before the end of its coding")
+    static let bytesAfterCoding = quotable(.cannotDecodeRawData, "bytes follow the end of the encoded body")
+    static let codingCutOff = quotable(.cannotDecodeContentData, "the body ended before the end of its coding")
 }
 
 extension UnsafeRawBufferPointer {

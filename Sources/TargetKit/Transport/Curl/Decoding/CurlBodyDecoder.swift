@@ -21,7 +21,7 @@ final class CurlBodyDecoder {
         }
 
         /// Decodes input until there is output; returns `false` if more input is needed.
-        func fill(from input: inout UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+        func fill(from input: inout UnsafeRawBufferPointer) throws(TransportFailure) -> Bool {
             repeat {
                 let count = try decoder.decode(&input, into: buffer)
                 output = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
@@ -62,8 +62,8 @@ final class CurlBodyDecoder {
     /// be offered again.
     func receive(
         _ bytes: UnsafeRawBufferPointer,
-        write: (UnsafeRawBufferPointer) throws(CurlFailure) -> Bool
-    ) throws(CurlFailure) -> Bool {
+        write: (UnsafeRawBufferPointer) throws(TransportFailure) -> Bool
+    ) throws(TransportFailure) -> Bool {
         if !bytes.isEmpty { hasInput = true }
         let skipped = min(readCount, bytes.count)
         var input = bytes
@@ -74,7 +74,7 @@ final class CurlBodyDecoder {
                 outputByteCount + Int64(output.count),
                 of: inputByteCount + Int64(bytes.count)
             ) {
-                throw .quotable(.dataLengthExceedsMaximum, message: failure)
+                throw .quotable(.dataLengthExceedsMaximum, failure)
             }
             guard try write(output) else {
                 readCount = max(readCount, bytes.count - input.count)
@@ -89,12 +89,12 @@ final class CurlBodyDecoder {
     }
 
     /// Checks that the body and its codings are complete. An empty body has no codings.
-    func finish() throws(CurlFailure) {
+    func finish() throws(TransportFailure) {
         guard !hasInput || stages.allSatisfy(\.decoder.isAtEnd) else { throw .codingCutOff }
     }
 
     /// Ensures that a stage has output; returns `false` if more input is needed.
-    private func fill(_ index: Int, from input: inout UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+    private func fill(_ index: Int, from input: inout UnsafeRawBufferPointer) throws(TransportFailure) -> Bool {
         let stage = stages[index]
         guard stage.output.isEmpty else { return true }
         guard index > 0 else { return try stage.fill(from: &input) }

@@ -54,7 +54,7 @@ final class ZlibDecoder: ContentDecoder {
     func decode(
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
-    ) throws(CurlFailure) -> Int {
+    ) throws(TransportFailure) -> Int {
         if isAtEnd { try beginMember(&input) }
         guard !isAtEnd, try start(input) else { return 0 }
         stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -72,7 +72,7 @@ final class ZlibDecoder: ContentDecoder {
     }
 
     /// Starts at the first byte; returns `false` without one.
-    private func start(_ input: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+    private func start(_ input: UnsafeRawBufferPointer) throws(TransportFailure) -> Bool {
         guard !isStarted else { return true }
         guard let first = input.first else { return false }
         // Some servers send deflate without zlib's header. Only zlib's header begins with these bits. A body without it
@@ -89,7 +89,7 @@ final class ZlibDecoder: ContentDecoder {
     }
 
     /// Begins the next member after the end of one (RFC 1952 §2.2) and its padding.
-    private func beginMember(_ input: inout UnsafeRawBufferPointer) throws(CurlFailure) {
+    private func beginMember(_ input: inout UnsafeRawBufferPointer) throws(TransportFailure) {
         let ignored = min(ignoredCount, input.count)
         ignoredCount -= ignored
         input.skip(ignored)

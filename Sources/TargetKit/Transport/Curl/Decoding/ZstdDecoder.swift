@@ -45,7 +45,7 @@ final class ZstdDecoder: ContentDecoder {
     func decode(
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
-    ) throws(CurlFailure) -> Int {
+    ) throws(TransportFailure) -> Int {
         // Without input, it would wait for another frame.
         if isAtEnd, input.isEmpty { return 0 }
         var source = ccurl_zstd_in(start: input.baseAddress, size: input.count, position: 0)
@@ -53,7 +53,7 @@ final class ZstdDecoder: ContentDecoder {
         let result = library.decode(decoder, &target, &source)
         input.skip(source.position)
         guard library.isError(result) == 0 else {
-            throw isAtEnd ? CurlFailure.bytesAfterCoding : CurlFailure.invalid(.zstd)
+            throw isAtEnd ? TransportFailure.bytesAfterCoding : TransportFailure.invalid(.zstd)
         }
         isAtEnd = result == 0
         return target.position

@@ -16,7 +16,7 @@ final class CurlTransfer {
     let goAways: CurlGoAways
     let arrivals: CurlArrivals
     /// The error of every call if the installed libcurl doesn't support the configuration.
-    private var setUpFailure: CurlFailure?
+    private var setUpFailure: TransportFailure?
 
     /// The current exchange; `nil` while the handle is idle.
     @exclusivity(unchecked) private(set) var current: CurlPendingCall?
@@ -66,8 +66,9 @@ final class CurlTransfer {
     @exclusivity(unchecked) var progress: CurlProgress?
     /// The error of a callback. libcurl reports it only as an aborted callback.
     @exclusivity(unchecked) var failure: (any Error)?
-    /// The handle's current options, so that only differences are set.
     @exclusivity(unchecked) var options = CurlOptions()
+    /// The header fields of the current call, which libcurl doesn't copy.
+    var headers = CurlHeaderList()
 
     init?(slot: Int, loop: CurlLoop) {
         guard let easy = curl_easy_init() else { return nil }
@@ -82,7 +83,7 @@ final class CurlTransfer {
         arrivals = loop.arrivals
         setUp()
         ccurl_setopt_pointer(easy, CURLOPT_SHARE, loop.share)
-        do throws(CurlFailure) {
+        do throws(TransportFailure) {
             try setUp(loop.settings)
         } catch {
             setUpFailure = error
@@ -91,7 +92,6 @@ final class CurlTransfer {
 
     deinit {
         curl_easy_cleanup(easy)
-        curl_slist_free_all(options.headerList)
         errorBuffer.deallocate()
     }
 
@@ -107,7 +107,7 @@ final class CurlTransfer {
     }
 
     /// The failure to report when the transfer times out.
-    var timeoutFailure: CurlFailure {
+    var timeoutFailure: TransportFailure {
         if let lookupDue, lookupDue < exchangeDue { return .unconnected(settings.configuration.connectTimeout) }
         return current?.deadline == nil ? .idle(settings.configuration.idleTimeout) : .timedOut
     }
@@ -158,7 +158,7 @@ final class CurlTransfer {
     /// the file or the reader of the call.
     func prepareCancelledCompletion() -> Bool {
         guard case .memory = bodyWriter, current?.call.hasBody == false else { return false }
-        completion = takeCompletion(with: .failure(CurlFailure.cancelled))
+        completion = takeCompletion(with: .failure(TransportFailure.cancelled))
         return true
     }
 
@@ -209,14 +209,14 @@ final class CurlTransfer {
     func outcome(_ result: CURLcode) throws -> TransportResponse {
         if let failure { throw failure }
         if result != CURLE_OK { mustBeDiscarded = true }
-        if isRefused(result) { throw CurlFailure.refused }
+        if isRefused(result) { throw TransportFailure.refused }
         guard result == CURLE_OK || isComplete(despite: result) else { throw curlFailure(result) }
-        guard head.isComplete else { throw CurlFailure.headCutOff }
+        guard head.isComplete else { throw TransportFailure.headCutOff }
         if isRequestCutShort(after: result) { throw describingUnsentBody(.cutShort) }
         if let decoder {
             try decoder.finish()
         } else if result == CURLE_OK, isBodyCutOff {
-            throw CurlFailure.bodyCutOff
+            throw TransportFailure.bodyCutOff
         }
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
@@ -249,7 +249,7 @@ extension CurlTransfer {
             queue.noteFound(host)
         }
         let isTrailer = head.isComplete
-        do throws(CurlFailure) {
+        do throws(TransportFailure) {
             try head.receive(line)
         } catch {
             failure = error
@@ -268,11 +268,11 @@ extension CurlTransfer {
         if head.statusCode != 206 {
             decoder = CurlBodyDecoder(head.framing.codings, expansionLimit: current?.call.expansionLimit)
         }
-        if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
+        if let host, options.canShare { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
         noteEarlyResponse()
         deliverHead()
         // libcurl would retry the request with this field indefinitely.
-        if head.statusCode == 417, options.expects { options.endsAtHead = true }
+        if head.statusCode == 417, current?.call.hasField("Expect") == true { options.endsAtHead = true }
         return !options.endsAtHead
     }
 
@@ -292,7 +292,7 @@ extension CurlTransfer {
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastActivity = clock.now
         if isResponseEarly { clock.setAlarm(lastActivity) }
-        do throws(CurlFailure) {
+        do throws(TransportFailure) {
             let isTaken = try write(bytes)
             if case .stream(let channel) = bodyWriter { arrivals.note(channel) }
             if isTaken { return bytes.count }
@@ -306,9 +306,9 @@ extension CurlTransfer {
         }
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(TransportFailure) -> Bool {
         guard let decoder else { return try bodyWriter.receive(bytes) }
-        return try decoder.receive(bytes) { decoded throws(CurlFailure) in try bodyWriter.receive(decoded) }
+        return try decoder.receive(bytes) { decoded throws(TransportFailure) in try bodyWriter.receive(decoded) }
     }
 
     /// Resumes a paused body.

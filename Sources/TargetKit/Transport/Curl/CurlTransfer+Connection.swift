@@ -11,35 +11,23 @@ extension CurlTransfer {
 
     /// Sets the options that determine which connection carries the call, and whether it is reused.
     func prepareConnection(_ call: CurlCall, at host: CurlConnectionQueue.Host) {
-        if options.isSecure != call.address.isSecure {
-            options.isSecure = call.address.isSecure
-            ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
-        }
-        let canShare = host.key.canShare && options.fieldSize + call.address.text.utf8.count <= Self.sharedHeadLimit
-        if options.canShare != canShare {
-            options.canShare = canShare
-            set(CURLOPT_HTTP_VERSION, value: Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-            // Once a connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection
-            // that is in use. It never does so if the TLS settings differ; this limit equals the default, but counts as
-            // different. Watched by `CurlSharingTests.heldStream`.
-            let limit = canShare ? 0 : CURL_SSLVERSION_MAX_TLSv1_3
-            set(CURLOPT_SSLVERSION, value: Int(settings.minimumVersion) | Int(limit))
-        }
+        options.isRepeatable = call.isRepeatable
+        options.canShare = host.key.canShare && call.headSize <= Self.sharedHeadLimit
+        ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
+        set(CURLOPT_HTTP_VERSION, value: Int(options.canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        // Once a connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection that is
+        // in use. It never does so if the TLS settings differ; this limit equals the default, but counts as different.
+        // Watched by `CurlSharingTests.heldStream`.
+        let limit = options.canShare ? 0 : CURL_SSLVERSION_MAX_TLSv1_3
+        set(CURLOPT_SSLVERSION, value: settings.minimumVersion | Int(limit))
         // The request waits for a connection that is being opened, to share it over HTTP/2. Over HTTP/1.1, this would
         // queue it behind another response.
-        let waitsToShare = canShare && host.version != .http1
-        if options.waitsToShare != waitsToShare {
-            options.waitsToShare = waitsToShare
-            set(CURLOPT_PIPEWAIT, value: waitsToShare ? 1 : 0)
-        }
+        set(CURLOPT_PIPEWAIT, value: options.canShare && host.version != .http1 ? 1 : 0)
         // Otherwise, calls that can use HTTP/2 would reuse its HTTP/1.1 connection.
-        if call.address.isSecure, !canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
-        setRepeatsOnNewConnection(false)
-        prepareLog(canShare)
-        if options.isRepeatable != call.isRepeatable {
-            options.isRepeatable = call.isRepeatable
-            forbidRepeating(!call.isRepeatable)
-        }
+        if call.address.isSecure, !options.canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
+        set(CURLOPT_FRESH_CONNECT, value: 0)
+        prepareLog()
+        forbidRepeating(!call.isRepeatable)
     }
 
     /// Sets the options of a connection that is opened only, and not reused.
@@ -57,13 +45,7 @@ extension CurlTransfer {
     }
 
     /// Whether the bytes of the connection are those of its socket, without TLS to the server or to a proxy.
-    var isSocketPlain: Bool { options.isSecure == false && !proxy.address.lowercased().hasPrefix("https") }
-
-    private func setRepeatsOnNewConnection(_ isSet: Bool) {
-        guard options.repeatsOnNewConnection != isSet else { return }
-        options.repeatsOnNewConnection = isSet
-        set(CURLOPT_FRESH_CONNECT, value: isSet ? 1 : 0)
-    }
+    var isSocketPlain: Bool { !options.isSecure && !proxy.address.lowercased().hasPrefix("https") }
 
     private func forbidRepeating(_ isForbidden: Bool) {
         // libcurl doesn't retry an RTSP RECEIVE request after a persistent connection closes, and also applies this
@@ -124,14 +106,55 @@ extension CurlTransfer {
         guard sendCount > 1 else {
             // Other persistent connections may also be closed, and libcurl gives up after five. Over HTTP/2, each
             // refused stream would open a connection.
-            if host?.version == .http1 { setRepeatsOnNewConnection(true) }
+            if host?.version == .http1 { set(CURLOPT_FRESH_CONNECT, value: 1) }
             return true
         }
         // The request uses another connection now.
         descriptor = -1
-        guard options.isRepeatable == false, !canForbidRepeating else { return true }
-        failure = CurlFailure.notRepeated
+        guard !options.isRepeatable, !canForbidRepeating else { return true }
+        failure = TransportFailure.notRepeated
         return false
+    }
+}
+
+// MARK: - Metrics
+
+extension CurlTransfer {
+    /// The metrics of the exchange that just ended.
+    var metrics: TransportMetrics {
+        let isReused = !hasOpenedConnection
+        var address: UnsafeMutablePointer<CChar>?
+        _ = ccurl_getinfo_string(easy, CURLINFO_PRIMARY_IP, &address)
+        let secure = duration(CURLINFO_APPCONNECT_TIME_T)
+        return TransportMetrics(
+            nameLookup: isReused ? .zero : duration(CURLINFO_NAMELOOKUP_TIME_T),
+            connect: isReused ? .zero : duration(CURLINFO_CONNECT_TIME_T),
+            secureConnect: options.isSecure ? secure : nil,
+            firstByte: duration(CURLINFO_STARTTRANSFER_TIME_T),
+            total: duration(CURLINFO_TOTAL_TIME_T),
+            bytesSent: offset(CURLINFO_SIZE_UPLOAD_T),
+            bytesReceived: offset(CURLINFO_SIZE_DOWNLOAD_T),
+            reusedConnection: isReused,
+            httpVersion: head.httpVersion,
+            trustedBlindly: options.isSecure && options.isTrustBlind,
+            remoteAddress: address.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+        )
+    }
+
+    var hasOpenedConnection: Bool {
+        var connections = 0
+        _ = ccurl_getinfo_long(easy, CURLINFO_NUM_CONNECTS, &connections)
+        return connections > 0
+    }
+
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        _ = ccurl_getinfo_offset(easy, info, &value)
+        return Int64(value)
+    }
+
+    private func duration(_ info: CURLINFO) -> Duration {
+        .microseconds(offset(info))
     }
 }
 #endif

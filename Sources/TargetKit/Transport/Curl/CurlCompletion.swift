@@ -37,7 +37,7 @@ struct CurlCompletion {
         _ outcome: Result<TransportResponse, any Error>,
         _ pending: CurlPendingCall
     ) -> Result<TransportResponse, any Error> {
-        guard case .failure(let failure as CurlFailure) = outcome else { return outcome }
+        guard case .failure(let failure as TransportFailure) = outcome else { return outcome }
         return .failure(failure.error(for: pending.call.url))
     }
 }

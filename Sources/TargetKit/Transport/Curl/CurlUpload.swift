@@ -50,7 +50,10 @@ final class CurlUpload {
         }
         guard let read else { return nil }
         if read <= 0, let length, count < length {
-            throw CurlFailure(.requestBodyStreamExhausted, message: "the body ended after \(count) of \(length) bytes")
+            throw TransportFailure(
+                .requestBodyStreamExhausted,
+                message: "the body ended after \(count) of \(length) bytes"
+            )
         }
         let taken = max(0, min(read, buffer.count))
         count += Int64(taken)

@@ -66,7 +66,7 @@ struct CurlFileWriterTests {
     func failure() async throws {
         disk.suspend()
         #expect(try give(Data(count: 100_000)))
-        async let end = close(.failure(CurlFailure.cancelled))
+        async let end = close(.failure(TransportFailure.cancelled))
         disk.resume()
         guard case .failure = await end else {
             Issue.record("a failure became a success")
@@ -80,10 +80,10 @@ struct CurlFileWriterTests {
         try FileManager.default.removeItem(at: folder.url)
         #expect(try give(Data(count: 1)))
         await wakes.waitRegardless(for: 1)
-        let error = #expect(throws: CurlFailure.self) { _ = try give(Data(count: 1)) }
+        let error = #expect(throws: TransportFailure.self) { _ = try give(Data(count: 1)) }
         #expect(error?.code == .cannotCreateFile)
         #expect(error?.message.contains(folder.url.path) == true)
-        guard case .failure(let failure as CurlFailure) = await close(success) else {
+        guard case .failure(let failure as TransportFailure) = await close(success) else {
             Issue.record("a success without a file")
             return
         }

@@ -11,6 +11,8 @@ final class CurlUpgrade {
     let group: CurlConnectionGroup
     let channel: CurlChannel
     let call: CurlCall
+    /// The host of the call among the connections that are being opened.
+    let host: CurlConnectionQueue.Host
     private let sockets: CurlSockets
     private var isOpening = true
     /// Whether the caller has the connection, and performs the handshake.
@@ -30,8 +32,15 @@ final class CurlUpgrade {
     /// Whether the channel has no room.
     private var isPaused = false
 
-    init(_ transfer: CurlTransfer, of pending: CurlPendingCall, in group: CurlConnectionGroup, loop: CurlLoop) {
+    init(
+        _ transfer: CurlTransfer,
+        of pending: CurlPendingCall,
+        at host: CurlConnectionQueue.Host,
+        in group: CurlConnectionGroup,
+        loop: CurlLoop
+    ) {
         self.transfer = transfer
+        self.host = host
         self.group = group
         call = pending.call
         sockets = loop.sockets
@@ -57,8 +66,8 @@ final class CurlUpgrade {
 
     /// Sends the head of the request on the connection that libcurl opened, and returns the connection to the caller.
     ///
-    /// - Throws: A ``CurlFailure``.
-    func begin(after result: CURLcode) throws(CurlFailure) {
+    /// - Throws: A ``TransportFailure``.
+    func begin(after result: CURLcode) throws(TransportFailure) {
         guard result == CURLE_OK else { throw transfer.curlFailure(result) }
         descriptor = ccurl_active_socket(transfer.easy)
         guard descriptor >= 0 else { throw transfer.curlFailure(CURLE_COULDNT_CONNECT) }
@@ -80,8 +89,8 @@ final class CurlUpgrade {
 extension CurlUpgrade {
     /// Reads and writes what is possible.
     ///
-    /// - Throws: A ``CurlFailure``.
-    func act(flags: Int32, buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
+    /// - Throws: A ``TransportFailure``.
+    func act(flags: Int32, buffer: UnsafeMutableRawBufferPointer) throws(TransportFailure) {
         if sentCount < sending.count { try write(orReadInto: buffer) }
         if flags & CURL_CSELECT_IN != 0 { try read(into: buffer) }
         watch()
@@ -89,8 +98,8 @@ extension CurlUpgrade {
 
     /// Performs the work that the tasks requested.
     ///
-    /// - Throws: A ``CurlFailure``, also after the connection was closed.
-    func work(buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
+    /// - Throws: A ``TransportFailure``, also after the connection was closed.
+    func work(buffer: UnsafeMutableRawBufferPointer) throws(TransportFailure) {
         let work = channel.takeWork()
         try write(orReadInto: buffer)
         if work.isClosing { throw .closed }
@@ -104,8 +113,8 @@ extension CurlUpgrade {
 
     /// Writes what is possible. After a failure, reads the bytes that the server sent before, for example a close frame
     /// with the reason, as far as there is room. The system returns them although nothing more can be written.
-    private func write(orReadInto buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
-        do throws(CurlFailure) {
+    private func write(orReadInto buffer: UnsafeMutableRawBufferPointer) throws(TransportFailure) {
+        do throws(TransportFailure) {
             try flush()
         } catch {
             hasFailed = true
@@ -115,9 +124,9 @@ extension CurlUpgrade {
     }
 
     /// Reads until nothing is there, or the channel has no room and no reader.
-    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
+    private func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportFailure) {
         while true {
-            do throws(CurlFailure) {
+            do throws(TransportFailure) {
                 try receive(into: buffer)
             } catch {
                 _ = channel.flush()
@@ -128,7 +137,7 @@ extension CurlUpgrade {
         }
     }
 
-    private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(CurlFailure) {
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) throws(TransportFailure) {
         while canRead, !isPaused {
             var count = 0
             let result = CurlLibrary.withBrokenPipesBlocked {
@@ -149,7 +158,7 @@ extension CurlUpgrade {
     }
 
     /// Writes queued bytes as far as the system accepts them.
-    private func flush() throws(CurlFailure) {
+    private func flush() throws(TransportFailure) {
         while true {
             if sentCount == sending.count {
                 takeOutgoing()
@@ -189,18 +198,51 @@ extension CurlUpgrade {
         )
     }
 
-    private func failure(_ result: CURLcode) -> CurlFailure {
+    private func failure(_ result: CURLcode) -> TransportFailure {
         guard isInHandshake, !hasReceived else {
-            var failure = CurlFailure(.networkConnectionLost, message: "the connection was lost")
-            failure.curlCode = result
-            failure.curlMessage = String(cString: curl_easy_strerror(result))
+            var failure = TransportFailure(.networkConnectionLost, message: "the connection was lost")
+            failure.note(result, String(cString: curl_easy_strerror(result)))
             return failure
         }
         return transfer.curlFailure(result)
     }
 }
 
-extension CurlFailure {
+extension TransportFailure {
     static let closed = Self(.cancelled, message: "the connection was closed")
+}
+
+/// The head of an upgrade request over HTTP/1.1 (RFC 9112 §3).
+enum CurlUpgradeRequest {
+    /// - Throws: An error if the request has a body, or a field contains a line break.
+    static func head(of call: CurlCall) throws(TransportFailure) -> [UInt8] {
+        guard !call.hasBody else {
+            throw TransportFailure(.badURL, message: "a request for another protocol can't have a body")
+        }
+        var text = "\(call.method) \(call.address.target) HTTP/1.1\r\n"
+        if !call.hasField("Host") { text += "Host: \(call.address.authority)\r\n" }
+        for field in call.fields {
+            let (name, value) = try field.checked()
+            text += "\(name): \(value)\r\n"
+        }
+        if !call.hasField("User-Agent") { text += "User-Agent: \(CurlLibrary.userAgent)\r\n" }
+        return FieldOctets.octets(text + "\r\n")
+    }
+}
+
+extension CurlAddress {
+    /// The path and query (RFC 9112 §3.2.1).
+    fileprivate var target: String {
+        let rest = text.utf8.dropFirst(origin.utf8.count).prefix { $0 != UInt8(ascii: "#") }
+        let path = String(rest) ?? ""
+        return path.hasPrefix("/") ? path : "/" + path
+    }
+
+    /// The host, and the port unless it is the scheme's default (RFC 9110 §7.2).
+    fileprivate var authority: String {
+        let authority = origin.dropFirst(isSecure ? "https://".count : "http://".count)
+        let port = isSecure ? ":443" : ":80"
+        return authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : String(authority)
+    }
 }
 #endif

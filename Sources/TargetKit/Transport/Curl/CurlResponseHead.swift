@@ -46,9 +46,9 @@ struct CurlResponseHead {
     /// Parses one line, including its line break.
     ///
     /// - Throws: An error if the limit is exceeded or the length of the body is ambiguous.
-    mutating func receive(_ line: UnsafeRawBufferPointer) throws(CurlFailure) {
+    mutating func receive(_ line: UnsafeRawBufferPointer) throws(TransportFailure) {
         byteCount += line.count
-        guard byteCount <= limit else { throw CurlFailure.headTooLarge(limit) }
+        guard byteCount <= limit else { throw TransportFailure.headTooLarge(limit) }
         // Lines after the head are trailers of a chunked body (RFC 9112 §7.1.2), which only count toward the limit.
         if isComplete { return }
         if isStatusLineNext {
@@ -61,7 +61,7 @@ struct CurlResponseHead {
         }
     }
 
-    private mutating func finishHead() throws(CurlFailure) {
+    private mutating func finishHead() throws(TransportFailure) {
         // Interim responses precede the final one (RFC 9110 §15.2). 101 is final, because no HTTP follows it.
         if (100..<200).contains(statusCode), statusCode != 101 {
             isStatusLineNext = true
@@ -71,7 +71,7 @@ struct CurlResponseHead {
         } else {
             // These end at the blank line, regardless of their fields (RFC 9112 §6.3).
             let isBodiless = !hasBody || statusCode == 204 || statusCode == 304
-            guard !framing.isMalformed || isBodiless else { throw CurlFailure.malformedLength }
+            guard !framing.isMalformed || isBodiless else { throw TransportFailure.malformedLength }
             isComplete = true
         }
     }
@@ -135,14 +135,17 @@ struct CurlFraming {
     private mutating func readLength(_ value: UnsafeRawBufferPointer) {
         var start = 0
         while start <= value.count {
-            let end = value[start...].firstIndex(of: UInt8(ascii: ",")) ?? value.count
-            let element = UnsafeRawBufferPointer(rebasing: value[start..<end])
-            guard let number = Self.number(element), length == nil || length == number else {
+            let element = value[start...].prefix { $0 != UInt8(ascii: ",") }
+            let isSpace = { (byte: UInt8) in byte.isSpaceOrTab || byte == 0x0D || byte == 0x0A }
+            let digits = element.drop(while: isSpace).prefix(while: \.isDigit)
+            guard let number = Int64(String(decoding: digits, as: UTF8.self)), length ?? number == number,
+                element[digits.endIndex...].allSatisfy(isSpace)
+            else {
                 isMalformed = true
                 return
             }
             length = number
-            start = end + 1
+            start = element.endIndex + 1
         }
     }
 
@@ -151,26 +154,6 @@ struct CurlFraming {
             let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
             if !name.isEmpty, name != "identity" { codings.append(name) }
         }
-    }
-
-    private static func number(_ text: UnsafeRawBufferPointer) -> Int64? {
-        var (start, end) = (0, text.count)
-        while start < end, isSpace(text[start]) { start += 1 }
-        while start < end, isSpace(text[end - 1]) { end -= 1 }
-        guard start < end else { return nil }
-        var number: Int64 = 0
-        for index in start..<end {
-            guard text[index].isDigit else { return nil }
-            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-            let (sum, isSumTooLarge) = tens.addingReportingOverflow(Int64(text[index] - 0x30))
-            guard !isTooLarge, !isSumTooLarge else { return nil }
-            number = sum
-        }
-        return number
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
     }
 }
 

@@ -20,7 +20,11 @@ final class CurlConnections {
     private var opened: [Int32: CurlUpgrade] = [:]
     /// The connections with a channel whose tasks can request work.
     private var byChannel: [ObjectIdentifier: CurlUpgrade] = [:]
-    private var openings = CurlOpenings()
+    /// The calls whose connections are opened later.
+    ///
+    /// A client opens WebSockets to a host one after another (RFC 6455 §4.1), so that it doesn't flood the host. That
+    /// would take a thousand round trips for a thousand WebSockets, so this limit is larger.
+    private let openings = CurlConnectionQueue(CurlConnectionQueue.Limits(connectionsPerHost: 128, lookups: .max))
 
     init(_ loop: CurlLoop) {
         self.loop = loop
@@ -31,7 +35,7 @@ final class CurlConnections {
         buffer.deallocate()
     }
 
-    var isEmpty: Bool { upgrades.isEmpty && openings.isEmpty }
+    var isEmpty: Bool { upgrades.isEmpty && openings.count == 0 }
 
     /// The time of the next of libcurl's timers.
     var timer: UInt64 { groups.lazy.compactMap(\.timer).min() ?? .max }
@@ -39,17 +43,19 @@ final class CurlConnections {
     /// Begins to open a connection for a call, when few enough connections to its host are being opened.
     func begin(_ pending: consuming CurlPendingCall) {
         _ = pending.takeHeadBuffer()
-        guard let pending = openings.admit(pending), !open(pending) else { return }
-        openNext(after: pending.call)
+        openings.add(pending, for: CurlConnectionQueue.Host.Key(origin: pending.call.address.origin, canShare: false))
+        openNext()
     }
 
-    /// Opens the next connection after another was opened or failed.
-    private func openNext(after call: CurlCall) {
-        while let pending = openings.next(after: call), !open(pending) {}
+    /// Opens connections, after a call was added, or another connection was opened or failed.
+    private func openNext() {
+        while let (pending, host) = openings.next() {
+            if !open(pending, at: host) { openings.release(host) }
+        }
     }
 
     /// Begins to open a connection for a call. Returns `false` after a failure, which is reported to the caller.
-    private func open(_ pending: CurlPendingCall) -> Bool {
+    private func open(_ pending: CurlPendingCall, at host: CurlConnectionQueue.Host) -> Bool {
         let group: CurlConnectionGroup
         if let last = groups.last, last.isOpen {
             group = last
@@ -66,13 +72,13 @@ final class CurlConnections {
         }
         do {
             try transfer.beginConnecting(pending)
-            guard group.add(transfer) else { throw CurlFailure.unavailable }
+            guard group.add(transfer) else { throw TransportFailure.unavailable }
         } catch {
             transfer.end(with: .failure(error))
             transfer.completion.take()?.deliver()
             return false
         }
-        let upgrade = CurlUpgrade(transfer, of: pending, in: group, loop: loop)
+        let upgrade = CurlUpgrade(transfer, of: pending, at: host, in: group, loop: loop)
         upgrades[transfer.easy] = upgrade
         if let due = upgrade.due { loop.clock.setAlarm(due) }
         return true
@@ -88,7 +94,7 @@ final class CurlConnections {
     /// Handles an event if the socket belongs to one of these connections, and returns whether it does.
     func act(on event: CurlSockets.Event) -> Bool {
         if let upgrade = opened[event.descriptor] {
-            perform(upgrade) { upgrade throws(CurlFailure) in
+            perform(upgrade) { upgrade throws(TransportFailure) in
                 try upgrade.act(flags: event.flags, buffer: self.buffer)
             }
             return true
@@ -106,7 +112,7 @@ final class CurlConnections {
     func work(_ channel: CurlChannel) {
         guard let upgrade = byChannel[ObjectIdentifier(channel)] else { return }
         if upgrade.isInHandshake, channel.hasEndedHandshake { finish(upgrade, with: .closed) }
-        perform(upgrade) { upgrade throws(CurlFailure) in try upgrade.work(buffer: self.buffer) }
+        perform(upgrade) { upgrade throws(TransportFailure) in try upgrade.work(buffer: self.buffer) }
     }
 
     /// Continues with the connections that libcurl opened.
@@ -117,7 +123,7 @@ final class CurlConnections {
                 guard let upgrade = upgrades[easy] else { continue }
                 upgrade.noteOpened()
                 let result = result
-                perform(upgrade) { upgrade throws(CurlFailure) in try upgrade.begin(after: result) }
+                perform(upgrade) { upgrade throws(TransportFailure) in try upgrade.begin(after: result) }
                 guard upgrades[easy] === upgrade else { continue }
                 opened[upgrade.descriptor] = upgrade
                 byChannel[ObjectIdentifier(upgrade.channel)] = upgrade
@@ -141,32 +147,33 @@ final class CurlConnections {
         }
     }
 
-    func endAll(with failure: CurlFailure) {
+    func endAll(with failure: TransportFailure) {
         for pending in openings.removeAll() { pending.fail(with: failure) }
         for upgrade in upgrades.values { remove(upgrade, with: failure) }
     }
 
-    private func perform(_ upgrade: CurlUpgrade, _ step: (CurlUpgrade) throws(CurlFailure) -> Void) {
-        do throws(CurlFailure) { try step(upgrade) } catch { remove(upgrade, with: error) }
+    private func perform(_ upgrade: CurlUpgrade, _ step: (CurlUpgrade) throws(TransportFailure) -> Void) {
+        do throws(TransportFailure) { try step(upgrade) } catch { remove(upgrade, with: error) }
     }
 
     /// Ends the call, unless it has ended. The failure is for a caller without the connection.
-    private func finish(_ upgrade: CurlUpgrade, with failure: CurlFailure) {
+    private func finish(_ upgrade: CurlUpgrade, with failure: TransportFailure) {
         guard upgrade.isInHandshake else { return }
         upgrade.transfer.end(with: .failure(failure))
         let completion = upgrade.transfer.completion.take()
         if !upgrade.isConnected { completion?.deliver() }
-        openNext(after: upgrade.call)
+        openings.release(upgrade.host)
+        openNext()
     }
 
     /// Closes a connection, unless its handshake has ended.
-    private func interrupt(_ upgrade: CurlUpgrade, with failure: CurlFailure) {
+    private func interrupt(_ upgrade: CurlUpgrade, with failure: TransportFailure) {
         guard upgrade.channel.interruptHandshake(with: failure.error(for: upgrade.call.url)) else { return }
         remove(upgrade, with: failure)
     }
 
     /// Closes a connection.
-    private func remove(_ upgrade: CurlUpgrade, with failure: CurlFailure) {
+    private func remove(_ upgrade: CurlUpgrade, with failure: TransportFailure) {
         upgrades[upgrade.transfer.easy] = nil
         opened[upgrade.descriptor] = nil
         byChannel[ObjectIdentifier(upgrade.channel)] = nil

@@ -98,10 +98,9 @@ extension CurlTransfer {
     }
 
     /// Reads libcurl's log if the call can use HTTP/2.
-    func prepareLog(_ isRead: Bool) {
-        guard canReadLog, options.readsLog != isRead else { return }
-        options.readsLog = isRead
-        set(CURLOPT_VERBOSE, value: isRead ? 1 : 0)
+    func prepareLog() {
+        options.readsLog = canReadLog && options.canShare
+        set(CURLOPT_VERBOSE, value: options.readsLog ? 1 : 0)
     }
 
     /// Reads a line of the log. Only libcurl's own text begins a line.
@@ -171,7 +170,7 @@ extension CurlTransfer {
         let message = UnsafeRawBufferPointer(start: errorBuffer, count: strlen(errorBuffer))
         if result == CURLE_SEND_ERROR, message.starts(with: "Connection died, tried") {
             // libcurl retries a nonrepeatable request only if it was refused.
-            return stream != nil || options.isRepeatable == false && canForbidRepeating
+            return stream != nil || !options.isRepeatable && canForbidRepeating
         }
         return !CurlLibrary.reportsGoAway && result == CURLE_HTTP2 && message.isEmpty
     }

@@ -97,7 +97,7 @@ extension CurlTransfer {
     }
 
     /// The failure, with the number of body bytes that were sent before the response.
-    func describingUnsentBody(_ failure: CurlFailure) -> CurlFailure {
+    func describingUnsentBody(_ failure: TransportFailure) -> TransportFailure {
         guard isResponseEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
         let length: Int64? = if case .data(let data)? = current?.call.body { Int64(data.count) } else { upload?.length }

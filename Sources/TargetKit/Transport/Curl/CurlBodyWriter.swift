@@ -20,10 +20,10 @@ enum CurlBodyWriter {
     }
 
     /// Writes the next bytes; returns `false` if they have to be offered again later.
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(TransportFailure) -> Bool {
         switch self {
         case .memory(var data, let limit):
-            guard data.count + bytes.count <= limit else { throw CurlFailure.overLimit(limit) }
+            guard data.count + bytes.count <= limit else { throw TransportFailure.overLimit(limit) }
             // With a second owner, the bytes so far would be copied each time.
             self = .memory(Data(), limit: limit)
             if data.isEmpty, let start = bytes.baseAddress {
@@ -84,8 +84,8 @@ final class CurlFileWriter: Sendable {
     }
 
     /// Accepts the next bytes; returns `false` if they have to be offered again later.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
-        do { return try buffer.append(bytes) } catch { throw CurlFailure(ofFile: error) }
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(TransportFailure) -> Bool {
+        do { return try buffer.append(bytes) } catch { throw TransportFailure(ofFile: error) }
     }
 
     /// Calls the closure with the result after the last byte is written.
@@ -101,7 +101,7 @@ final class CurlFileWriter: Sendable {
                 _ = try Self.opened(self.file, at: self.url)
                 tell(outcome)
             } catch {
-                tell(.failure(CurlFailure(ofFile: error)))
+                tell(.failure(TransportFailure(ofFile: error)))
             }
         }
     }
@@ -114,9 +114,24 @@ final class CurlFileWriter: Sendable {
     }
 }
 
-extension CurlFailure {
+extension TransportFailure {
     fileprivate init(ofFile error: any Error) {
         self.init(error as? URLError ?? URLError(.cannotWriteToFile))
+    }
+}
+
+/// The streamed bodies that received bytes in this round of the loop. Their readers are woken once at its end, instead
+/// of for each 16 KiB from libcurl.
+final class CurlArrivals {
+    private var channels: [BodyChannel] = []
+
+    func note(_ channel: BodyChannel) {
+        if channels.last !== channel { channels.append(channel) }
+    }
+
+    func flush() {
+        for channel in channels { channel.flush() }
+        channels.removeAll(keepingCapacity: true)
     }
 }
 #endif

@@ -4,16 +4,16 @@ import CTargetKitCurl
 
 extension CurlTransfer {
     /// The failure that libcurl's result code means in this exchange.
-    func curlFailure(_ result: CURLcode) -> CurlFailure {
+    func curlFailure(_ result: CURLcode) -> TransportFailure {
         let message = String(cString: errorBuffer)
-        var failure = CurlFailure(
+        var failure = TransportFailure(
             result: result,
             message: message,
             verification: number(CURLINFO_SSL_VERIFYRESULT),
             osError: Int32(number(CURLINFO_OS_ERRNO))
         )
         if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
-            failure.underlying = TLSPolicy.PinMismatch(host: current?.call.url.host ?? "")
+            failure.info[NSUnderlyingErrorKey] = TLSPolicy.PinMismatch(host: current?.call.url.host ?? "")
         }
         if let specific = specificFailure(result, message: message) {
             failure.code = specific.code
@@ -24,31 +24,28 @@ extension CurlTransfer {
     }
 
     /// A more specific failure than libcurl's result code.
-    private func specificFailure(_ result: CURLcode, message: String) -> CurlFailure? {
+    private func specificFailure(_ result: CURLcode, message: String) -> TransportFailure? {
         switch result {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
             if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
             return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
-        case CURLE_OUT_OF_MEMORY where options.fieldSize + (current?.call.address.text.utf8.count ?? 0) > 1_000_000:
-            return .quotable(
-                .badURL,
-                message: "the URL and header fields of the request exceed libcurl's limit of 1 MiB"
-            )
-        case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+        case CURLE_OUT_OF_MEMORY where (current?.call.headSize ?? 0) > 1_000_000:
+            return .quotable(.badURL, "the URL and header fields of the request exceed libcurl's limit of 1 MiB")
+        case CURLE_OUT_OF_MEMORY, TransportFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
             let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
-            let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
+            let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == TransportFailure.tooLarge
             return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel ?? missingTLS(result)
         case CURLE_UNSUPPORTED_PROTOCOL: return missingTLS(result)
         case CURLE_WRITE_ERROR:
             return .bytesAfterCoding
         // The loop ends exchanges that exceed another limit.
         case CURLE_OPERATION_TIMEDOUT: return .unconnected(settings.configuration.connectTimeout)
-        case CURLE_PROXY: return .quotable(.cannotConnectToHost, message: "the SOCKS proxy didn't open the connection")
+        case CURLE_PROXY: return .quotable(.cannotConnectToHost, "the SOCKS proxy didn't open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = current?.call.url.port ?? 443
-            return .quotable(.secureConnectionFailed, message: "the server doesn't use TLS on port \(port)")
+            return .quotable(.secureConnectionFailed, "the server doesn't use TLS on port \(port)")
         default: return nil
         }
     }
@@ -60,7 +57,7 @@ extension CurlTransfer {
 
     /// The failure if a host that never responded over HTTP may expect TLS. A server that does closes the connection, or
     /// sends an alert (RFC 8446 §6.2), which isn't HTTP.
-    private func missingTLS(_ result: CURLcode) -> CurlFailure? {
+    private func missingTLS(_ result: CURLcode) -> TransportFailure? {
         guard let call = current?.call, !call.address.isSecure, proxy.address.isEmpty, host?.hasResponded != true else {
             return nil
         }
@@ -68,15 +65,15 @@ extension CurlTransfer {
         switch result {
         case CURLE_GOT_NOTHING,
             CURLE_RECV_ERROR where String(cString: errorBuffer).hasPrefix("Recv failure"):
-            return .quotable(.networkConnectionLost, message: "the connection was closed without a response" + advice)
+            return .quotable(.networkConnectionLost, "the connection was closed without a response" + advice)
         case CURLE_UNSUPPORTED_PROTOCOL:
-            return .quotable(.badServerResponse, message: "the response isn't HTTP" + advice)
+            return .quotable(.badServerResponse, "the response isn't HTTP" + advice)
         default: return nil
         }
     }
 
     /// The failure if the proxy didn't open the required tunnel (RFC 9110 §9.3.6).
-    private var refusedTunnel: CurlFailure? {
+    private var refusedTunnel: TransportFailure? {
         let status = number(CURLINFO_HTTP_CONNECTCODE)
         guard status != 0, !(200..<300).contains(status), head.statusCode == 0 else { return nil }
         return .refusedTunnel(status)
