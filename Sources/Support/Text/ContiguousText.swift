@@ -12,15 +12,3 @@ package enum ContiguousText {
         return Array(text.utf8).withUnsafeBufferPointer(body)
     }
 }
-
-extension String {
-    /// Whether its UTF-8 bytes are in order before those of the other. For composed text, this is also the order of
-    /// `String`.
-    package func hasBytes(before other: String) -> Bool {
-        // Most names differ in their first byte.
-        if let first = utf8.first, let second = other.utf8.first, first != second { return first < second }
-        return ContiguousText.read(self) { bytes in
-            ContiguousText.read(other) { bytes.lexicographicallyPrecedes($0) }
-        }
-    }
-}

@@ -246,16 +246,17 @@ extension ParameterReader {
 }
 
 extension Array {
-    /// The pairs sorted by the UTF-8 bytes of their keys.
+    /// The pairs sorted by the UTF-8 bytes of their keys. `String` compares ASCII faster, in the same order.
     func sortedByKey<Value>() -> Self where Element == (key: String, value: Value) {
-        sorted { $0.key.hasBytes(before: $1.key) }
+        let isASCII = allSatisfy { ContiguousText.read($0.key) { $0.allSatisfy { $0 < 0x80 } } }
+        return sorted { isASCII ? $0.key < $1.key : $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 }
 
 extension Dictionary where Key == String {
-    /// The pairs sorted by the UTF-8 bytes of their keys. Sorting pairs takes longer than sorting indices.
+    /// The pairs sorted by the UTF-8 bytes of their keys. Sorting the values too takes longer.
     fileprivate var sortedByKey: some Sequence<(key: String, value: Value)> {
-        indices.sorted { keys[$0].hasBytes(before: keys[$1]) }.lazy.map { self[$0] }
+        indices.map { (key: keys[$0], value: $0) }.sortedByKey().lazy.map { (key: $0, value: values[$1]) }
     }
 }
 

@@ -129,13 +129,17 @@ extension Endpoint {
 
         /// The URL with a query appended to its own.
         func url(escapedQuery query: String) throws(InvalidRequest) -> URL {
-            let url: URL? =
-                switch self {
-                case .url(let url): url.appending(escapedQuery: query)
-                case .text(let text, _): URL(escaped: query.isEmpty ? text : text + "?" + query)
-                }
-            guard let url else { throw .unreadableURL(self.url.absoluteString) }
-            return url
+            let whole: URL?
+            switch self {
+            case .url(let url): whole = url.appending(escapedQuery: query)
+            case .text(var text, _):
+                text.reserveCapacity(text.utf8.count + 1 + query.utf8.count)
+                if !query.isEmpty { text += "?" }
+                text += query
+                whole = URL(escaped: text)
+            }
+            guard let whole else { throw .unreadableURL(url.absoluteString) }
+            return whole
         }
     }
 }
