@@ -154,6 +154,61 @@ struct DocumentationTests {
         }
     }
 
+    struct AskingPlugin: Plugin {
+        let confirm: @Sendable () async -> Bool
+        var hooks: PluginHooks { [.prepare, .retry] }
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            if context[QuestionKey.self] == nil { context[QuestionKey.self] = Question() }
+            return request
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            guard case .failure(let error) = result, error.rejectedStatusCode == 409,
+                let question = context[QuestionKey.self], await question.isFirst(), await confirm()
+            else { return .doNotRetry }
+            return .retry(after: .zero)
+        }
+    }
+
+    enum QuestionKey: RequestContextKey {
+        typealias Value = Question
+    }
+
+    actor Question {
+        private var wasAsked = false
+
+        func isFirst() -> Bool {
+            defer { wasAsked = true }
+            return !wasAsked
+        }
+    }
+
+    @Test(
+        "Writing a plugin: the user is asked once, and the call is retried once if they agree",
+        arguments: [true, false],
+        [true, false]
+    )
+    func asking(agrees: Bool, isShared: Bool) async throws {
+        let (questions, requests) = (Recorder<Bool>(), Recorder<URLRequest>())
+        let transport = StubTransport { request in
+            requests.append(request.urlRequest)
+            return .response(status: 409)
+        }
+        let plugin = AskingPlugin {
+            questions.append(agrees)
+            return agrees
+        }
+        let provider = Provider<Orders>(
+            transport: transport,
+            plugins: [plugin],
+            options: .setting(\.sharesInFlight, isShared)
+        )
+        await #expect(throws: TargetKitError.self) { try await provider.request(.place(NewOrder(product: "7"))) }
+        #expect(questions.elements == [agrees])
+        #expect(requests.count == (agrees ? 2 : 1))
+    }
+
     struct SecondServer: Plugin {
         let host: String
 

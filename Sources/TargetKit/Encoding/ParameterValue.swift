@@ -247,9 +247,10 @@ extension ParameterReader {
 
 extension Array {
     /// The pairs sorted by the UTF-8 bytes of their keys. `String` compares ASCII faster, in the same order.
-    func sortedByKey<Value>() -> Self where Element == (key: String, value: Value) {
+    consuming func sortedByKey<Value>() -> Self where Element == (key: String, value: Value) {
         let isASCII = allSatisfy { ContiguousText.read($0.key) { $0.allSatisfy { $0 < 0x80 } } }
-        return sorted { isASCII ? $0.key < $1.key : $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        sort { isASCII ? $0.key < $1.key : $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return self
     }
 }
 

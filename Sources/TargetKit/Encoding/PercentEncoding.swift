@@ -46,6 +46,7 @@ package enum PercentEncoding {
         spaceAsPlus: Bool = false
     ) {
         ContiguousText.read(text) { bytes in
+            if bytes.allSatisfy(allowed.contains) { return buffer.append(contentsOf: bytes) }
             for byte in bytes {
                 if allowed.contains(byte) {
                     buffer.append(byte)

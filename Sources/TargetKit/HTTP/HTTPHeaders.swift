@@ -82,20 +82,24 @@ public struct HTTPHeaders: Sendable {
 
     /// These fields, with the fields of `other` replacing those with equal names.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        if fields.isEmpty { return other }
         let names = Set(other.fields.map(\.name))
         return HTTPHeaders(fields.filter { !names.contains($0.name) } + other.fields)
     }
 
     /// The fields as a dictionary for `URLRequest`. Repeated names are joined like in the subscript.
     public var dictionary: [String: String] {
+        if fields.isEmpty { return [:] }
         var result = [String: String](minimumCapacity: fields.count)
-        // The first spelling of each name.
-        var names = [HTTPHeaderName: String](minimumCapacity: fields.count)
-        for field in fields {
-            if let name = names[field.name] {
-                result[name]?.append(field.separator + field.value)
+        // The first spelling of each name. In a short list, a search costs less than a table.
+        var names: [HTTPHeaderName: String] = [:]
+        let isShort = fields.count <= 8
+        for (index, field) in fields.enumerated() {
+            let first = isShort ? fields[..<index].first { $0.name == field.name }?.name.rawValue : names[field.name]
+            if let first {
+                result[first]?.append(field.separator + field.value)
             } else {
-                names[field.name] = field.name.rawValue
+                if !isShort { names[field.name] = field.name.rawValue }
                 result[field.name.rawValue] = field.value
             }
         }
