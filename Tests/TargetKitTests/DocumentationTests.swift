@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
