@@ -45,6 +45,13 @@ struct TLSTests {
     func systemTrust(engine: Engine) async throws {
         let error = await engine.failure(of: .nginxTLS(.get, "/"))
         #expect(error?.stage == .transport)
+        #if canImport(FoundationNetworking)
+        // On Linux, URLSession doesn't tell a refused certificate from a lost connection.
+        if engine == .urlSession {
+            #expect(error?.kind == .connectionLost)
+            return
+        }
+        #endif
         #expect(error?.kind == .insecureConnection)
     }
 

@@ -136,6 +136,7 @@ enum UploadError: Error { case noLocation }
 enum Studio: RoutedTarget {
     case film(URL, name: String)
 
+    // swift-format-ignore: NeverForceUnwrap
     var baseURL: URL { URL(string: "https://studio.example")! }
     var route: Route {
         switch self {

@@ -7,7 +7,7 @@ import UniformTypeIdentifiers
 /// The media type of a file by its extension.
 package enum MIMEType {
     /// The type of unknown files (RFC 7578 §4.4).
-    static let unknown = "application/octet-stream"
+    package static let unknown = "application/octet-stream"
 
     /// The type of the first name with a known extension, compared case-insensitively.
     package static func forFile(named names: String...) -> String {

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: MIT
-
-/// The header field that specifies when to retry a request (RFC 9110 §10.2.3).
-package enum RetryAfter {
-    /// The statuses that can be temporary.
-    package static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-}
