@@ -43,8 +43,9 @@ package final class PartialFile: Sendable {
         guard url.isFileURL else {
             throw URLError(.cannotCreateFile, message: "\(url.scheme ?? "") isn't the scheme of a file URL")
         }
-        // With O_NONBLOCK, opening a pipe without a reader fails instead of waiting.
-        try self.init(url, flags: O_TRUNC | O_NONBLOCK, mode: 0o666, isTemporary: false)
+        // With O_NONBLOCK, opening a pipe without a reader fails instead of waiting. With O_NOFOLLOW, a link that another
+        // user put in the place of the file is an error.
+        try self.init(url, flags: O_TRUNC | O_NONBLOCK | O_NOFOLLOW, mode: 0o666, isTemporary: false)
     }
 
     private convenience init(at url: URL) throws(URLError) {

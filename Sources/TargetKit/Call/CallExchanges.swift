@@ -124,6 +124,9 @@ extension CallExchanges {
         guard let origin = request.url?.origin, origin != original.url?.origin else { return nil }
         return { [redirects = call.configuration.redirects] prepared in
             var prepared = prepared
+            // A plugin may have added a key to the query or the body.
+            prepared.url = request.url
+            prepared.httpBody = request.httpBody
             prepared.allHTTPHeaderFields = prepared.allHTTPHeaderFields?.filter { name, value in
                 guard redirects.isForOneOrigin(name) else { return true }
                 return request.value(forHTTPHeaderField: name) == value

@@ -34,17 +34,19 @@ package final class PendingDownload: Sendable {
             result.response.body = .data(excerpt)
             return result
         }
-        let size = FileStatus(of: part)?.size
-        try result.checkRange(byteCount: size)
-        if let size,
-            let failure = call.reportedFailure(in: result, byteCount: size, body: { excerpt })
-        {
-            throw failure
+        // Another program may have removed the file, or put a link in its place.
+        guard let status = FileStatus(of: part, followsLinks: false), status.isRegular, status.isOwn else {
+            throw PartialFile.failure(.cannotMoveFile, url: part)
         }
+        try result.checkRange(byteCount: status.size)
+        if let failure = call.reportedFailure(in: result, byteCount: status.size, body: { excerpt }) { throw failure }
         // The transport may have replaced the locked file.
         let lock: FileLock? =
             if case .locked(let new, _) = FileLock.open(part, mode: 0o600) { FileLock(new) } else { nil }
         defer { lock?.release() }
+        guard FileStatus(of: part, followsLinks: false)?.isSameFile(as: status) == true else {
+            throw PartialFile.failure(.cannotMoveFile, url: part)
+        }
         let file = DownloadedFile(part: part, head: response.head, headers: response.head.headers, contentStart: 0)
         let source = result.request.url
         result.response.body = .file(try await file.complete(at: destination, from: source, of: call.handle))

@@ -51,6 +51,7 @@ struct DriverOriginTests {
             request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
             request.setValue("secret", forHTTPHeaderField: "X-Shop")
             request.setValue("plain", forHTTPHeaderField: "X-Plain")
+            request.url = request.url?.appending(queryItems: [URLQueryItem(name: "access_token", value: "secret")])
             return request
         }
     }

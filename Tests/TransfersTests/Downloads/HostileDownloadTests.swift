@@ -253,6 +253,45 @@ struct HostileDownloadTests {
         #expect(folder.names.isEmpty)
     }
 
+    /// Puts a link in the place of a file, in one step.
+    private func link(_ file: URL, to other: URL) throws {
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: other)
+        #expect(rename(link.path, file.path) == 0)
+    }
+
+    @Test(
+        "A hidden file that another program removes, or replaces by a link, never empties the old file",
+        arguments: [true, false]
+    )
+    func removedPart(isLinked: Bool) async throws {
+        let gate = Gate()
+        let server = try server(pausingAt: gate)
+        let place = try folder.file("file", Data("old".utf8))
+        let other = try folder.file("other", Data("other".utf8))
+        let call = Task { [target = target(server, .file(place))] in try await provider.request(target) }
+        await server.waitForHeads(1)
+        var part: String?
+        while part == nil {
+            await Task.yield()
+            part = folder.names.first { $0 != "file" && $0 != "other" }
+        }
+        await server.waitForBytes(sent: 1000)
+        let url = folder.url.appendingPathComponent(try #require(part))
+        if isLinked { try link(url, to: other) } else { try FileManager.default.removeItem(at: url) }
+        gate.open()
+        let result = await call.result
+        let content = try Data(contentsOf: place)
+        if case .failure = result {
+            #expect(content == Data("old".utf8))
+        } else {
+            // The file was removed before its first bytes, so it was created again.
+            #expect(!isLinked)
+            #expect(content.count > 1000)
+        }
+        #expect(try Data(contentsOf: other) == Data("other".utf8))
+    }
+
     @Test("A part that another program replaces during the download is not moved to the destination")
     func replacedPart() async throws {
         let gate = Gate()
@@ -264,9 +303,8 @@ struct HostileDownloadTests {
             part = folder.names.first { $0.hasSuffix(".download") }
         }
         let place = folder.url.appendingPathComponent(try #require(part))
-        try FileManager.default.removeItem(at: place)
         let other = try folder.file("other", Data("mine".utf8))
-        try FileManager.default.createSymbolicLink(at: place, withDestinationURL: other)
+        try link(place, to: other)
         gate.open()
         _ = await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(!FileManager.default.fileExists(atPath: file.path))
