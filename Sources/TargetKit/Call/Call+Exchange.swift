@@ -249,7 +249,6 @@ package struct SendingGate: Sendable {
     package init(admit: @escaping @Sendable (inout TransportRequest, RequestContext) async throws -> Void) {
         self.admit = admit
     }
-
 }
 
 extension CallOptions {

@@ -22,6 +22,13 @@ public struct HeaderRedaction: Sendable, Hashable {
         secretNames.contains(name) || SecretFields.isSecret(name.rawValue)
     }
 
+    /// Whether the field must not be sent to another origin than the call's.
+    package func isForOneOrigin(_ name: HTTPHeaderName) -> Bool {
+        // A nonce, without which there is no handshake (RFC 6455 §4.1).
+        if name == "Sec-WebSocket-Key" { return false }
+        return name == .host || isSecret(name)
+    }
+
     /// The value for logs: the placeholder if the field is secret or the metadata of an upload; otherwise the value
     /// without the queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {

@@ -42,7 +42,7 @@ public struct BodyDecoding<Value: Sendable>: Sendable {
     @_disfavoredOverload
     public init(response decode: @escaping @Sendable (Response) throws -> Value) {
         self.init { response, options in
-            if let envelope = options.envelope { try response.unwrap(envelope) }
+            try EnvelopeCheck().decode(response, with: options)
             return try decode(response)
         }
     }

@@ -49,7 +49,7 @@ struct UploadStep: Sendable {
             // With the key, the server would respond to the second request with its response to the first one.
             if name == .idempotencyKey { return session.isOneRequest(self) }
             if fields.contains(name) { return false }
-            return !isCrossOrigin || !(name == .host || HeaderRedaction(secretNames: secretNames).isSecret(name))
+            return !isCrossOrigin || !HeaderRedaction(secretNames: secretNames).isForOneOrigin(name)
         }
         for field in fields.fields { headers[field.name.rawValue] = field.value }
         request.allHTTPHeaderFields = nil

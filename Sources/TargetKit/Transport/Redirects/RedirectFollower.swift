@@ -109,10 +109,7 @@ struct RedirectFollower: Sendable {
 
     /// Whether the field must not be sent to another origin.
     func isForOneOrigin(_ name: String) -> Bool {
-        let name = HTTPHeaderName(rawValue: name)
-        // A nonce, without which there is no handshake (RFC 6455 §4.1).
-        if name == "Sec-WebSocket-Key" { return false }
-        return name == .host || HeaderRedaction(secretNames: secretNames).isSecret(name)
+        HeaderRedaction(secretNames: secretNames).isForOneOrigin(HTTPHeaderName(rawValue: name))
     }
 
     private func checkSecurity(of redirect: Redirect) throws {
