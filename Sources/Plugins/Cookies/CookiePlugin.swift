@@ -74,7 +74,8 @@ public struct CookiePlugin: Plugin {
         if var added, !added.isSent {
             added.isSent = true
             context[self.added] = added
-            return request
+            // `prepare` added the cookies of the URL, but a call's cookies are removed from a request to another origin.
+            if !request.isCrossOrigin { return request }
         }
         let field = request.urlRequest.value(forHTTPHeaderField: "Cookie")
         guard field == nil || field == added?.field else { return request }

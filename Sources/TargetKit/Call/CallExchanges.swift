@@ -113,15 +113,21 @@ extension CallExchanges {
             restriction: restriction ?? originRestriction,
             in: context
         )
-        if originRestriction != nil { prepared.isCrossOrigin = true }
+        if originRestriction != nil {
+            prepared.isCrossOrigin = true
+        } else if restriction == nil, let origin = prepared.urlRequest.url?.origin, origin != request.url?.origin {
+            call.handle.state.withLock { $0.movedOrigin = origin }
+        }
         return prepared
     }
 
-    /// Removes the secrets of the call from a request to another origin; `nil` for a request to the call's origin. What
-    /// the driver itself adds to the request is for its server.
+    /// Removes the secrets of the call from a request to another origin; `nil` for a request to the call's origin, or the
+    /// origin to which a plugin moved the call. What the driver itself adds to the request is for its server.
     private func originRestriction(of request: URLRequest) -> (@Sendable (URLRequest) -> URLRequest)? {
         let original = resolved.urlRequest
-        guard let origin = request.url?.origin, origin != original.url?.origin else { return nil }
+        guard let origin = request.url?.origin, origin != original.url?.origin,
+            origin != call.handle.state.withLock({ $0.movedOrigin })
+        else { return nil }
         return { [redirects = call.configuration.redirects] prepared in
             var prepared = prepared
             // A plugin may have added a key to the query or the body.

@@ -32,6 +32,8 @@ public final class RequestHandle: Sendable {
         var attempt = 0
         /// The last request after the plugins' `prepare`; `nil` without plugins.
         var prepared: TransportRequest?
+        /// The other origin for which a plugin's `prepare` last changed a request of the call's driver.
+        var movedOrigin: [String]?
         var processing = Processing()
         /// The time when the call times out; `nil` without a limit for the whole call.
         var deadline: Deadline?

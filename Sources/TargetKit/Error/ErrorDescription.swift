@@ -48,7 +48,8 @@ package struct ErrorDescription: CustomStringConvertible {
             case .cancelled: "cancelled"
             case .badURL, .unsupportedURL: "the transport doesn't support this URL"
             case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file can't be read"
-            case .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile: "the file can't be written"
+            case .cannotOpenFile: "the file can't be opened"
+            case .cannotCreateFile, .cannotWriteToFile, .cannotMoveFile: "the file can't be written"
             default: "the exchange failed"
             }
         return "\(words) (URLError \(error.code.rawValue))"

@@ -119,6 +119,30 @@ struct CookiePluginTests {
         #expect(running.requests.map { $0.headers[.cookie] } == ["c=3; a=1; b=2", "a=new"])
     }
 
+    private struct TwoServers: TransferDriver {
+        let other: URL
+        var isConcurrent = false
+
+        func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
+            _ = try await exchanges.send(request)
+            var request = request
+            request.url = other
+            return try await (isConcurrent ? exchanges.concurrent() : exchanges).send(request)
+        }
+    }
+
+    @Test("A driver's request to another server has the cookies of that server", arguments: [false, true])
+    func driver(isConcurrent: Bool) async throws {
+        let (running, store) = (try server(.stub), CookieStore())
+        let other = try #require(URL(string: "https://storage.example/1"))
+        store.store(["a=1; Path=/"], from: running.baseURL)
+        store.store(["b=2; Path=/"], from: other)
+        let provider = Provider<PluginTarget>(transport: running.transport, plugins: [CookiePlugin(store)])
+        let task = HTTPTask.plain.driver(TwoServers(other: other, isConcurrent: isConcurrent))
+        _ = try await provider.request(call(running, "/x").with { $0.task = task })
+        #expect(running.requests.map { $0.headers[.cookie] } == ["a=1", "b=2"])
+    }
+
     @Test("A Cookie field of the target's own stands in for the store's")
     func own() async throws {
         let running = try server(.stub)

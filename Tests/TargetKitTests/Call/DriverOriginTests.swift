@@ -109,6 +109,49 @@ struct DriverOriginTests {
         #expect(!request.isCrossOrigin)
     }
 
+    private struct Mover: Plugin {
+        var hooks: PluginHooks { .prepare }
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            guard request.url?.host == "primary.example" else { return request }
+            var request = request
+            request.url = URL(string: "https://standby.example/1")
+            return request
+        }
+    }
+
+    private struct Following: TransferDriver {
+        let host: String
+
+        func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
+            _ = try await exchanges.send(request)
+            var second = request
+            second.url = URL(string: "https://\(host)/2")
+            return try await exchanges.send(second)
+        }
+    }
+
+    @Test(
+        "The origin to which a plugin moved the call's request is the call's own",
+        arguments: [("standby.example", true), ("primary.example", true), ("storage.example", false)]
+    )
+    func moved(host: String, isOwn: Bool) async throws {
+        let provider = Provider<TestTarget>(
+            transport: StubTransport { [sent] request in
+                sent.append(request)
+                return .response(status: 200)
+            },
+            plugins: [Mover()]
+        )
+        var target = TestTarget(URL(string: "https://primary.example") ?? .example)
+        target.headers = ["Authorization": "Bearer token"]
+        target.task = .plain.driver(Following(host: host))
+        let response = try await provider.request(target)
+        let second = try #require(sent.elements.last)
+        #expect(second.urlRequest.value(forHTTPHeaderField: "Authorization") == (isOwn ? "Bearer token" : nil))
+        #expect(response.isCrossOrigin == !isOwn)
+    }
+
     @Test("A restriction of the driver's own decides alone")
     func ownRestriction() async throws {
         let request = try await second(Upload(way: .prepared, keepsSecrets: true, storage: Self.storage))

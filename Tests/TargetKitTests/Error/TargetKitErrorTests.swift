@@ -76,6 +76,17 @@ struct TargetKitErrorTests {
     }
 
     @Test(
+        "A file that can't be opened isn't one that can't be written",
+        arguments: [
+            (URLError.Code.cannotOpenFile, "opened"), (.fileDoesNotExist, "read"), (.cannotWriteToFile, "written"),
+        ]
+    )
+    func fileErrors(code: URLError.Code, verb: String) {
+        let error = TargetKitError(stage: .transport, underlying: URLError(code))
+        #expect(error.description.contains("the file can't be \(verb)"))
+    }
+
+    @Test(
         "The kind says what the failure means",
         arguments: [
             (URLError.Code.notConnectedToInternet, TargetKitError.Kind.offline), (.timedOut, .timedOut),

@@ -64,6 +64,8 @@ final class CurlConnectionQueue {
         var isMixed = false
         /// The number of waiting calls.
         fileprivate var waitingCount = 0
+        /// The tickets of the calls that precede the other waiting calls, the next one last.
+        fileprivate var firstTickets: [Int] = []
         /// The tickets of the waiting calls in their order, and of calls that no longer wait.
         fileprivate var tickets: ArraySlice<Int> = []
         /// Whether the host has a turn.
@@ -104,7 +106,7 @@ final class CurlConnectionQueue {
 
     /// The sizes of the internal collections.
     var sizes: (hosts: Int, turns: Int, tickets: Int, calls: Int) {
-        (hosts.count, turns.count, hosts.values.reduce(0) { $0 + $1.tickets.count }, waiting.capacity)
+        (hosts.count, turns.count, hosts.values.reduce(0) { $0 + $1.firstTickets.count + $1.tickets.count }, waiting.capacity)
     }
 
     /// Adds a call after or before the calls that already wait for its host.
@@ -114,7 +116,7 @@ final class CurlConnectionQueue {
         pending.call.ticket.store(lastTicket, ordering: .relaxed)
         firstDeadline = min(firstDeadline, pending.deadline ?? .max)
         if isFirst {
-            host.tickets.insert(lastTicket, at: host.tickets.startIndex)
+            host.firstTickets.append(lastTicket)
         } else {
             host.tickets.append(lastTicket)
         }
@@ -286,7 +288,7 @@ extension CurlConnectionQueue {
 extension CurlConnectionQueue {
     /// Removes the call of the host that waits for the longest time.
     private func removeFirst(of host: Host) -> CurlPendingCall? {
-        while let ticket = host.tickets.popFirst() {
+        while let ticket = host.firstTickets.popLast() ?? host.tickets.popFirst() {
             if let pending = take(ticket) { return pending }
         }
         return nil
@@ -296,10 +298,11 @@ extension CurlConnectionQueue {
     private func drop(_ ticket: Int) -> CurlPendingCall? {
         guard let host = waiting[ticket]?.host, let pending = take(ticket) else { return nil }
         if host.waitingCount == 0 {
-            host.tickets = []
+            (host.firstTickets, host.tickets) = ([], [])
             if host.isEnqueued, let turn = turns.firstIndex(where: { $0 === host }) { turns.remove(at: turn) }
             host.isEnqueued = false
-        } else if host.tickets.count > 2 * host.waitingCount + 64 {
+        } else if host.firstTickets.count + host.tickets.count > 2 * host.waitingCount + 64 {
+            host.firstTickets.removeAll { waiting[$0] == nil }
             host.tickets.removeAll { waiting[$0] == nil }
         }
         forget(host)

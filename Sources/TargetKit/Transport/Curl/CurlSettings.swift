@@ -64,13 +64,15 @@ extension CurlSettings {
 
 /// The proxy that libcurl uses for a URL scheme.
 struct CurlProxy {
-    /// Replaces an invalid address, because libcurl's error message quotes its user name and password.
+    /// Replaces an invalid address.
     private static let unusable = "unusable://proxy"
 
     /// The address passed to libcurl; empty for no proxy.
     let address: String
+    /// Where the address was specified.
+    private let place: String
     /// The reason why the address is invalid.
-    let addressFailure: TransportFailure?
+    private let problem: String?
 
     static let none = Self("", in: "")
 
@@ -80,20 +82,20 @@ struct CurlProxy {
     ///
     /// - Parameter place: Where the address was specified, for the error.
     init(_ address: String, in place: String) {
-        let reason = Self.problem(in: address)
-        addressFailure = reason.map { reason in
-            TransportFailure.quotable(
-                .badURL,
-                "the proxy in \(place) can't be used: \(reason); use scheme://user:password@host:port, with "
-                    + "special characters in the user and password percent-encoded"
-            )
-        }
-        self.address = reason == nil ? address : Self.unusable
+        self.place = place
+        problem = Self.problem(in: address)
+        self.address = problem == nil ? address : Self.unusable
     }
 
-    /// The failure to report instead of libcurl's message if the address is invalid.
+    /// The failure to report instead of libcurl's message if the address is invalid. libcurl quotes the address, with
+    /// its password.
     func failure(describedAs words: String) -> TransportFailure? {
-        words.contains(Self.unusable) ? addressFailure : nil
+        guard words.contains(Self.unusable) || words.contains("Unsupported proxy") else { return nil }
+        return .quotable(
+            .badURL,
+            "the proxy in \(place) can't be used: \(problem ?? "libcurl can't parse it"); use "
+                + "scheme://user:password@host:port, with special characters in the user and password percent-encoded"
+        )
     }
 }
 
@@ -113,11 +115,17 @@ extension CurlProxy {
         let place = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
         // The user is left out, because libcurl also accepts characters there that a URL can't contain.
         let url = URL(string: "http://\(place)", encodingInvalidCharacters: false)
-        let isInUser = rest[..<place.startIndex].utf8.contains { $0 <= 0x20 || $0 == 0x7F || "/?#".utf8.contains($0) }
-        guard !isInUser, let url, url.host?.isEmpty == false, url.query == nil, url.fragment == nil else {
+        let user = rest[..<place.startIndex].dropLast()
+        let isInUser = user.utf8.contains { $0 <= 0x20 || $0 == 0x7F || "/?#@".utf8.contains($0) }
+        guard !isInUser, let url, let host = url.host, isHost(host), url.query == nil, url.fragment == nil else {
             return "it has no valid host"
         }
         return (1...65_535).contains(url.port ?? 80) ? nil : "its port isn't a number from 1 to 65535"
+    }
+
+    /// Whether libcurl accepts the bytes of the host.
+    private static func isHost(_ host: String) -> Bool {
+        !host.isEmpty && host.utf8.allSatisfy { $0.isLetterOrDigit || ".-_:[]%".utf8.contains($0) }
     }
 }
 

@@ -6,6 +6,7 @@ extension CurlTransfer {
     /// The failure that libcurl's result code means in this exchange.
     func curlFailure(_ result: CURLcode) -> TransportFailure {
         let message = String(cString: errorBuffer)
+        if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
         var failure = TransportFailure(
             result: result,
             message: message,
@@ -27,7 +28,6 @@ extension CurlTransfer {
     private func specificFailure(_ result: CURLcode, message: String) -> TransportFailure? {
         switch result {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
-            if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
             return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
         case CURLE_OUT_OF_MEMORY where (current?.call.headSize ?? 0) > 1_000_000:

@@ -280,13 +280,13 @@ struct CurlConnectionQueueTests {
         }
     }
 
-    @Test("Calls that are cancelled behind a waiting one leave no more entries than calls wait")
-    func cancelledBehind() async throws {
+    @Test("Calls that are cancelled behind a waiting one leave no more entries than calls wait", arguments: [false, true])
+    func cancelledBehind(areFirst: Bool) async throws {
         try await withStarts(1001) { starts in
             let queue = queue()
             queue.add(starts[0], for: plain)
             for start in starts.dropFirst() {
-                queue.add(start, for: plain)
+                queue.add(start, for: plain, isFirst: areFirst)
                 #expect(queue.remove(start.call) != nil)
             }
             #expect(queue.sizes.tickets < 100)

@@ -54,14 +54,18 @@ struct CurlProxyTests {
     @Test(
         "The environment's proxies are checked as well, and errors name the variable",
         arguments: [
-            ("http_proxy", "http"), ("https_proxy", "https"), ("HTTPS_PROXY", "https"), ("all_proxy", "http"),
-            ("ALL_PROXY", "https"),
+            ("http_proxy", "http", "ftp://user:hunter2@127.0.0.1:1"),
+            ("https_proxy", "https", "http://user:p@hunter2@127.0.0.1:1"),
+            ("HTTPS_PROXY", "https", "user:hunter2@a!b:1"), ("HTTPS_PROXY", "https", "user:hunter2@a'b:1"),
+            ("all_proxy", "http", "http://user:hunter2@a*b"), ("all_proxy", "http", "http://user:hunter2@ä.example"),
+            ("all_proxy", "http", "http://user:hunter2@a%20b"), ("all_proxy", "http", "http://user:hunter2@[::g]:1"),
+            ("ALL_PROXY", "https", "user:hunter2@[::1"), ("ALL_PROXY", "https", "user:hunter2@a:1:2"),
         ]
     )
-    func environment(name: String, scheme: String) async throws {
-        await #expect(processExitsWith: .success) { [name, scheme] in
+    func environment(name: String, scheme: String, address: String) async throws {
+        await #expect(processExitsWith: .success) { [name, scheme, address] in
             for other in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(other) }
-            setenv(name, "ftp://user:hunter2@127.0.0.1:1", 1)
+            setenv(name, address, 1)
             setenv("no_proxy", "localhost,127.0.0.1", 1)
             let server = try TestServer(response: .text("direct"))
             let transport = CurlTransport.another()
@@ -71,7 +75,7 @@ struct CurlProxyTests {
                 _ = try await transport.send(TestCall().request(to: base))
                 exit(3)
             } catch let error as URLError {
-                let text = "\(error) \(error.userInfo)"
+                let text = "\(error) \(error.userInfo) \(error.localizedDescription)"
                 guard error.code == .badURL, text.contains(name), !text.contains("hunter2") else { exit(4) }
             }
         }

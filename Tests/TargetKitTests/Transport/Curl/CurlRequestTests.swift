@@ -92,6 +92,14 @@ struct CurlRequestTests {
         }
     }
 
+    @Test("Equal values with other bytes are sent with their own bytes")
+    func composed() async throws {
+        let server = try TestServer(response: .text(""))
+        let values = ["\u{E9}", "e\u{301}", "\u{E9}"]
+        for value in values { try await TestCall(headers: ["X-A": value]).send(to: server, with: transport) }
+        #expect(server.requests.map { $0.headers["X-A"].map { Array($0.utf8) } } == values.map { Array($0.utf8) })
+    }
+
     @Test("A header name that would inject another field is refused")
     func injection() async throws {
         let server = try TestServer(response: .text(""))
