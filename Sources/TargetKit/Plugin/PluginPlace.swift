@@ -25,8 +25,7 @@
 /// network, without being rejected or counted, and without refreshing the credential.
 ///
 /// A failed call is retried first with a new credential, then with another host, then after a delay, then after waiting
-/// for the network, and last by a handler of errors. In every order, a custom place is between the two places whose raw values surround its own,
-/// next to the smaller one.
+/// for the network, and last by a handler of errors.
 ///
 /// The package's plugins have these places, some of which are between the places above:
 ///
@@ -55,7 +54,8 @@
 /// A provider can have only one `RetryPlugin`, one `WaitsForConnectivityPlugin` and one `ResponseCachePlugin`; with two
 /// of a type, each call fails.
 ///
-/// To create a place between two places, choose a raw value between theirs:
+/// To create a place, choose a raw value between those of two places. In every order, it directly follows the place with
+/// the smaller raw value:
 ///
 /// ```swift
 /// extension PluginPlace {
@@ -126,23 +126,13 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
         .concurrencyLimit, .signing, .errorHandling, .observation,
     ]
 
-    /// The place's position in the order of `retry`.
+    /// The position in the order of `retry`. A custom place follows the largest place below it, here and in `exchange`.
     var retryPosition: Int { position(in: Self.retryOrder) }
 
-    /// The place's position in the order of `exchange`.
+    /// The position in the order of `exchange`.
     var exchangePosition: Int { position(in: Self.exchangeOrder) }
 
-    /// The place's position in an order. A custom place is between the two places whose raw values surround its own,
-    /// next to the smaller one.
     private func position(in order: [PluginPlace]) -> Int {
-        if let index = order.firstIndex(of: self) { return 2 * index }
-        let lower = order.indices.filter { order[$0] < self }.max { order[$0] < order[$1] }
-        let upper = order.indices.filter { order[$0] > self }.min { order[$0] < order[$1] }
-        switch (lower, upper) {
-        case (let lower?, let upper?): return 2 * lower + (lower < upper ? 1 : -1)
-        case (let lower?, nil): return 2 * lower + 1
-        case (nil, let upper?): return 2 * upper - 1
-        case (nil, nil): return 0
-        }
+        order.filter { $0 <= self }.max().flatMap(order.firstIndex) ?? -1
     }
 }

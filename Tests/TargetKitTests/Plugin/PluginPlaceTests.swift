@@ -76,7 +76,7 @@ struct PluginPlaceTests {
     /// The order in which they surround an exchange.
     private static let exchangeOrder = [
         "start", "environment", "caching", "connectivity", "failover", "admission", "standard", "retrying",
-        "compression", "authentication", "signing", "errorHandling", "observation",
+        "authentication", "compression", "signing", "errorHandling", "observation",
     ]
 
     private func log(of plugins: [(name: String, place: PluginPlace)], isShared: Bool) async throws -> [String] {
@@ -119,17 +119,23 @@ struct PluginPlaceTests {
         }
     }
 
-    @Test("A place between two neighbors is between them in each order", arguments: ["exchange", "retry"])
+    @Test("A place between two others directly follows the smaller one in each order", arguments: PluginHookTests.hooks)
     func between(hook: String) async throws {
-        for (lower, upper) in zip(Self.documented, Self.documented.dropFirst()) {
-            let middle = PluginPlace(rawValue: (lower.place.rawValue + upper.place.rawValue) / 2)
-            let log = try await log(of: [("middle", middle), upper, lower], isShared: false)
-            let order = log.filter { $0.hasPrefix(hook) }
-            #expect(order[1] == "\(hook) middle", "\(lower.name), \(upper.name)")
+        for (index, lower) in Self.places.enumerated() {
+            let next = Self.places.dropFirst(index + 1).first?.place.rawValue ?? 900
+            let middle = PluginPlace(rawValue: (lower.place.rawValue + next) / 2)
+            let log = try await log(of: [("middle", middle)] + Self.places.shuffled(), isShared: false)
+            let order = log.filter { $0.hasPrefix(hook + " ") }
+            let place = try #require(order.firstIndex(of: "\(hook) \(lower.name)"))
+            #expect(order[place + 1] == "\(hook) middle", "\(lower.name)")
         }
     }
 
-    private static var documented: [(name: String, place: PluginPlace)] { places.filter { $0.name != "compression" } }
+    @Test("A place before all others is the first in each order", arguments: PluginHookTests.hooks)
+    func first(hook: String) async throws {
+        let log = try await log(of: Self.places + [("first", PluginPlace(rawValue: 0))], isShared: false)
+        #expect(log.first { $0.hasPrefix(hook + " ") } == "\(hook) first")
+    }
 
     @Test("Plugins of one place keep the order of the array in every hook")
     func samePlace() async throws {
