@@ -8,9 +8,12 @@ nonisolated enum Station: RoutedTarget {
     var route: Route { .get("/reading") }
 }
 
-nonisolated struct Settings: ResponseModel { var name: String }
+nonisolated struct Settings: ResponseModel, Encodable { var name: String }
 
-nonisolated struct Reading: Sendable { var celsius: Float }
+nonisolated struct Reading: Sendable {
+    var celsius: Float
+    var bytes: Data { Data() }
+}
 
 nonisolated enum FeedParser {
     static func titles(in data: Data) -> [String] { [] }

@@ -48,6 +48,42 @@ struct OtherFormatsPageTests {
         #expect(try await provider.request(.names, decoding: titles) == [])
     }
 
+    @Test(
+        "A body is encoded by an encoder or a closure, with its type",
+        arguments: [
+            (Station.task(naming: ["North", "South"]), "text/plain", Data("North\nSouth".utf8)),
+            (
+                Station.task(reporting: Reading(celsius: 21.5)), "application/octet-stream",
+                Data([0x41, 0xAC, 0, 0])
+            ),
+        ]
+    )
+    func bodies(task: HTTPTask, contentType: String, bytes: Data) throws {
+        let request = try Endpoint(url: .example, method: .post, task: task).urlRequest()
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == contentType)
+        #expect(request.httpBody == bytes)
+    }
+
+    @Test("A property list is encoded as the decoder reads it, unless the header says another type")
+    func propertyListBody() throws {
+        let settings = Settings(name: "North", interval: 60)
+        let task = Station.task(saving: settings)
+        let request = try Endpoint(url: .example, method: .put, task: task).urlRequest()
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-plist")
+        #expect(try PropertyListDecoder().decode(Settings.self, from: request.httpBody ?? Data()) == settings)
+        let own = Endpoint(url: .example, method: .put, task: task, headers: ["Content-Type": "text/xml"])
+        #expect(try own.urlRequest().value(forHTTPHeaderField: "Content-Type") == "text/xml")
+    }
+
+    @Test("The error of an encoder fails the call before anything is sent,")
+    func encodingError() async throws {
+        let error = #expect(throws: TargetKitError.self) {
+            try Endpoint(url: .example, method: .post, task: .encoded(7, by: LineEncoder())).urlRequest()
+        }
+        #expect(error?.stage == .request)
+        #expect(error?.underlying is DecodingError)
+    }
+
     @Test("Every line of Swift on the page is a line of this file")
     func everySnippetIsHere() throws {
         let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/OtherFormatsPageTests.swift")
@@ -66,12 +102,36 @@ private struct Settings: Codable, Sendable, Equatable {
 
 struct Reading: Sendable, Equatable {
     var celsius: Float
+    var bytes: Data { withUnsafeBytes(of: celsius.bitPattern.bigEndian) { Data($0) } }
 }
 
 struct LineDecoder: BodyDecoder {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
         return try JSONDecoder().decode(type, from: JSONEncoder().encode(lines))
+    }
+}
+
+struct LineEncoder: BodyEncoder {
+    var contentType: String { "text/plain" }
+
+    func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        let lines = try JSONDecoder().decode([String].self, from: JSONEncoder().encode(value))
+        return Data(lines.joined(separator: "\n").utf8)
+    }
+}
+
+extension Station {
+    static func task(saving settings: Settings) -> HTTPTask {
+        .encoded(settings, by: PropertyListEncoder())
+    }
+
+    static func task(naming stations: [String]) -> HTTPTask {
+        .encoded(stations, by: LineEncoder())
+    }
+
+    static func task(reporting reading: Reading) -> HTTPTask {
+        .encoded(contentType: "application/octet-stream") { reading.bytes }
     }
 }
 

@@ -59,7 +59,7 @@ extension Endpoint {
         switch task.content {
         case .file(let url): return .file(url)
         case .multipart(let form) where !form.isInMemory: return .stream(try form.bodySource())
-        case .none, .data, .json, .form, .formPairs, .multipart: return .none
+        case .none, .data, .encoded, .multipart: return .none
         }
     }
 }
@@ -100,10 +100,7 @@ extension RequestContent {
         switch self {
         case .none: (nil, nil)
         case .data(let data, let contentType): (data, contentType)
-        case .json(let value, let encoder): (try encoder.encodeWithSortedKeys(value), "application/json")
-        case .form(let value, let encoder): (Data(try encoder.encode(value).utf8), URLEncoding.contentType)
-        case .formPairs(let pairs, let encoding):
-            (Data(try encoding.queryString(ordered: pairs).utf8), URLEncoding.contentType)
+        case .encoded(let contentType, let encode): (try encode(), contentType)
         case .multipart(let form): (form.isInMemory ? try form.data() : nil, form.contentType)
         case .file(let url): (nil, try url.mediaTypeOfReadableFile)
         }

@@ -18,12 +18,35 @@ extension HTTPTask {
     ///   - encoder: The encoder; default: a `JSONEncoder`. Keys are always sorted, so that equal values give equal
     ///     bytes, unless the encoder is a subclass of `JSONEncoder`.
     public func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
-        adding(.json(value, encoder ?? Self.jsonEncoder))
+        let encoder = encoder ?? Self.jsonEncoder
+        return encoded(contentType: encoder.contentType) { try encoder.encodeWithSortedKeys(value) }
     }
 
     /// Returns this task with a JSON body, for example from a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
     public func json(_ value: JSONValue) -> HTTPTask {
-        adding(.json(value, Self.jsonEncoder))
+        json(value, encoder: nil)
+    }
+
+    /// Returns this task with a value as its body, in the format of an encoder, and the encoder's `Content-Type` unless
+    /// the headers set it.
+    ///
+    /// - Parameters:
+    ///   - value: The value, which is encoded when the call is made.
+    ///   - encoder: The encoder. With a `JSONEncoder`, the same as `json(_:encoder:)`.
+    public func encoded(_ value: some Encodable & Sendable, by encoder: some BodyEncoder) -> HTTPTask {
+        if let encoder = encoder as? JSONEncoder { return json(value, encoder: encoder) }
+        return encoded(contentType: encoder.contentType) { try encoder.encode(value) }
+    }
+
+    /// Returns this task with a body that a closure encodes, for example a protobuf message:
+    /// `.encoded(contentType: "application/x-protobuf") { try message.serializedData() }`.
+    ///
+    /// - Parameters:
+    ///   - contentType: The value of `Content-Type`, unless the headers set it.
+    ///   - encode: Returns the bytes. Called when a request is created, on any thread. Its error is the underlying error
+    ///     of a ``TargetKitError`` of stage `.request`.
+    public func encoded(contentType: String, _ encode: @escaping @Sendable () throws -> Data) -> HTTPTask {
+        adding(.encoded(contentType: contentType, encode))
     }
 
     /// Returns this task with the value as its `application/x-www-form-urlencoded` body.
@@ -31,7 +54,7 @@ extension HTTPTask {
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
     ) -> HTTPTask {
-        adding(.form(value, encoder))
+        encoded(contentType: URLEncoding.contentType) { Data(try encoder.encode(value).utf8) }
     }
 
     /// Returns this task with the dictionary as its `application/x-www-form-urlencoded` body, sorted by key.
@@ -42,7 +65,10 @@ extension HTTPTask {
     /// Returns this task with the pairs as its `application/x-www-form-urlencoded` body, in order and with duplicate
     /// names.
     public func form(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
-        adding(.formPairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
+        let pairs = pairs.map { ($0.key, $0.value) }
+        return encoded(contentType: URLEncoding.contentType) {
+            Data(try URLEncoding().queryString(ordered: pairs).utf8)
+        }
     }
 
     /// Returns this task with a `multipart/form-data` body (RFC 7578). Files are read while they are sent.
@@ -160,6 +186,16 @@ extension HTTPTask {
     /// A task with a JSON body, for example from a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
     public static func json(_ value: JSONValue) -> HTTPTask {
         plain.json(value)
+    }
+
+    /// A task with a value as its body, in the format of an encoder.
+    public static func encoded(_ value: some Encodable & Sendable, by encoder: some BodyEncoder) -> HTTPTask {
+        plain.encoded(value, by: encoder)
+    }
+
+    /// A task with a body that a closure encodes.
+    public static func encoded(contentType: String, _ encode: @escaping @Sendable () throws -> Data) -> HTTPTask {
+        plain.encoded(contentType: contentType, encode)
     }
 
     /// A task with the value as its `application/x-www-form-urlencoded` body.

@@ -53,9 +53,8 @@ enum QueryValues: Sendable {
 package enum RequestContent: Sendable {
     case none
     case data(Data, contentType: String?)
-    case json(any Encodable & Sendable, JSONEncoder)
-    case form(any Encodable & Sendable, URLEncodedFormEncoder)
-    case formPairs([(String, any Sendable)], URLEncoding)
+    /// Bytes that are encoded when the request is created.
+    case encoded(contentType: String, @Sendable () throws -> Data)
     case multipart(MultipartForm)
     case file(URL)
 }
@@ -95,8 +94,9 @@ extension HTTPTask: RedactedDescription {
         switch content {
         case .none: break
         case .data: parts.append("a data body")
-        case .json: parts.append("a JSON body")
-        case .form, .formPairs: parts.append("a form")
+        case .encoded("application/json", _): parts.append("a JSON body")
+        case .encoded(URLEncoding.contentType, _): parts.append("a form")
+        case .encoded(let type, _): parts.append("a body of type \(type.inOneLine)")
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")
         }

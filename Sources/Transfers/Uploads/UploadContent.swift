@@ -12,7 +12,7 @@ enum UploadContent: Sendable {
         case .file, .data: break
         case .none: throw InvalidRequest.notResumable("it has no body; use a file or data")
         case .multipart: throw InvalidRequest.notResumable("forms can't be resumed; upload each file separately")
-        case .json, .form, .formPairs:
+        case .encoded:
             throw InvalidRequest.notResumable(
                 "a body encoded from values can't be resumed; use a file or data"
             )

@@ -279,6 +279,8 @@ struct EndpointTests {
             (.plain, "plain"), (.query(["a": "s3cret"]), "a query"), (.parameters(["a": "s3cret"]), "parameters"),
             (.json(Note()), "a JSON body"), (.form(Note()), "a form"), (.form(ordered: ["a": 1]), "a form"),
             (.data(Data("s3cret".utf8)), "a data body"),
+            (.encoded(Note(), by: PropertyListEncoder()), "a body of type application/x-plist"),
+            (.encoded(Note(), by: JSONEncoder()), "a JSON body"),
             (.multipart([.text("s3cret", name: "a")]), "a multipart form"),
             (.json(Note()).query(["a": 1]), "a query, a JSON body"),
             (
