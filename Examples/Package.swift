@@ -16,6 +16,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
+        .package(url: "https://github.com/CoreOffice/XMLCoder", exact: "0.18.2"),
     ],
     targets: [
         .target(
@@ -39,6 +41,15 @@ let package = Package(
         ),
         // A cache and a cookie jar, with the public API only.
         .target(name: "SmallPlugins", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
+        // Bodies of formats other than JSON, by the packages that people use for them.
+        .target(
+            name: "Formats",
+            dependencies: [
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                .product(name: "XMLCoder", package: "XMLCoder"),
+            ]
+        ),
         // A driver for S3's multipart upload, with the public API only.
         .target(name: "S3Upload", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
         // Generated from its document: `.ci/run` checks that the files are what the generator writes.
@@ -79,6 +90,15 @@ let package = Package(
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
+            ]
+        ),
+        .testTarget(
+            name: "FormatsTests",
+            dependencies: [
+                "Formats",
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]
         ),
         .testTarget(

@@ -106,7 +106,8 @@ final class CurlConnectionQueue {
 
     /// The sizes of the internal collections.
     var sizes: (hosts: Int, turns: Int, tickets: Int, calls: Int) {
-        (hosts.count, turns.count, hosts.values.reduce(0) { $0 + $1.firstTickets.count + $1.tickets.count }, waiting.capacity)
+        let tickets = hosts.values.map { $0.firstTickets.count + $0.tickets.count }.reduce(0, +)
+        return (hosts.count, turns.count, tickets, waiting.capacity)
     }
 
     /// Adds a call after or before the calls that already wait for its host.
