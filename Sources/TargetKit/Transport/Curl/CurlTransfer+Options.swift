@@ -45,6 +45,14 @@ extension CurlTransfer {
         set(CURLOPT_NOPROGRESS, value: call.progress == nil ? 1 : 0)
         set(CURLOPT_BUFFERSIZE, value: Self.bufferSize(for: call.destination))
         ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
+        if settings.configuration.lookup != nil { prepareHost(call) }
+    }
+
+    private func prepareHost(_ call: CurlCall) {
+        var entries = CurlList()
+        if let entry = call.hostEntry { entries.append(entry) }
+        ccurl_setopt_list(easy, CURLOPT_RESOLVE, entries.head)
+        hostEntries = entries
     }
 
     /// A paused stream retains the bytes that libcurl read, so the buffer isn't larger than the caller's buffer.
@@ -96,7 +104,7 @@ extension CurlTransfer {
     private func prepareHeaders(_ call: CurlCall) throws(TransportFailure) {
         let sendsBody = call.hasBody || call.sendsLength
         // Most lists are equal, and making one takes 4 % of a call (`Benchmarks`, `counts "one at a time"`).
-        if headers.list != nil, headers.isForBody == sendsBody, headers.isMade(of: call.fields) { return }
+        if headers.lines.head != nil, headers.isForBody == sendsBody, headers.isMade(of: call.fields) { return }
         var headers = CurlHeaderList(fields: call.fields, isForBody: sendsBody)
         for field in call.fields { try headers.add(field) }
         // libcurl's own options for these two fields are formatted twice for each request.
@@ -109,7 +117,7 @@ extension CurlTransfer {
             headers.append("Expect:")
             if !call.hasField("Content-Type") { headers.append("Content-Type:") }
         }
-        ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, headers.list)
+        ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, headers.lines.head)
         self.headers = headers
     }
 
@@ -130,7 +138,7 @@ struct CurlHeaderList: ~Copyable {
     let fields: [CurlField]
     /// Whether libcurl adds no fields to a request with a body.
     let isForBody: Bool
-    private(set) var list: UnsafeMutablePointer<curl_slist>?
+    private(set) var lines = CurlList()
 
     init(fields: [CurlField] = [], isForBody: Bool = false) {
         self.fields = fields
@@ -144,10 +152,6 @@ struct CurlHeaderList: ~Copyable {
             && zip(self.fields, fields).allSatisfy { $0.value.utf8.elementsEqual($1.value.utf8) }
     }
 
-    deinit {
-        curl_slist_free_all(list)
-    }
-
     /// Adds a field.
     ///
     /// - Throws: An error if the name or value contains a line break or a NUL, which would start another field.
@@ -159,10 +163,25 @@ struct CurlHeaderList: ~Copyable {
 
     /// Adds a line.
     mutating func append(_ line: String) {
+        lines.append(line)
+    }
+}
+
+/// A list of lines for libcurl, which doesn't copy it.
+struct CurlList: ~Copyable {
+    private(set) var head: UnsafeMutablePointer<curl_slist>?
+
+    init() {}
+
+    deinit {
+        curl_slist_free_all(head)
+    }
+
+    mutating func append(_ line: String) {
         // Fails only if the system is out of memory; the list is then unchanged.
-        guard FieldOctets.hasMarks(line) else { return list = curl_slist_append(list, line) ?? list }
+        guard FieldOctets.hasMarks(line) else { return head = curl_slist_append(head, line) ?? head }
         let octets = FieldOctets.octets(line).map { CChar(bitPattern: $0) } + [0]
-        list = curl_slist_append(list, octets) ?? list
+        head = curl_slist_append(head, octets) ?? head
     }
 }
 #endif

@@ -69,6 +69,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var options = CurlOptions()
     /// The header fields of the current call, which libcurl doesn't copy.
     var headers = CurlHeaderList()
+    /// The addresses of the current call's host, which libcurl doesn't copy.
+    var hostEntries = CurlList()
 
     init?(slot: Int, loop: CurlLoop) {
         guard let easy = curl_easy_init() else { return nil }

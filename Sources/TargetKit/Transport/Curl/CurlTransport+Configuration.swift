@@ -29,6 +29,7 @@ extension CurlTransport {
         var proxy = Proxy.environment
         var unixSocketPath: String?
         var tls = TLSPolicy.system
+        var lookup: CurlLookup?
     }
 
     /// Creates a transport with its own thread and connections.
@@ -54,6 +55,13 @@ extension CurlTransport {
     ///   - proxy: The proxy; default: the environment's.
     ///   - unixSocketPath: The Unix-domain socket of all requests, regardless of their host; default: none.
     ///   - tls: The TLS policy; default: the system's.
+    ///   - resolver: Returns the IPv4 and IPv6 addresses of a host, in the order in which they are tried; `nil` for the
+    ///     system's lookup. Default `nil`: always the system's. It is called before each request, so remember answers
+    ///     for as long as they are valid; an open connection to the host is used as long as it stays open. Certificates,
+    ///     server name, `Host` and cookies still are those of the host. An empty array ends the call with
+    ///     `.cannotFindHost`. The time counts toward the request's timeout, or is limited by `connectTimeout`. It isn't
+    ///     called for a host that is an address, and its answer has no effect for requests through a proxy that looks up
+    ///     names itself.
     public convenience init(
         connectTimeout: Duration = .seconds(60),
         idleTimeout: Duration = .seconds(60),
@@ -63,7 +71,8 @@ extension CurlTransport {
         allowsHTTP2: Bool = true,
         proxy: Proxy = .environment,
         unixSocketPath: String? = nil,
-        tls: TLSPolicy = .system
+        tls: TLSPolicy = .system,
+        resolver: (@Sendable (_ host: String, _ port: Int) async -> [String]?)? = nil
     ) {
         var configuration = Configuration()
         configuration.connectTimeout = connectTimeout
@@ -75,6 +84,7 @@ extension CurlTransport {
         configuration.proxy = proxy
         configuration.unixSocketPath = unixSocketPath
         configuration.tls = tls
+        configuration.lookup = resolver.map(CurlLookup.init)
         self.init(configuration: configuration)
     }
 }

@@ -97,12 +97,27 @@ public final class CurlTransport: Transport {
     ///
     /// - Throws: A `URLError`; `.cancelled` if the task is cancelled or the transport is shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let call = try CurlCall(request)
+        let call = configuration.lookup == nil ? try CurlCall(request) : try await lookedUp(request)
         if Task.isCancelled { throw TransportFailure.cancelled.error(for: call.url) }
         return try await withTaskCancellationHandler {
             try await response(to: call, request)
         } onCancel: {
             commandQueue.cancel(call)
+        }
+    }
+
+    /// Creates the call after the lookup of its host, whose time is subtracted from the request's timeout.
+    private func lookedUp(_ request: TransportRequest) async throws -> CurlCall {
+        guard let lookup = configuration.lookup, let url = request.urlRequest.url else { return try CurlCall(request) }
+        let start = ContinuousClock.now
+        do {
+            let limit = request.timeout ?? configuration.connectTimeout
+            let entry = try await lookup.entry(for: url, within: limit)
+            var request = request
+            request.timeout = request.timeout.map { max(.milliseconds(1), $0 - start.duration(to: .now)) }
+            return try CurlCall(request, hostEntry: entry)
+        } catch let failure as TransportFailure {
+            throw failure.error(for: url)
         }
     }
 
