@@ -31,6 +31,15 @@ struct TransportsPageTests {
         #expect(try await provider.request(Orders(baseURL: server.baseURL)).statusCode == 204)
     }
 
+    @Test("Addresses: a resolver sends the requests for a host to its server")
+    func resolver() async throws {
+        let server = try TestServer(response: .status(204))
+        let resolved = CurlTransport(resolver: { host, _ in host == "api.example" ? ["127.0.0.1"] : nil })
+        let url = try #require(URL(string: "http://api.example:\(server.port)"))
+        let provider = Provider<Orders>(transport: resolved)
+        #expect(try await provider.request(Orders(baseURL: url)).statusCode == 204)
+    }
+
     @Test("TLS: policies with a pin and with a client certificate")
     func policies() throws {
         let keys = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek="]

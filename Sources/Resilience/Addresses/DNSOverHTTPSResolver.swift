@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// Looks up the addresses of hosts with DNS over HTTPS (RFC 8484), so that no server on the way can forge or read the
+/// names.
+///
+/// ```swift
+/// let resolver = DNSOverHTTPSResolver(server: URL(string: "https://223.5.5.5/dns-query")!)
+/// let transport = CurlTransport(resolver: resolver.addresses)
+/// ```
+///
+/// Addresses are remembered until the server's TTL ends, for at most 1,024 hosts. Calls that need the addresses of a host
+/// at the same time share one lookup.
+public final class DNSOverHTTPSResolver: Sendable {
+    private typealias Lookup = SharedOutcome<[String]?>
+
+    private enum Entry: Sendable {
+        case pending(Lookup)
+        case known([String], until: Duration)
+    }
+
+    private static let hostLimit = 1024
+
+    private let server: URL
+    private let transport: any Transport
+    private let timeout: Duration
+    private let fallsBackToSystem: Bool
+    private let elapsed: ElapsedTime
+    private let entries = Locked<[String: Entry]>([:])
+
+    /// Creates a resolver.
+    ///
+    /// - Parameters:
+    ///   - server: The URL of the DNS server, without `dns` in its query. With an IP address as its host, it needs no
+    ///     lookup itself.
+    ///   - transport: Sends the queries; default: the system's. Don't pass a transport that uses this resolver for other
+    ///     hosts than the server's.
+    ///   - timeout: The maximum time of a query; default: 5 seconds.
+    ///   - fallsBackToSystem: Whether the system looks up the host if the server doesn't answer; default `true`. If
+    ///     `false`, the call fails with `.cannotFindHost`.
+    ///   - clock: Measures how long addresses are valid; default: the continuous clock.
+    public init(
+        server: URL,
+        transport: any Transport = SystemTransport.shared,
+        timeout: Duration = .seconds(5),
+        fallsBackToSystem: Bool = true,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.server = server
+        self.transport = transport
+        self.timeout = timeout
+        self.fallsBackToSystem = fallsBackToSystem
+        elapsed = ElapsedTime(clock)
+    }
+
+    /// Returns the addresses of a host, IPv6 before IPv4; an empty array if it has none; `nil` if the system should look
+    /// it up.
+    ///
+    /// - Parameters:
+    ///   - host: The name of the host, in ASCII.
+    ///   - port: Ignored, so that the method can be passed as a transport's resolver.
+    public func addresses(of host: String, port: Int) async -> [String]? {
+        let host = host.lowercased()
+        guard host != server.host()?.lowercased() else { return nil }
+        let now = elapsed.current
+        let (lookup, isNew) = entries.withLock { entries -> (Result<Lookup, Known>, Bool) in
+            switch entries[host] {
+            case .pending(let lookup): return (.success(lookup), false)
+            case .known(let addresses, let end) where now < end: return (.failure(Known(addresses: addresses)), false)
+            case .known, nil:
+                let lookup = Lookup()
+                entries[host] = .pending(lookup)
+                return (.success(lookup), true)
+            }
+        }
+        switch lookup {
+        case .failure(let known): return known.addresses
+        case .success(let lookup):
+            // Not cancelled with this call, because others may wait for it.
+            if isNew { Task.detached { await self.perform(lookup, of: host) } }
+            return try? await lookup.value()
+        }
+    }
+
+    /// Forgets all addresses, for example after the device joined another network.
+    public func removeAll() {
+        entries.withLock { entries in
+            entries = entries.filter { if case .pending = $0.value { true } else { false } }
+        }
+    }
+
+    private struct Known: Error { let addresses: [String] }
+
+    private func perform(_ lookup: Lookup, of host: String) async {
+        async let six = answer(.aaaa, of: host)
+        async let four = answer(.a, of: host)
+        let (first, second) = await (six, four)
+        let addresses = (first?.addresses ?? []) + (second?.addresses ?? [])
+        let seconds = [first?.seconds, second?.seconds].compactMap(\.self).min() ?? 0
+        let isComplete = first != nil && second != nil
+        entries.withLock { entries in
+            let now = elapsed.current
+            if entries.count >= Self.hostLimit {
+                entries = entries.filter { if case .known(_, let end) = $0.value { now < end } else { true } }
+            }
+            let mayRemember = isComplete && !addresses.isEmpty && entries.count < Self.hostLimit
+            entries[host] = mayRemember ? .known(addresses, until: now + .seconds(Int64(seconds))) : nil
+        }
+        let isAnswered = isComplete || !addresses.isEmpty || !fallsBackToSystem
+        lookup.settle(isAnswered ? addresses : nil)
+    }
+
+    /// The server's answer; `nil` if there is none.
+    private func answer(_ type: DNSMessage.RecordType, of host: String) async -> DNSMessage.Answer? {
+        guard let query = DNSMessage.query(type, of: host) else { return nil }
+        let text = query.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=",
+            with: ""
+        )
+        var request = URLRequest(url: server.appending(queryItems: [URLQueryItem(name: "dns", value: text)]))
+        request.setValue("application/dns-message", forHTTPHeaderField: "Accept")
+        var call = TransportRequest(urlRequest: request)
+        call.destination = .memory(limit: Int(UInt16.max))
+        call.timeout = timeout
+        guard let response = try? await transport.send(call), response.head.statusCode == 200,
+            response.head.headers[.contentType]?.lowercased().hasPrefix("application/dns-message") == true,
+            case .data(let data) = response.body, var answer = try? DNSMessage.answer(data, to: type)
+        else { return nil }
+        // The time in caches on the way (RFC 8484 §5.1).
+        let age = response.head.headers["Age"].flatMap { UInt32($0) } ?? 0
+        answer.seconds = answer.seconds.map { $0 > age ? $0 - age : 0 }
+        return answer
+    }
+}
