@@ -280,7 +280,10 @@ struct CurlConnectionQueueTests {
         }
     }
 
-    @Test("Calls that are cancelled behind a waiting one leave no more entries than calls wait", arguments: [false, true])
+    @Test(
+        "Calls that are cancelled behind a waiting one leave no more entries than calls wait",
+        arguments: [false, true]
+    )
     func cancelledBehind(areFirst: Bool) async throws {
         try await withStarts(1001) { starts in
             let queue = queue()
