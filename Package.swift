@@ -68,7 +68,10 @@ let package = Package(
         .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
-            dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitStorage"],
+            dependencies: [
+                "TargetKit", "TargetKitPlugins", "_TargetKitStorage",
+                .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
+            ],
             path: "Sources/Transfers",
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources

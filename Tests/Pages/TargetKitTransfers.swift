@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: MIT
-import Foundation
+import TargetKit
+
+nonisolated enum Report: RoutedTarget {
+    case daily
+
+    var baseURL: URL { URL(filePath: "/") }
+    var route: Route { .post("/reports") }
+}
 
 nonisolated let file = URL(filePath: "/")

@@ -43,7 +43,7 @@
 /// | `CookiePlugin` | ``cookies`` |
 /// | `ResponseCachePlugin` | ``caching`` |
 /// | `RateLimitPlugin` | after ``admission`` |
-/// | `ConcurrencyLimitPlugin` | before ``signing``, also in `exchange` |
+/// | `ConcurrencyLimitPlugin`, `BodyCompressionPlugin` | before ``signing``, in this order, also in `exchange` |
 /// | `RequestSigningPlugin` | ``signing`` |
 /// | `HedgingPlugin`, `BandwidthLimitPlugin` | after ``signing``, in this order |
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
