@@ -96,12 +96,8 @@ public struct BodyCompressionPlugin: Plugin {
 extension URLRequest {
     /// Whether the body's type is one that compresses well, and nothing in the head depends on the body's bytes.
     fileprivate var hasCompressibleBody: Bool {
-        let fixed = [
-            "Content-Encoding", "Content-Range", "Content-MD5", "Content-Digest", "Repr-Digest", "Digest",
-            "Upload-Offset",
-        ]
         guard let field = value(forHTTPHeaderField: "Content-Type"),
-            !fixed.contains(where: { value(forHTTPHeaderField: $0) != nil })
+            !(allHTTPHeaderFields ?? [:]).keys.contains(where: \.fixesBody)
         else { return false }
         let type = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         return type.hasPrefix("text/") || ["+json", "+xml", "+yaml"].contains(where: type.hasSuffix)
@@ -110,6 +106,19 @@ extension URLRequest {
                 "application/jsonl", "application/javascript", "application/graphql", "application/yaml",
                 "application/x-plist",
             ].contains(type)
+    }
+}
+
+extension String {
+    /// Whether a field of this name describes the bytes of the body, or belongs to a resumable upload, whose offsets count
+    /// them.
+    fileprivate var fixesBody: Bool {
+        let name = lowercased()
+        return name.hasPrefix("upload-")
+            || [
+                "content-encoding", "content-range", "content-md5", "content-digest", "repr-digest", "digest",
+                "tus-resumable", "x-amz-content-sha256",
+            ].contains(name)
     }
 }
 

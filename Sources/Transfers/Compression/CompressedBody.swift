@@ -13,7 +13,7 @@ struct CompressedBody: BodySource {
     static var isAvailable: Bool { Deflater.isAvailable }
 
     func open() throws -> any BodyReader {
-        guard let deflater = Deflater() else { throw URLError(.cannotLoadFromNetwork) }
+        guard let deflater = Deflater() else { throw URLError(.resourceUnavailable) }
         return Reader(try source.open(), deflater: deflater, coding: coding)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// swift-format-ignore-file
 
 public struct compression_algorithm: RawRepresentable, Equatable, Sendable {
     public var rawValue: UInt32

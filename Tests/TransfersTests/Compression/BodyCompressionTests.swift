@@ -90,7 +90,7 @@ struct BodyCompressionTests {
     }
 
     /// Requests that are sent as they are.
-    enum Plain: CaseIterable, Sendable { case small, incompressible, picture, untyped, encoded, digest, part, noBody }
+    enum Plain: CaseIterable, Sendable { case small, incompressible, picture, untyped, encoded, digest, part, resumable, noBody }
 
     @Test("What doesn't compress, or is fixed by the head, is sent as it is", arguments: Plain.allCases)
     func plain(kind: Plain) async throws {
@@ -106,6 +106,7 @@ struct BodyCompressionTests {
         case .encoded: target.headers = ["Content-Encoding": "br"]
         case .digest: target.headers = ["Content-Digest": "sha-256=:AA==:"]
         case .part: target.headers = ["Upload-Offset": "0"]
+        case .resumable: target.headers = ["upload-complete": "?1"]
         case .noBody: target.task = .plain
         }
         _ = try await provider(BodyCompressionPlugin()).request(target)

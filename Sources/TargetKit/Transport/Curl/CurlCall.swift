@@ -37,8 +37,8 @@ final class CurlCall: Sendable {
     let body: Body
     let destination: TransportRequest.Destination
     let expansionLimit: ExpansionLimit?
-    /// The addresses of the host in libcurl's format; `nil` for the system's lookup.
-    let hostEntry: String?
+    /// The addresses of the host in libcurl's format; empty for the system's lookup.
+    let hostEntries: [String]
     /// The timeout of the whole exchange; 0 for none.
     let timeoutMilliseconds: Int
     let progress: (@Sendable (TransferProgress) -> Void)?
@@ -64,8 +64,8 @@ final class CurlCall: Sendable {
     /// The call's ticket in the ``CurlConnectionQueue``; written only by the loop.
     let ticket = Atomic(0)
 
-    init(_ request: TransportRequest, hostEntry: String? = nil) throws {
-        self.hostEntry = hostEntry
+    init(_ request: TransportRequest, hostEntries: [String] = []) throws {
+        self.hostEntries = hostEntries
         let urlRequest = request.urlRequest
         guard let url = urlRequest.url else { throw URLError(.badURL) }
         self.url = url

@@ -11,12 +11,15 @@ struct CurlLookup: Sendable {
 
     let resolver: @Sendable (_ host: String, _ port: Int) async -> [String]?
 
-    /// Returns the entry with the addresses for libcurl's cache of names; `nil` if the host is an address.
+    /// Returns the entries with the addresses for libcurl's cache of names; none if the host is an address.
     ///
-    /// Without addresses, the entry removes those of an earlier answer. The resolver's task is cancelled with the call,
+    /// Without addresses, they remove those of an earlier answer. The resolver's task is cancelled with the call,
     /// which doesn't wait for it.
-    func entry(for url: URL, within limit: Duration) async throws(TransportFailure) -> String? {
-        guard let host = url.host(percentEncoded: true), !Self.isAddress(host) else { return nil }
+    func entries(for url: URL, within limit: Duration) async throws(TransportFailure) -> [String] {
+        // libcurl decodes the name.
+        guard let name = url.host(percentEncoded: false), !Self.isAddress(name) else { return [] }
+        let host = name.hasSuffix(".") ? String(name.dropLast()) : name
+        guard host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ":") }) else { throw .missingHost }
         let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
         let outcome = SharedOutcome<Outcome>()
         let lookup = Task { [resolver] in outcome.settle(.addresses(await resolver(host, port))) }
@@ -31,12 +34,16 @@ struct CurlLookup: Sendable {
         switch found {
         case .timedOut:
             throw .quotable(.timedOut, "the request timed out: the transport's resolver didn't return within \(limit)")
-        case .addresses(nil): return "-\(host):\(port)"
-        case .addresses(let addresses?): return try Self.entry(host, port, addresses)
+        case .addresses(let addresses):
+            // Some versions look up a name with the dot at its end, others without it.
+            let entry = try Self.entry(port, addresses)
+            return Set([host, name]).map { (addresses == nil ? "-" : "+") + $0 + entry }
         }
     }
 
-    private static func entry(_ host: String, _ port: Int, _ addresses: [String]) throws(TransportFailure) -> String {
+    /// The part of an entry after the name. libcurl removes an entry with a plus sign when its time is up.
+    private static func entry(_ port: Int, _ addresses: [String]?) throws(TransportFailure) -> String {
+        guard let addresses else { return ":\(port)" }
         guard !addresses.isEmpty else {
             throw .quotable(.cannotFindHost, "the host couldn't be found: the transport's resolver returned no address")
         }
@@ -47,8 +54,7 @@ struct CurlLookup: Sendable {
                     + "192.0.2.1 and 2001:db8::1"
             )
         }
-        // libcurl removes an entry with a plus sign when its time is up.
-        return "+\(host):\(port):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
+        return ":\(port):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
     }
 
     /// Whether the text is an IPv4 or IPv6 address.

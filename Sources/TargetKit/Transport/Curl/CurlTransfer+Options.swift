@@ -50,7 +50,7 @@ extension CurlTransfer {
 
     private func prepareHost(_ call: CurlCall) {
         var entries = CurlList()
-        if let entry = call.hostEntry { entries.append(entry) }
+        for entry in call.hostEntries { entries.append(entry) }
         ccurl_setopt_list(easy, CURLOPT_RESOLVE, entries.head)
         hostEntries = entries
     }

@@ -112,10 +112,10 @@ public final class CurlTransport: Transport {
         let start = ContinuousClock.now
         do {
             let limit = request.timeout ?? configuration.connectTimeout
-            let entry = try await lookup.entry(for: url, within: limit)
+            let entries = try await lookup.entries(for: url, within: limit)
             var request = request
             request.timeout = request.timeout.map { max(.milliseconds(1), $0 - start.duration(to: .now)) }
-            return try CurlCall(request, hostEntry: entry)
+            return try CurlCall(request, hostEntries: entries)
         } catch let failure as TransportFailure {
             throw failure.error(for: url)
         }

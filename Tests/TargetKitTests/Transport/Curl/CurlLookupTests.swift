@@ -84,6 +84,17 @@ struct CurlLookupTests {
         #expect(server.connectionCount == 1)
     }
 
+    @Test(
+        "A name is asked for as libcurl reads it",
+        arguments: ["api.example.", "API.example", "%61pi.example", "b\u{FC}cher.example"]
+    )
+    func spelling(host: String) async throws {
+        let server = try TestServer(response: .text("here"))
+        let transport = transport { _ in ["127.0.0.1"] }
+        let response = try await transport.send(TestCall().request(to: url(host, server.port)))
+        #expect(response.text == "here")
+    }
+
     @Test("A host that is an address isn't asked for", arguments: ["127.0.0.1", "[::1]"])
     func isAddress(host: String) async throws {
         let server = try TestServer(response: .text(""))
