@@ -63,7 +63,7 @@ long curl_multi_gets(const char *url, const char *authority, int in_flight, long
     if (!multi || !transfers) return total;
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)in_flight * 2);
     // The same request as TargetKit's, in the way that costs libcurl least.
-    struct curl_slist *headers = curl_slist_append(NULL, "User-Agent: TargetKit/0.1 (libcurl)");
+    struct curl_slist *headers = curl_slist_append(NULL, "User-Agent: TargetKit/0.1.0 (libcurl)");
     headers = curl_slist_append(headers, "Accept-Encoding: gzip, deflate, br, zstd");
     long to_start = total, left = total, failed = 0;
     for (int i = 0; i < in_flight; i++) {

@@ -36,7 +36,7 @@ final class HARArchive: Sendable {
     }
 
     private static let head = Data(
-        #"{"log":{"version":"1.2","creator":{"name":"TargetKit","version":"0.1.0"},"entries":["#.utf8
+        #"{"log":{"version":"1.2","creator":{"name":"TargetKit","version":"\#(PackageVersion.text)"},"entries":["#.utf8
     )
     private static let tail = Data("\n]}}\n".utf8)
     /// The maximum number of replaceable entries, besides open streams.

@@ -25,7 +25,7 @@ enum CurlLibrary {
     /// Whether libcurl's TLS writes without `MSG_NOSIGNAL`, which raises `SIGPIPE` on a closed connection.
     static let raisesBrokenPipes = number < 0x075700
 
-    static let userAgent = "TargetKit/0.1 (libcurl)"
+    static let userAgent = "TargetKit/\(PackageVersion.text) (libcurl)"
 }
 
 // MARK: - Broken pipes
