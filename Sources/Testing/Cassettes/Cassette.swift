@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The entries of a cassette's folder, and their use. The folder is read on first use.
+/// The entries of a cassette, and their use. The folder or archive is read on first use.
 package final class Cassette: Sendable {
     /// An entry that a call claimed. No other call can claim it. Unless the call uses the entry, it is returned with
     /// the last reference to the claim.
     final class Claim: Sendable {
         fileprivate let id: Int
-        let item: CassetteFolder.Item
+        let item: CassetteItem
         /// Whether to send the call and replace the entry.
         let isRerecorded: Bool
         /// The cassette to which the entry is returned; `nil` if the entry was used or returned, or another call used
         /// it.
         private let owner: Locked<Cassette?>
 
-        fileprivate init(_ id: Int, item: CassetteFolder.Item, isRerecorded: Bool = false, owner: Cassette?) {
+        fileprivate init(_ id: Int, item: CassetteItem, isRerecorded: Bool = false, owner: Cassette?) {
             self.id = id
             self.item = item
             self.isRerecorded = isRerecorded
@@ -42,8 +42,8 @@ package final class Cassette: Sendable {
 
     /// A recorded call.
     package struct Recording: Sendable {
-        fileprivate let item: CassetteFolder.Item
-        fileprivate let folder: CassetteFolder
+        fileprivate let item: CassetteItem
+        fileprivate let source: any CassetteSource
 
         /// The name of the entry.
         package var name: String { item.name }
@@ -52,13 +52,15 @@ package final class Cassette: Sendable {
 
         /// Reads the fields and the body of the response; `nil` if there was none.
         package func response() throws -> (headers: HTTPHeaders, body: Data)? {
-            try folder.outcome(of: item).response.map { ($0.headers, $0.body) }
+            try source.outcome(of: item).response.map { ($0.headers, $0.body) }
         }
     }
 
     fileprivate struct State: Sendable {
         var isLoaded = false
-        var items: [CassetteFolder.Item] = []
+        var items: [CassetteItem] = []
+        /// The entries of an archive without a result.
+        var skipped: [CassetteItem] = []
         /// The entries of each key, in order, and the number of used ones at the start.
         var index: [String: (ids: [Int], usedCount: Int)] = [:]
         var used: Set<Int> = []
@@ -66,14 +68,25 @@ package final class Cassette: Sendable {
         var missing: [String] = []
     }
 
-    let folder: CassetteFolder
+    let source: any CassetteSource
+    /// The folder for recorded calls; `nil` for a cassette that is only replayed.
+    private let folder: CassetteFolder?
     let comparison: RequestComparison
     /// The calls that may be recorded, in the order of their requests.
     let turns = RecordingTurns()
     private let state = Locked(State())
 
     package init(_ folder: URL, matching parts: [RequestPart], ignoring names: Set<String> = []) {
-        self.folder = CassetteFolder(url: folder)
+        let folder = CassetteFolder(url: folder)
+        source = folder
+        self.folder = folder
+        comparison = RequestComparison(parts, ignoring: names)
+    }
+
+    /// Creates a cassette that is only replayed.
+    init(_ source: any CassetteSource, matching parts: [RequestPart], ignoring names: Set<String> = []) {
+        self.source = source
+        folder = nil
         comparison = RequestComparison(parts, ignoring: names)
     }
 
@@ -93,6 +106,7 @@ package final class Cassette: Sendable {
     var missingRequests: [String] { state.withLock { $0.missing } }
 
     func rerecord(_ entry: CassetteEntry) {
+        guard folder != nil else { return }
         state.withLock { state in
             _ = state.rerecorded.insert(entry.name)
             guard let id = state.items.firstIndex(where: { $0.name == entry.name }) else { return }
@@ -104,7 +118,7 @@ package final class Cassette: Sendable {
     ///
     /// - Parameter repeats: Whether to return the last used entry if there is no other.
     func claim(_ request: RedactedRequest, repeats: Bool) throws -> Claim? {
-        let key = comparison.key(request)
+        let key = comparison.key(source.comparable(request))
         var last = -1
         while let (id, item) = try withState({ $0.nextUnused(key, after: last) }) {
             last = id
@@ -121,7 +135,7 @@ package final class Cassette: Sendable {
         return try used.last { try matches(request, item: $0.1) }.map { Claim($0.0, item: $0.1, owner: nil) }
     }
 
-    private func release(_ id: Int, item: CassetteFolder.Item, isRerecorded: Bool) {
+    private func release(_ id: Int, item: CassetteItem, isRerecorded: Bool) {
         state.withLock { state in
             state.release(id, key: key(of: item))
             if isRerecorded { state.rerecorded.insert(item.name) }
@@ -135,6 +149,7 @@ package final class Cassette: Sendable {
         to claim: Claim?,
         turn: RecordingTurn
     ) throws {
+        guard let folder else { throw CassetteError("\(source.path) is only replayed") }
         let item = try folder.write(request, outcome: outcome, replacing: claim?.item, turn: turn)
         state.withLock { state in
             if let claim { state.items[claim.id] = item } else { state.append(item, key: key(of: item), isUsed: true) }
@@ -145,25 +160,34 @@ package final class Cassette: Sendable {
 
     /// The recorded calls that match, used or not, in order.
     package func recordings(matching request: RedactedRequest) throws -> [Recording] {
-        let key = comparison.key(request)
+        let key = comparison.key(source.comparable(request))
         let items = try withState { state in (state.index[key]?.ids ?? []).map { state.items[$0] } }
-        return try items.filter { try matches(request, item: $0) }.map { Recording(item: $0, folder: folder) }
+        return try items.filter { try matches(request, item: $0) }.map { Recording(item: $0, source: source) }
     }
 
-    private func matches(_ request: RedactedRequest, item: CassetteFolder.Item) throws -> Bool {
-        comparison.differences(of: request, from: try self.request(of: item)).isEmpty
+    private func matches(_ request: RedactedRequest, item: CassetteItem) throws -> Bool {
+        try differences(of: request, from: item).isEmpty
     }
 
-    private func request(of item: CassetteFolder.Item) throws -> RedactedRequest {
-        try folder.request(of: item, withBody: comparison.comparesBody)
+    private func differences(of request: RedactedRequest, from item: CassetteItem) throws -> [String] {
+        let recorded = try source.request(of: item, withBody: comparison.comparesBody)
+        var request = source.comparable(request)
+        if item.exchange?.isRequestBodyKnown == false { request.body = recorded.body }
+        return comparison.differences(of: request, from: recorded)
     }
 
-    private func key(of item: CassetteFolder.Item) -> String { comparison.key(item.document.request) }
+    private func key(of item: CassetteItem) -> String { comparison.key(item.document.request) }
 
     private func withState<Value>(_ body: (inout State) throws -> Value) throws -> Value {
         try state.withLock { state in
             if !state.isLoaded {
-                for item in try folder.items() { state.append(item, key: key(of: item), isUsed: false) }
+                for item in try source.items() {
+                    if item.isReplayable {
+                        state.append(item, key: key(of: item), isUsed: false)
+                    } else {
+                        state.skipped.append(item)
+                    }
+                }
                 state.isLoaded = true
             }
             return try body(&state)
@@ -172,14 +196,14 @@ package final class Cassette: Sendable {
 }
 
 extension Cassette.State {
-    fileprivate mutating func append(_ item: CassetteFolder.Item, key: String, isUsed: Bool) {
+    fileprivate mutating func append(_ item: CassetteItem, key: String, isUsed: Bool) {
         if isUsed { used.insert(items.count) }
         index[key, default: ([], 0)].ids.append(items.count)
         items.append(item)
     }
 
     /// The first unused entry of a key after another one.
-    fileprivate mutating func nextUnused(_ key: String, after last: Int) -> (Int, CassetteFolder.Item)? {
+    fileprivate mutating func nextUnused(_ key: String, after last: Int) -> (Int, CassetteItem)? {
         guard let (ids, count) = index[key] else { return nil }
         // Many calls can have the same key, so used entries at the start aren't visited again.
         var usedCount = count
@@ -195,7 +219,7 @@ extension Cassette.State {
     }
 }
 
-extension CassetteFolder.Item {
+extension CassetteItem {
     fileprivate var number: Int { CassetteFolder.number(ofDocument: name + ".json") ?? 0 }
 
     var entry: CassetteEntry {
@@ -216,11 +240,15 @@ extension Cassette {
 
     /// The error for a request without an entry, which is counted as missing.
     package func missing(_ request: RedactedRequest) throws -> CassetteError {
-        let items = try withState { state in
+        let (items, skipped) = try withState { state in
             state.missing.append(request.line)
-            return state.items
+            return (state.items, state.skipped)
         }
-        let line = "the cassette \(folder.url.path) has no entry for \(request.line)"
+        let line = "the cassette \(source.path) has no entry for \(request.line)"
+        let key = comparison.key(source.comparable(request))
+        if let item = skipped.first(where: { self.key(of: $0) == key }) {
+            return CassetteError("\(line) with a response; \(item.name) was blocked, cancelled, or failed")
+        }
         guard !items.isEmpty else { return CassetteError("\(line); it is empty") }
         // Entries with the same method and path come first.
         let likely = items.enumerated()
@@ -231,7 +259,7 @@ extension Cassette {
             .prefix(Self.comparedCount)
         var closest: (name: String, lines: [String])?
         for (_, item) in likely {
-            let lines = comparison.differences(of: request, from: try self.request(of: item))
+            let lines = try differences(of: request, from: item)
             if lines.isEmpty {
                 return CassetteError("\(line): all matching entries have been used; the last is \(item.name)")
             }
@@ -241,7 +269,7 @@ extension Cassette {
         return CassetteError([line + "; the closest is \(closest.name):"] + closest.lines.map { "  " + $0 })
     }
 
-    private func rank(_ item: CassetteFolder.Item, request: RedactedRequest) -> Int {
+    private func rank(_ item: CassetteItem, request: RedactedRequest) -> Int {
         (item.document.request.path == request.path ? 2 : 0) + (item.document.method == request.method ? 1 : 0)
     }
 }

@@ -40,8 +40,13 @@ extension CassetteFolder {
 
     /// Returns the name of a new entry, with an unused number.
     func newName(_ request: RedactedRequest, among files: [String], _ turn: RecordingTurn) -> String {
-        let digits = String(turn.fileNumber(taken: Set(files.compactMap(Self.number(ofDocument:)))))
-        let slug = Self.slug(request.method + "-" + request.path)
+        Self.name(number: turn.fileNumber(taken: Set(files.compactMap(Self.number(ofDocument:)))), of: request)
+    }
+
+    /// The name of an entry, for example `001-GET-products`.
+    static func name(number: Int, of request: RedactedRequest) -> String {
+        let digits = String(number)
+        let slug = slug(request.method + "-" + request.path)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + "-" + slug
     }
 

@@ -3,23 +3,17 @@ import TargetKit
 
 /// The files of a cassette: a document such as `001-GET-products.json` for each call, and its bodies, whose names
 /// contain a digest of their contents.
-struct CassetteFolder: Sendable {
+struct CassetteFolder: CassetteSource {
     let url: URL
 
-    /// A document, and its name without an extension.
-    struct Item: Sendable {
-        let name: String
-        let document: CassetteDocument
-    }
+    var path: String { url.path }
 
     /// Reads all documents, sorted by number.
-    ///
-    /// - Throws: A ``CassetteError`` that describes the file and the error.
-    func items() throws -> [Item] {
+    func items() throws -> [CassetteItem] {
         let numbered = try fileNames().compactMap { name in Self.number(ofDocument: name).map { ($0, name) } }
         return try numbered.sorted { $0 < $1 }.map { _, file in
             let name = String(file.dropLast(5))
-            return Item(name: name, document: try document(named: name))
+            return CassetteItem(name: name, document: try document(named: name))
         }
     }
 
@@ -32,8 +26,7 @@ struct CassetteFolder: Sendable {
         }
     }
 
-    /// The recorded request of an entry, with its body if it is needed.
-    func request(of item: Item, withBody: Bool) throws -> RedactedRequest {
+    func request(of item: CassetteItem, withBody: Bool) throws -> RedactedRequest {
         guard withBody, item.document.requestBody != nil else { return item.document.request }
         return try reading(item) { document in
             var request = document.request
@@ -42,8 +35,7 @@ struct CassetteFolder: Sendable {
         }
     }
 
-    /// The recorded result of an entry, with its body.
-    func outcome(of item: Item) throws -> RecordedOutcome {
+    func outcome(of item: CassetteItem) throws -> RecordedOutcome {
         try reading(item) { document in
             var outcome = RecordedOutcome(response: document.response, failure: document.failure)
             if let name = document.responseBody { outcome.response?.body = try read(name) }
@@ -53,7 +45,7 @@ struct CassetteFolder: Sendable {
 
     /// Calls a closure that reads the bodies of a document, and calls it again if another process rerecorded the entry
     /// and removed the old bodies.
-    private func reading<Value>(_ item: Item, read: (CassetteDocument) throws -> Value) throws -> Value {
+    private func reading<Value>(_ item: CassetteItem, read: (CassetteDocument) throws -> Value) throws -> Value {
         var document = item.document
         while true {
             do {
@@ -88,9 +80,9 @@ struct CassetteFolder: Sendable {
     func write(
         _ request: RedactedRequest,
         outcome: RecordedOutcome,
-        replacing item: Item?,
+        replacing item: CassetteItem?,
         turn: RecordingTurn
-    ) throws -> Item {
+    ) throws -> CassetteItem {
         try createFolder()
         let lock = FolderLock(url)
         defer { lock?.release() }
@@ -111,7 +103,7 @@ struct CassetteFolder: Sendable {
             throw error
         }
         removeLeftovers(among: files, of: name, keeping: document.bodies)
-        return Item(name: name, document: document)
+        return CassetteItem(name: name, document: document)
     }
 
     /// Writes a body under a name that no file with other contents has.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A transport that records calls in a folder, and replays them without a network.
+/// A transport that records calls in a folder, and replays them, or those of an HTTP Archive, without a network.
 ///
 /// ```swift
 /// let cassette = CassetteTransport(.auto, folder: folder)
@@ -70,6 +70,46 @@ public struct CassetteTransport: Transport {
         cassette = Cassette(folder, matching: parts, ignoring: names)
     }
 
+    /// Creates a transport that replays an HTTP Archive (HAR 1.2) of a browser, a proxy or a `HARFile`. The archive is
+    /// read at the first call, and never changed.
+    ///
+    /// Identical requests use their entries in the order of `startedDateTime`. A browser's additional header fields,
+    /// HTTP/2's pseudo-header fields and the fragment of a URL aren't compared, and neither is a request body that the
+    /// archive doesn't contain. Entries without a response, whose status is 0, aren't used. Bodies are replayed as they
+    /// are in the archive: decoded, and text in UTF-8. A call whose response body is missing or truncated in the archive
+    /// fails.
+    ///
+    /// An archive contains secrets in plain text. ``convert(har:to:redaction:including:)`` makes a cassette without them.
+    ///
+    /// - Parameters:
+    ///   - file: The archive.
+    ///   - parts: The parts of a request that must match the recorded ones; default: method, URL, query and body.
+    ///   - names: The query items, header fields, and fields of forms and JSON bodies that aren't compared; default: none.
+    ///   - redaction: The secrets, which compare as equal; default: `Redaction()`.
+    ///   - repeats: Whether further requests receive the last entry; default: no, they fail.
+    public init(
+        har file: URL,
+        matching parts: [RequestPart] = [.method, .url, .query, .body],
+        ignoring names: Set<String> = [],
+        redaction: Redaction = Redaction(),
+        repeats: Bool = false
+    ) {
+        mode = .replay
+        recorded = SystemTransport.shared
+        self.redaction = redaction
+        self.repeats = repeats
+        cassette = Cassette(HARSource(url: file, redaction: redaction), matching: parts, ignoring: names)
+    }
+
+    /// Creates a transport whose calls fail.
+    init(failing reason: CassetteError) {
+        mode = .replay
+        recorded = SystemTransport.shared
+        redaction = Redaction()
+        repeats = false
+        cassette = Cassette(UnavailableCassette(reason: reason), matching: [])
+    }
+
     /// The entries, in order.
     ///
     /// - Throws: An error that describes a file that can't be read.
@@ -87,8 +127,8 @@ public struct CassetteTransport: Transport {
     /// The method and URL of each request that had no entry, in order, with secrets redacted.
     public var missingRequests: [String] { cassette.missingRequests }
 
-    /// Records an entry again. In every mode, the next matching call is sent and replaces the entry. A failed call
-    /// replaces it only in the mode `.record`.
+    /// Records an entry of a folder again. In every mode, the next matching call is sent and replaces the entry. A failed
+    /// call replaces it only in the mode `.record`.
     public func rerecord(_ entry: CassetteEntry) {
         cassette.rerecord(entry)
     }
@@ -140,7 +180,7 @@ extension CassetteTransport {
         to request: TransportRequest,
         body: Data
     ) async throws -> TransportResponse {
-        let outcome = try await withFiles { [cassette] in try cassette.folder.outcome(of: claim.item) }
+        let outcome = try await withFiles { [cassette] in try cassette.source.outcome(of: claim.item) }
         try Task.checkCancellation()
         var request = request
         // The body was already read.

@@ -34,13 +34,19 @@ struct RecordedResponse: Sendable, Hashable {
     ///
     /// - Parameter isComplete: Whether the body was received to its end.
     init(_ head: ResponseHead, body: Data, isComplete: Bool, by redaction: Redaction) {
-        let redacted = redaction.body(body, contentType: head.headers[.contentType])
-        var headers = redaction.replayable(head.headers)
+        self.init(status: head.statusCode, httpVersion: head.httpVersion, headers: head.headers, body: body)
+        redact(by: redaction, isComplete: isComplete)
+    }
+
+    /// Redacts the secrets of the fields and the body.
+    mutating func redact(by redaction: Redaction, isComplete: Bool = true) {
+        let redacted = redaction.body(body, contentType: headers[.contentType])
+        headers = redaction.replayable(headers)
         // The length describes the replayed body. The length of an incomplete body is unknown.
         if redacted != body, headers[.contentLength] != nil {
             headers[.contentLength] = isComplete ? "\(redacted.count)" : nil
         }
-        self.init(status: head.statusCode, httpVersion: head.httpVersion, headers: headers, body: redacted)
+        body = redacted
     }
 }
 
@@ -85,7 +91,7 @@ extension Redaction {
 
 extension String {
     /// A redacted URL without the placeholder of its user, which isn't valid in a URL.
-    fileprivate var withoutRedactedUser: String {
+    var withoutRedactedUser: String {
         replacingOccurrences(of: "//\(SecretFields.placeholder)@", with: "//")
     }
 }

@@ -203,4 +203,35 @@ struct HARFileTests {
         let dropped = written.compactMap { $0["_dropped"].int }.reduce(0, +)
         #expect(written.count + dropped == 20_001)
     }
+
+    @Test("The calls in a file are replayed, and a body that was cut or not recorded is an error")
+    func replay() async throws {
+        let file = file()
+        let secret = SampleResponse.json(#"{"token":"s3cr3t","number":1001}"#, status: 201)
+        let image = SampleResponse.response(
+            status: 200,
+            headers: ["Content-Type": "image/png"],
+            data: Data([0x89, 0xFF])
+        )
+        let long = SampleResponse.json("[\(String(repeating: "1,", count: 200))1]")
+        let calls = [
+            PluginTarget(path: "/a", sampleResponse: .json("[1]")), PluginTarget(path: "/b", sampleResponse: secret),
+            PluginTarget(path: "/a", sampleResponse: .json("[2]")), PluginTarget(path: "/c", sampleResponse: image),
+            PluginTarget(path: "/long", sampleResponse: long),
+        ]
+        let recorded = Provider<PluginTarget>.stubbed(HARPlugin(to: file, bodyLimit: 100))
+        for call in calls { _ = try await recorded.request(call) }
+        await file.flush()
+        let replaying = Provider<PluginTarget>(transport: CassetteTransport(har: url))
+        let texts = [try await replaying.request(calls[0]), try await replaying.request(calls[2])].map(\.data)
+        #expect(texts == [Data("[1]".utf8), Data("[2]".utf8)])
+        let redacted = try await replaying.request(calls[1])
+        #expect(redacted.statusCode == 201)
+        #expect(try JSONValue(parsing: redacted.data) == ["token": "<redacted>", "number": 1001])
+        #expect(try await replaying.request(calls[3]).data == Data([0x89, 0xFF]))
+        let error = await #expect(throws: TargetKitError.self) { try await replaying.request(calls[4]) }
+        #expect(
+            "\(error.map { "\($0)" } ?? "")".contains("isn't complete in the archive (The first 100 of 403 bytes.)")
+        )
+    }
 }
