@@ -8,6 +8,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
         .executable(name: "shop", targets: ["shop"]),
+        .executable(name: "cassette", targets: ["cassette"]),
         // For an app in Xcode.
         .library(name: "ShopScreens", targets: ["ShopScreens"]),
     ],
@@ -28,6 +29,14 @@ let package = Package(
                 .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "TargetKitWebSocket", package: "TargetKit"),
                 .product(name: "TargetKitDiagnostics", package: "TargetKit"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        // A tool for developers: it makes a cassette for tests of a browser's HAR file.
+        .executableTarget(
+            name: "cassette",
+            dependencies: [
+                .product(name: "TargetKitTesting", package: "TargetKit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -63,6 +72,16 @@ let package = Package(
                 .product(name: "TargetKitTesting", package: "TargetKit"),
                 .product(name: "TargetKitContracts", package: "TargetKit"),
                 .product(name: "TargetKitWebSocketTesting", package: "TargetKit"),
+            ],
+            // Read from the source folder.
+            exclude: ["Fixtures"]
+        ),
+        .testTarget(
+            name: "CassetteTests",
+            dependencies: [
+                "cassette",
+                .product(name: "TargetKitTesting", package: "TargetKit"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // Read from the source folder.
             exclude: ["Fixtures"]
