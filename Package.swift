@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "TargetKitWebSocket", targets: ["TargetKitWebSocket"]),
         .library(name: "TargetKitWebSocketTesting", targets: ["TargetKitWebSocketTesting"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
+        .library(name: "TargetKitTestingTraits", targets: ["TargetKitTestingTraits"]),
         .library(name: "TargetKitContracts", targets: ["TargetKitContracts"]),
         .library(name: "TargetKitTransportConformance", targets: ["TargetKitTransportConformance"]),
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
@@ -99,6 +100,8 @@ let package = Package(
             dependencies: ["TargetKit", "TargetKitJSON", "_TargetKitRedaction"],
             path: "Sources/Testing"
         ),
+        // Apart, because it links Swift Testing, which no app has, and a development build can have TargetKitTesting.
+        .target(name: "TargetKitTestingTraits", dependencies: ["TargetKitTesting"], path: "Sources/TestingTraits"),
         .target(
             name: "TargetKitWebSocketTesting",
             dependencies: ["TargetKitWebSocket", "TargetKitTesting"],
@@ -196,8 +199,8 @@ let package = Package(
         .testTarget(
             name: "TestingTests",
             dependencies: [
-                "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "TargetKitTransportConformance",
-                "TestSupport", "Fixtures",
+                "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "TargetKitTestingTraits",
+                "TargetKitTransportConformance", "TestSupport", "Fixtures",
             ],
             // Found beside the source file.
             exclude: ["Pages/Fixtures"]
@@ -212,7 +215,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",
-                "TargetKitDiagnostics", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures",
+                "TargetKitDiagnostics", "TargetKitTesting", "TargetKitTestingTraits", "PluginsTestSupport",
+                "TestSupport", "Fixtures",
             ]
         ),
     ],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -19,7 +20,6 @@ struct ReadmeTests {
             case .order(let product, let count): .post("/orders", .json(["product": product, "count": count]))
             }
         }
-        var sampleData: Data { Data(#"{"id":7,"name":"Green tea"}"#.utf8) }
     }
 
     struct Product: ResponseModel {
@@ -30,8 +30,8 @@ struct ReadmeTests {
     struct ShopTests {
         @Test("A product has a name")
         func product() async throws {
-            let provider = Provider<Shop>(stubClosure: { _ in .immediate })
-            let product = try await provider.request(.product(id: 7), as: Product.self)
+            let stub = StubTransport(routes: [.get("/products/7"): .json(#"{"id":7,"name":"Green tea"}"#)])
+            let product = try await Provider<Shop>(transport: stub).request(.product(id: 7), as: Product.self)
             #expect(product.name == "Green tea")
         }
     }
@@ -76,6 +76,7 @@ struct ReadmeTests {
         #"platforms: [.iOS(.v16), .macOS(.v13)], dependencies: [.package(name: "TargetKit", path: "../TargetKit")],"#,
         #".product(name: "TargetKit", package: "TargetKit")"#,
         "let provider = Provider<Shop>()",
+        "let product = try await provider.request(.product(id: 7), as: Product.self)",
     ]
 
     /// The lines of a page without the words of its language: code without comments, and of each other line its mark,

@@ -105,7 +105,7 @@ public struct Fixture: Sendable, Hashable {
 
 extension Fixture {
     /// The locations to search, in order.
-    private var candidates: [URL] {
+    var candidates: [URL] {
         var urls: [URL] = []
         switch place {
         case .folders(let folders):

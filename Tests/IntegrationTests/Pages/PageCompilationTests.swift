@@ -158,7 +158,8 @@ struct PageCompilationTests {
             "Sources/Transfers/TargetKitTransfers.docc", "Sources/Offline/TargetKitOffline.docc",
             "Sources/Diagnostics/TargetKitDiagnostics.docc", "Sources/WebSocket/TargetKitWebSocket.docc",
             "Sources/WebSocketTesting/TargetKitWebSocketTesting.docc",
-            "Sources/Testing/TargetKitTesting.docc", "Sources/Contracts/TargetKitContracts.docc",
+            "Sources/Testing/TargetKitTesting.docc", "Sources/TestingTraits/TargetKitTestingTraits.docc",
+            "Sources/Contracts/TargetKitContracts.docc",
             "Sources/TransportConformance/TargetKitTransportConformance.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
 

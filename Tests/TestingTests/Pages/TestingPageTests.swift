@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKitTesting
+import TargetKitTestingTraits
 import TestSupport
 import Testing
 import XCTest
@@ -93,6 +94,15 @@ struct CatalogTests {
         let provider = Provider<Catalog>(stubClosure: { _ in .immediate })
         let products = try await provider.request(.products, as: [Product].self)
         #expect(products == [Product(id: 7, name: "Sencha")])
+    }
+}
+
+struct RecordedCatalogTests {
+    let provider = Provider<Catalog>(transport: CassetteTransport.current)
+
+    @Test("The shop has Sencha", .replays("shop"))
+    func products() async throws {
+        #expect(try await provider.request(.products, as: [Product].self).map(\.name) == ["Sencha"])
     }
 }
 
@@ -237,6 +247,13 @@ struct TestingPageTests {
         let products = try await provider.request(.products, as: [Product].self)
         #expect(products.count == 1)
         #expect(try cassette.unusedEntries.isEmpty)
+    }
+
+    @Test("A browser's archive is replayed")
+    func archive() async throws {
+        let archive = CassetteTransport(har: try Fixture("shop.har").url())
+        let recorded = Provider<Catalog>(transport: archive)
+        #expect(try await recorded.request(.products, as: [Product].self) == [Product(id: 7, name: "Sencha")])
     }
 
     @Test("A network is simulated on a clock of the test")
