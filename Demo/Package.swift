@@ -58,6 +58,7 @@ let package = Package(
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitOffline", package: "TargetKit"),
+                .product(name: "TargetKitDiagnostics", package: "TargetKit"),
             ]
         ),
         // The other end of the wire: it knows nothing of TargetKit.

@@ -3,6 +3,10 @@ import Foundation
 import TargetKit
 import TargetKitDiagnostics
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 nonisolated enum Tea: TargetType {
     case latest
 
@@ -21,3 +25,17 @@ nonisolated let folder = URL(filePath: "/tmp")
 nonisolated let eventsURL = URL(filePath: "/events")
 
 nonisolated func log(_ line: String) {}
+
+/// The public method of Pulse 5 that the page calls.
+nonisolated final class LoggerStore: Sendable {
+    static let shared = LoggerStore()
+
+    func storeRequest(
+        _ request: URLRequest,
+        response: URLResponse?,
+        error: (any Error)?,
+        data: Data?,
+        metrics: URLSessionTaskMetrics? = nil,
+        label: String? = nil
+    ) {}
+}

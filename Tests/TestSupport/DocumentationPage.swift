@@ -98,7 +98,7 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     /// Modules that Linux lacks.
     private static let missingModules = ["import Combine", "import SwiftUI"]
     /// Modules that Linux or the package lacks, and whose few types a file beside the page declares.
-    private static let replacedModules = ["import PromiseKit", "import RxSwift", "import UIKit"]
+    private static let replacedModules = ["import PromiseKit", "import Pulse", "import RxSwift", "import UIKit"]
 
     /// The page's Markdown.
     public func text() throws -> String {

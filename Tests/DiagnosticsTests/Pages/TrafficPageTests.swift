@@ -8,6 +8,78 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+#if canImport(Pulse)
+import Pulse
+#endif
+
+/// The public method of Pulse 5 that the page calls.
+final class LoggerStore: Sendable {
+    struct Task: Sendable {
+        let request: URLRequest
+        let status: Int?
+        let fields: [String: String]
+        let error: String?
+        let text: String?
+        let label: String?
+    }
+
+    static let shared = LoggerStore()
+
+    let tasks = Recorder<Task>()
+
+    func storeRequest(
+        _ request: URLRequest,
+        response: URLResponse?,
+        error: (any Error)?,
+        data: Data?,
+        metrics: URLSessionTaskMetrics? = nil,
+        label: String? = nil
+    ) {
+        let response = response as? HTTPURLResponse
+        tasks.append(
+            Task(
+                request: request,
+                status: response?.statusCode,
+                fields: response?.allHeaderFields as? [String: String] ?? [:],
+                error: error?.localizedDescription,
+                text: data.map { String(decoding: $0, as: UTF8.self) },
+                label: label
+            )
+        )
+    }
+}
+
+extension LoggerStore {
+    nonisolated func store(_ entry: HAREntry) {
+        // The placeholder of a secret isn't valid in a URL.
+        let text = entry.url.replacingOccurrences(of: "<redacted>", with: "redacted")
+        guard !entry.isOpen, let url = URL(string: text), let har = try? JSONValue(encoding: entry) else { return }
+        let (sent, received) = (har["request"], har["response"])
+        var request = URLRequest(url: url)
+        request.httpMethod = entry.method
+        request.allHTTPHeaderFields = fields(sent["headers"])
+        request.httpBody = sent["postData"]["text"].string.map { Data($0.utf8) }
+        let response = entry.statusCode.flatMap { status in
+            HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields(received["headers"]))
+        }
+        let body = received["content"]["text"].string
+        let isText = received["content"]["encoding"] == .null
+        let data = body.flatMap { isText ? Data($0.utf8) : Data(base64Encoded: $0) }
+        let error = entry.message.map {
+            NSError(domain: "TargetKit", code: 0, userInfo: [NSLocalizedDescriptionKey: $0])
+        }
+        storeRequest(request, response: response, error: error, data: data, label: har["_provider"].string)
+    }
+
+    private nonisolated func fields(_ list: JSONValue) -> [String: String] {
+        let fields = (list.array ?? []).map { ($0["name"].string ?? "", $0["value"].string ?? "") }
+        return Dictionary(fields) { first, second in "\(first), \(second)" }
+    }
+}
+
 @Suite("Page: Traffic", .throttled, .timeLimit(.minutes(2)))
 struct TrafficPageTests {
     enum Tea: TargetType {
@@ -73,5 +145,23 @@ struct TrafficPageTests {
         _ = try await shop.request(.latest)
         #expect(connections.sent.count == 2)
         #expect(connections.sent.elements[1].starts(with: "data: {".utf8))
+    }
+
+    @Test("A console of the app gets each finished call, with secrets redacted")
+    func console() async throws {
+        let transport = StubTransport(routes: [
+            .any: .sequence(.json(#"{"token":"s3cr3t","name":"Sencha"}"#), .failure(URLError(.timedOut)))
+        ])
+        let console = HARPlugin(bodyLimit: 1 << 20) { entry in LoggerStore.shared.store(entry) }
+        let logged = Provider<Tea>(transport: transport, plugins: [console])
+        _ = try await logged.request(.latest)
+        _ = try? await logged.request(.latest)
+        let tasks = LoggerStore.shared.tasks.elements
+        #expect(tasks.map(\.request.url?.path) == ["/api/teas/latest", "/api/teas/latest"])
+        #expect(tasks.map(\.status) == [200, nil])
+        #expect(tasks[0].text == #"{"token":"<redacted>","name":"Sencha"}"#)
+        #expect(tasks[0].fields["Content-Type"] == "application/json")
+        #expect(tasks[0].label == "Tea" && tasks[0].error == nil)
+        #expect(tasks[1].error?.contains("timed out") == true)
     }
 }
