@@ -93,6 +93,7 @@ let package = Package(
                 "ShopAPI", "ShopScreens",
                 .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitDiagnostics", package: "TargetKit"),
                 .product(name: "TargetKitOffline", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
             ]

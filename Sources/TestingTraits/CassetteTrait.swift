@@ -6,10 +6,9 @@ import Foundation
 import TargetKitTesting
 import Testing
 
-/// A trait that gives a test its own ``TargetKitTesting/CassetteTransport``, which is
-/// ``TargetKitTesting/CassetteTransport/current``.
+/// A trait that gives a test its own `CassetteTransport`, which is `CassetteTransport.current`.
 ///
-/// Create it with ``Testing/Trait/replays(_:in:recording:matching:ignoring:redaction:repeats:source:)``.
+/// Create it with `.replays(_:)`.
 public struct CassetteTrait: SuiteTrait, TestTrait, TestScoping {
     private let cassette: NamedCassette
 
