@@ -10,11 +10,9 @@ import Testing
 ///
 /// Create it with `.replays(_:)`.
 public struct CassetteTrait: SuiteTrait, TestTrait, TestScoping {
-    private let cassette: NamedCassette
-
-    fileprivate init(_ cassette: NamedCassette) {
-        self.cassette = cassette
-    }
+    fileprivate let cassette: NamedCassette
+    /// Creates a transport for the cassette.
+    fileprivate let transport: @Sendable (NamedCassette.Place) -> CassetteTransport
 
     /// `true`: the trait of a suite applies to each of its tests.
     public var isRecursive: Bool { true }
@@ -33,9 +31,8 @@ public struct CassetteTrait: SuiteTrait, TestTrait, TestScoping {
         performing function: @Sendable () async throws -> Void
     ) async throws {
         let mode = ProcessInfo.processInfo.environment[NamedCassette.variable]
-        try await CassetteTransport.$ofTest.withValue(cassette.transport(mode: mode)) {
-            try await function()
-        }
+        let transport = transport(try cassette.place(mode: mode))
+        try await CassetteTransport.$ofTest.withValue(transport) { try await function() }
     }
 }
 
@@ -79,14 +76,22 @@ extension Trait where Self == CassetteTrait {
         repeats: Bool = false,
         source: String = #filePath
     ) -> Self {
-        let settings = NamedCassette.Settings(
-            recording: transport,
-            matching: parts,
-            ignoring: names,
-            redaction: redaction,
-            repeats: repeats
-        )
-        return Self(NamedCassette(name, in: bundle, source: source, settings))
+        Self(cassette: NamedCassette(name, in: bundle, source: source)) { place in
+            switch place {
+            case .folder(let folder, let mode):
+                CassetteTransport(
+                    mode,
+                    folder: folder,
+                    recording: transport,
+                    matching: parts,
+                    ignoring: names,
+                    redaction: redaction,
+                    repeats: repeats
+                )
+            case .archive(let file):
+                CassetteTransport(har: file, matching: parts, ignoring: names, redaction: redaction, repeats: repeats)
+            }
+        }
     }
 }
 #endif

@@ -6,61 +6,37 @@ package struct NamedCassette: Sendable {
     /// The environment variable with the mode for all named cassettes.
     package static let variable = "TARGETKIT_CASSETTES"
 
-    /// What a transport for the cassette does beside its mode.
-    package struct Settings: Sendable {
-        let transport: any Transport
-        let parts: [RequestPart]
-        let names: Set<String>
-        let redaction: Redaction
-        let repeats: Bool
-
-        /// Creates settings with the parameters of ``CassetteTransport``.
-        package init(
-            recording transport: any Transport,
-            matching parts: [RequestPart],
-            ignoring names: Set<String>,
-            redaction: Redaction,
-            repeats: Bool
-        ) {
-            self.transport = transport
-            self.parts = parts
-            self.names = names
-            self.redaction = redaction
-            self.repeats = repeats
-        }
+    /// Where the cassette is, and how to use it.
+    package enum Place: Sendable {
+        /// A folder, which may not exist yet unless it is replayed.
+        case folder(URL, CassetteTransport.Mode)
+        /// An archive, which is replayed.
+        case archive(URL)
     }
 
     private let name: String
     private let source: String
     /// The searched locations, without the extension of an archive.
     private let candidates: [URL]
-    private let settings: Settings
 
     /// Creates a cassette with the search order of ``Fixture``.
-    package init(_ name: String, in bundle: Bundle?, source: String, _ settings: Settings) {
+    package init(_ name: String, in bundle: Bundle?, source: String) {
         self.name = name
         self.source = source
-        self.settings = settings
         let beside = Fixture(name, source: source).candidates
         candidates = beside + (bundle.map { Fixture(name, in: $0).candidates } ?? [])
     }
 
-    /// Creates the transport.
+    /// Finds the cassette, or chooses the folder of a new one.
     ///
-    /// - Parameter mode: The value of the environment variable; `nil` if it isn't set.
+    /// - Parameter text: The value of the environment variable; `nil` if it isn't set.
     /// - Throws: An error that lists the searched locations, or the valid modes.
-    package func transport(mode text: String?) throws -> CassetteTransport {
+    package func place(mode text: String?) throws -> Place {
         let mode = try mode(text ?? "")
-        let found = candidates.lazy.compactMap(cassette).first { mode != .record || !$0.isArchive }
-        if let found {
-            return found.isArchive
-                ? CassetteTransport(
-                    har: found.url,
-                    matching: settings.parts,
-                    ignoring: settings.names,
-                    redaction: settings.redaction,
-                    repeats: settings.repeats
-                ) : transport(mode, found.url)
+        for url in candidates {
+            if hasDocuments(url) { return .folder(url, mode) }
+            let archive = name.hasSuffix(".har") ? url : url.appendingPathExtension("har")
+            if mode != .record, FileManager.default.fileExists(atPath: archive.path) { return .archive(archive) }
         }
         guard mode != .replay else {
             throw CassetteError(
@@ -69,19 +45,7 @@ package struct NamedCassette: Sendable {
                     + ["Set \(Self.variable)=record in the environment to record it."]
             )
         }
-        return transport(mode, newFolder)
-    }
-
-    private func transport(_ mode: CassetteTransport.Mode, _ folder: URL) -> CassetteTransport {
-        CassetteTransport(
-            mode,
-            folder: folder,
-            recording: settings.transport,
-            matching: settings.parts,
-            ignoring: settings.names,
-            redaction: settings.redaction,
-            repeats: settings.repeats
-        )
+        return .folder(newFolder, mode)
     }
 
     private func mode(_ text: String) throws -> CassetteTransport.Mode {
@@ -96,12 +60,9 @@ package struct NamedCassette: Sendable {
         }
     }
 
-    /// The cassette at a location: a folder with documents, or an archive.
-    private func cassette(at url: URL) -> (url: URL, isArchive: Bool)? {
-        let files = (try? CassetteFolder(url: url).fileNames()) ?? []
-        if files.contains(where: { CassetteFolder.number(ofDocument: $0) != nil }) { return (url, false) }
-        let archive = name.hasSuffix(".har") ? url : url.appendingPathExtension("har")
-        return FileManager.default.fileExists(atPath: archive.path) ? (archive, true) : nil
+    private func hasDocuments(_ folder: URL) -> Bool {
+        let files = (try? CassetteFolder(url: folder).fileNames()) ?? []
+        return files.contains { CassetteFolder.number(ofDocument: $0) != nil }
     }
 
     /// The folder of a cassette that is recorded first.

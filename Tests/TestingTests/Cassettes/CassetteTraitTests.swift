@@ -60,15 +60,17 @@ struct NamedCassetteTests {
     }
 
     private func text(_ name: String = "teas", mode: String? = nil) async throws -> String {
-        let settings = NamedCassette.Settings(
-            recording: StubTransport(.response(status: 200, data: Data("recorded".utf8))),
-            matching: [.url],
-            ignoring: [],
-            redaction: Redaction(),
-            repeats: false
-        )
         let source = folder.url.appendingPathComponent("Tests/Shop/ShopTests.swift").path
-        let transport = try NamedCassette(name, in: nil, source: source, settings).transport(mode: mode)
+        let transport =
+            switch try NamedCassette(name, in: nil, source: source).place(mode: mode) {
+            case .folder(let folder, let mode):
+                CassetteTransport(
+                    mode,
+                    folder: folder,
+                    recording: StubTransport(.response(status: 200, data: Data("recorded".utf8)))
+                )
+            case .archive(let file): CassetteTransport(har: file)
+            }
         return try await transport.send(TestCall().request(to: base)).text
     }
 
