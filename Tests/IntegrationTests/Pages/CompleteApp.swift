@@ -23,8 +23,8 @@ enum CompleteApp {
     }
 
     struct Tokens: ResponseModel, RequestModel, Equatable {
-        var access: String
-        var refresh: String
+        var accessToken: String
+        var refreshToken: String
         var user: String
     }
 
@@ -37,7 +37,7 @@ enum CompleteApp {
         var route: Route {
             switch self {
             case .signIn(let user, let password): .post("/session", .json(["user": user, "password": password]))
-            case .refresh(let token): .post("/session/refresh", .json(["refresh": token]))
+            case .refresh(let token): .post("/session/refresh", .json(["refreshToken": token]))
             }
         }
 
@@ -65,11 +65,11 @@ enum CompleteApp {
         let account: Provider<Account>
 
         func apply(_ tokens: Tokens, to request: inout URLRequest) {
-            request.setValue("Bearer \(tokens.access)", forHTTPHeaderField: "Authorization")
+            request.setValue("Bearer \(tokens.accessToken)", forHTTPHeaderField: "Authorization")
         }
 
         func refresh(_ tokens: Tokens) async throws -> Tokens {
-            try await account.request(.refresh(token: tokens.refresh), as: Tokens.self)
+            try await account.request(.refresh(token: tokens.refreshToken), as: Tokens.self)
         }
 
         func user(of tokens: Tokens) -> String? { tokens.user }

@@ -20,6 +20,8 @@ final class CompleteAppServer: Sendable {
     let isRevoked = Locked(false)
     let isOffline = Locked(false)
     let isHeld = Locked(false)
+    /// The codes for a rejected token, and for a rejected refresh.
+    let rejection = Locked((token: 401, refresh: 40_101))
     /// The status and code of every response but those of the account.
     let failure = Locked<(status: Int, code: Int)?>(nil)
     /// The number of bytes of the manual after which the connection is closed.
@@ -51,11 +53,13 @@ final class CompleteAppServer: Sendable {
             let user = request.text.contains("bob") ? "bob" : "anna"
             return .json(Self.success(Self.tokens(of: user, number: 1)))
         case "/v1/session/refresh":
-            if isRevoked.withLock({ $0 }) { return .json(Self.failed(code: 40_101)) }
+            if isRevoked.withLock({ $0 }) { return .json(Self.failed(code: rejection.withLock(\.refresh))) }
             isExpired.withLock { $0 = false }
             return .json(Self.success(Self.tokens(of: "anna", number: 2)))
         default:
-            if isExpired.withLock({ $0 }) || token.isEmpty { return .json(Self.failed(code: 401)) }
+            if isExpired.withLock({ $0 }) || token.isEmpty {
+                return .json(Self.failed(code: rejection.withLock(\.token)))
+            }
         }
         if let (status, code) = failure.withLock({ $0 }) { return .json(Self.failed(code: code), status: status) }
         guard request.path == "/v1/manual" else {
@@ -69,7 +73,7 @@ final class CompleteAppServer: Sendable {
     private static func failed(code: Int) -> String { #"{"code":\#(code),"msg":"No tea today."}"# }
 
     private static func tokens(of user: String, number: Int) -> String {
-        #"{"access":"\#(user)-\#(number)","refresh":"refresh-\#(number)","user":"\#(user)"}"#
+        #"{"accessToken":"\#(user)-\#(number)","refreshToken":"refresh-\#(number)","user":"\#(user)"}"#
     }
 }
 
@@ -81,6 +85,7 @@ private struct RelocatingTransport: Transport {
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         guard !isOffline() else { throw URLError(.notConnectedToInternet) }
         var request = request
+        request.urlRequest.setValue(request.urlRequest.url?.host(), forHTTPHeaderField: "X-Forwarded-Host")
         if let url = request.urlRequest.url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) {
             (parts.scheme, parts.host, parts.port) = (baseURL.scheme, baseURL.host, baseURL.port)
             request.urlRequest.url = parts.url

@@ -160,7 +160,7 @@ struct PageCompilationTests {
             "Sources/WebSocketTesting/TargetKitWebSocketTesting.docc",
             "Sources/Testing/TargetKitTesting.docc", "Sources/TestingTraits/TargetKitTestingTraits.docc",
             "Sources/Contracts/TargetKitContracts.docc",
-            "Sources/TransportConformance/TargetKitTransportConformance.docc",
+            "Sources/TransportConformance/TargetKitTransportConformance.docc", "Documentation/zh-Hans",
         ].flatMap { DocumentationPage.pages(in: $0) }
 
     private struct TargetInfo: Decodable {

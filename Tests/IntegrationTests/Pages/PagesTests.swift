@@ -10,7 +10,10 @@ struct PagesTests {
             "Sources/Plugins/TargetKitPlugins.docc", "Sources/Resilience/TargetKitResilience.docc",
             "Sources/Offline/TargetKitOffline.docc", "Sources/Diagnostics/TargetKitDiagnostics.docc",
         ].flatMap { DocumentationPage.pages(in: $0) }
-            + [DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/TransferQueue.md")]
+            + [
+                DocumentationPage("Sources/Transfers/TargetKitTransfers.docc/TransferQueue.md"),
+                DocumentationPage("Documentation/zh-Hans/ChineseServers.md"),
+            ]
     )
     func everySnippetIsHere(page: DocumentationPage) throws {
         let products = ["Plugins", "Resilience", "Transfers", "Offline", "Diagnostics", "Integration"]
