@@ -80,7 +80,7 @@ struct ReadmeTests {
     ]
 
     /// The lines of a page without the words of its language: code without comments, and of each other line its mark,
-    /// its links and the number of its cells.
+    /// its links and the number of its cells. A page in Chinese is the one that it translates.
     private static func skeleton(of page: DocumentationPage) throws -> [String] {
         var isCode = false
         return try page.text().components(separatedBy: "\n").map { line in
@@ -90,6 +90,7 @@ struct ReadmeTests {
             let mark = line.prefix { "#-|<> `".contains($0) }
             let cells = line.hasPrefix("|") ? line.components(separatedBy: "|").count : 0
             return ([String(mark), "\(cells)"] + links.filter { !$0.hasPrefix("README") }).joined(separator: " ")
+                .replacingOccurrences(of: "Documentation/zh-Hans/", with: "Sources/TargetKit/TargetKit.docc/")
         }
     }
 }

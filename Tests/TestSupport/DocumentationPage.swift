@@ -105,6 +105,21 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         try String(contentsOf: file, encoding: .utf8)
     }
 
+    /// The fenced blocks of the page, each with its language in the first line.
+    public func blocks() throws -> [String] {
+        var blocks: [[String]] = []
+        var isOpen = false
+        for line in try text().components(separatedBy: "\n") {
+            if line.hasPrefix("```") {
+                isOpen.toggle()
+                if isOpen { blocks.append([line]) }
+            } else if isOpen {
+                blocks[blocks.count - 1].append(line)
+            }
+        }
+        return blocks.map { $0.joined(separator: "\n") }
+    }
+
     private func pieces() throws -> [String] {
         Self.pieces(of: try text())
     }
