@@ -32,7 +32,7 @@ struct ChinesePagesTests {
         let english = try english(name).text().components(separatedBy: "\n## ").map(Row.all)
         let chinese = try chinese(name).text().components(separatedBy: "\n## ").filter { !$0.hasPrefix(Self.texts) }
             .map(Row.all)
-        #expect(chinese.map(\.count) == english.map(\.count))
+        try #require(chinese.map(\.count) == english.map(\.count), "The numbers of rows in each section")
         for (chinese, english) in zip(chinese.joined(), english.joined()) {
             #expect(chinese.quoted == english.quoted, "\(chinese.line)")
             // What to do about a message is said in other words.

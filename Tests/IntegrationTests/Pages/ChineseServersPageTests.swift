@@ -255,6 +255,16 @@ struct ChineseServersPageTests {
         #expect(phone.orders.allSatisfy { $0.headers["Idempotency-Key"] != nil })
     }
 
+    @Test("An order that the server refuses isn't kept")
+    func refusedOrder() async throws {
+        let phone = try Phone()
+        let network = try await phone.launch()
+        phone.server.failure.withLock { $0 = (200, 5001) }
+        let error = await #expect(throws: TargetKitError.self) { try await network.outbox.send(.place(product: 7)) }
+        #expect(error?.businessCode == "5001")
+        #expect(network.outbox.entries.isEmpty)
+    }
+
     @Test("Another environment has its own server and fields, and no session of the previous one")
     func environments() async throws {
         #expect(ChineseApp.App.Servers.store.environments.map(\.name) == ["production", "test"])
