@@ -36,3 +36,14 @@ package struct RandomValues: RandomNumberGenerator {
         return number.isFinite ? number : 0
     }
 }
+
+extension RandomValues {
+    /// Some numbers, of those in the list, or of all when it is empty.
+    package mutating func bytes<Number: FixedWidthInteger>(upTo count: Int, of alphabet: [Number]) -> [Number] {
+        (0..<Int.random(in: 0...count, using: &self)).map { _ in
+            alphabet.isEmpty
+                ? Number(truncatingIfNeeded: next())
+                : alphabet[Int(truncatingIfNeeded: next() % UInt64(alphabet.count))]
+        }
+    }
+}

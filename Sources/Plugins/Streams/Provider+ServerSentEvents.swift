@@ -57,7 +57,7 @@ extension Provider {
                 pause: { try await self.pause(for: $0, before: target, options: options) },
                 open: { try await self.stream(target, options: options.adding($0)) }
             )
-            return ServerSentEventReader(source)
+            return ReconnectingEventReader(source)
         }
     }
 }

@@ -51,21 +51,15 @@ struct ServerSentEventSource: Sendable {
         _ = try response.filter(.codes([200]))
         let contentType = response.headers[.contentType]
         guard contentType?.mediaType == "text/event-stream" else {
-            throw TargetKitError(
-                stage: .decoding,
-                target: target,
-                request: response.request,
-                response: response,
-                underlying: ResponseStreamError.notAnEventStream(contentType: contentType)
-            )
+            throw response.streamFailure(ResponseStreamError.notAnEventStream(contentType: contentType))
         }
     }
 }
 
 /// Reads the events of a ``ServerSentEventSource``.
-struct ServerSentEventReader: ElementReader {
+struct ReconnectingEventReader: ElementReader {
     private let source: ServerSentEventSource
-    private var events: ParsedBody<ServerSentEvent>?
+    private var events: ServerSentEventReader?
     private var lastEventID: String?
     /// The server's reconnection time.
     private var delay: Duration?
@@ -81,35 +75,35 @@ struct ServerSentEventReader: ElementReader {
     ///
     /// - Throws: `TargetKitError` if the stream can't be opened or read; of stage `.status` for a status code other
     ///   than 200 and 204; of stage `.decoding` for another `Content-Type`.
-    mutating func next() async throws -> ServerSentEvent? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         while !isOver {
             var failure: (any Error)?
             do {
-                if let event = try await nextOfStream() { return event }
+                if let event = try await nextOfStream(isolation: actor) { return event }
             } catch {
                 failure = error
             }
-            try await reconnect(after: failure)
+            try await reconnect(after: failure, isolation: actor)
         }
         return nil
     }
 
     /// The next event of the open stream or a new one; `nil` at its end.
-    private mutating func nextOfStream() async throws -> ServerSentEvent? {
-        if events == nil { events = try await open() }
+    private mutating func nextOfStream(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        if events == nil { events = try await open(isolation: actor) }
         defer {
-            if let next = events?.nextStream {
-                lastEventID = next.lastEventID
-                delay = next.retry ?? delay
+            if let events {
+                lastEventID = events.lastEventID
+                delay = events.retry ?? delay
             }
         }
-        let event = try await events?.next(isolation: nil)
+        let event = try await events?.next(isolation: actor)
         if event != nil { openingsWithoutEvent = 0 }
         return event
     }
 
     /// Opens the stream; returns `nil` for status 204, which ends reconnecting (HTML standard §9.2.7).
-    private mutating func open() async throws -> ParsedBody<ServerSentEvent>? {
+    private mutating func open(isolation actor: isolated (any Actor)?) async throws -> ServerSentEventReader? {
         let stream: ResponseStream
         do {
             stream = try await source.open(source.headers(lastEventID: lastEventID))
@@ -120,11 +114,11 @@ struct ServerSentEventReader: ElementReader {
         if stream.response.statusCode == 204 { isOver = true }
         guard !isOver else { return nil }
         try source.check(stream.response)
-        return stream.serverSentEvents(limit: source.limit, after: lastEventID)
+        return ServerSentEventReader(stream, limit: source.limit, lastEventID: lastEventID)
     }
 
     /// Waits before the stream is reopened, or ends the sequence.
-    private mutating func reconnect(after failure: (any Error)?) async throws {
+    private mutating func reconnect(after failure: (any Error)?, isolation actor: isolated (any Actor)?) async throws {
         events = nil
         let isLastingFailure = failure.map { !$0.mayPass } ?? false
         let isAllowed = source.maximumReconnections.map { openingsWithoutEvent < $0 } ?? true

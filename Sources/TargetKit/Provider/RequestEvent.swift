@@ -71,7 +71,7 @@ private struct RequestEventReader: ElementReader {
         self.handle = handle
     }
 
-    mutating func next() async throws -> RequestEvent? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> RequestEvent? {
         if isOver { return nil }
         do {
             for try await event in events {

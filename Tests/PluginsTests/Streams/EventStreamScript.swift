@@ -51,7 +51,7 @@ final class EventStreamScript: Sendable {
             guard let opening else { return ResponseStream(statusCode: 204, body: ResponseBody { nil }) }
             return try opening()
         }
-        return ResponseStream.Elements { ServerSentEventReader(source) }
+        return ResponseStream.Elements { ReconnectingEventReader(source) }
     }
 }
 

@@ -28,36 +28,6 @@ struct RandomBytesTests {
         #expect(found > 0 && found < Self.count)
     }
 
-    @Test("An event stream of any bytes ends, without an error and within its length")
-    func serverSentEvents() async {
-        var random = RandomValues(seed: 6_022)
-        let words = [
-            "data", "data:", "id", "event", "retry:", ":", " ", "7", "é", "\u{FEFF}", "\n", "\n\n", "\r", "\r\n", "\0",
-        ]
-        let pieces = words.map { Array($0.utf8) } + [[0xFF], [0xC3]]
-        var events = 0
-        for round in 0..<Self.count {
-            let bytes: [UInt8] =
-                round % 4 == 0
-                ? random.bytes(upTo: 40, of: [])
-                : random.bytes(upTo: 12, of: Array(pieces.indices)).flatMap { pieces[$0] }
-            let stream = ResponseStream(
-                statusCode: 200,
-                body: ResponseBody(pieces: [Data(bytes)].filter { !$0.isEmpty })
-            )
-            do {
-                for try await event in stream.serverSentEvents() {
-                    events += 1
-                    // What is not UTF-8 becomes three bytes.
-                    if event.data.utf8.count > 3 * bytes.count { Issue.record("\(bytes): \(event)") }
-                }
-            } catch {
-                Issue.record("\(bytes): \(error)")
-            }
-        }
-        #expect(events > 0)
-    }
-
     @Test("Any bytes are a text, or a decoding error if some bytes are invalid in the charset")
     func charsets() throws {
         var random = RandomValues(seed: 6_023)
@@ -94,17 +64,6 @@ struct RandomBytesTests {
             let type = "text/plain;" + String(decoding: random.bytes(upTo: 30, of: alphabet), as: UTF8.self)
             let response = Response(statusCode: 200, data: Data("tea".utf8), headers: ["Content-Type": type])
             if try response.string().isEmpty { Issue.record("\(type)") }
-        }
-    }
-}
-
-extension RandomValues {
-    /// Some numbers, of those in the list, or of all when it is empty.
-    mutating func bytes<Number: FixedWidthInteger>(upTo count: Int, of alphabet: [Number]) -> [Number] {
-        (0..<Int.random(in: 0...count, using: &self)).map { _ in
-            alphabet.isEmpty
-                ? Number(truncatingIfNeeded: next())
-                : alphabet[Int(truncatingIfNeeded: next() % UInt64(alphabet.count))]
         }
     }
 }

@@ -50,7 +50,7 @@ extension ResponseStream {
             /// The next element, read on the caller's actor, so that an available element needs no thread switch.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
                 if reader == nil { return try await body?.next(isolation: actor) }
-                return try await reader?.next()
+                return try await reader?.next(isolation: actor)
             }
         }
     }
@@ -61,7 +61,7 @@ package protocol ElementReader<Element>: Sendable {
     associatedtype Element
 
     /// The next element; `nil` at the end, and after a failure.
-    mutating func next() async throws -> Element?
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element?
 }
 
 /// Parses the elements of a body that arrives in chunks.
@@ -85,7 +85,7 @@ protocol BodyParser<Element>: Sendable {
 package struct ParsedBody<Element>: Sendable {
     private let response: Response
     private var body: ResponseBody?
-    private(set) var parser: any BodyParser<Element>
+    private var parser: any BodyParser<Element>
     private var turn = ActorTurn()
 
     init(_ body: ResponseBody, of response: Response, by parser: any BodyParser<Element>) {
@@ -104,10 +104,15 @@ package struct ParsedBody<Element>: Sendable {
                 parser.append(piece)
             }
         } catch {
-            body = nil
-            parser.close()
+            end()
             throw response.streamFailure(error)
         }
+    }
+
+    /// Releases the body and all data, because there are no more elements.
+    package mutating func end() {
+        body = nil
+        parser.close()
     }
 
     private mutating func nextPiece(isolation actor: isolated (any Actor)?) async throws -> Data? {

@@ -12,16 +12,31 @@ extension ResponseStream {
         let parser = LineParser(limit: limit) { String(decoding: $0, as: UTF8.self) }
         return Elements(response: response, body: body, parser: parser)
     }
+
+    /// What a closure reads from each line that has an ending.
+    package func completeLines<Element: Sendable>(
+        limit: Int,
+        read: @escaping @Sendable (UnsafeRawBufferPointer) -> Element?
+    ) -> ParsedBody<Element> {
+        ParsedBody(body, of: response, by: LineParser(limit: limit, readsRest: false, read: read))
+    }
 }
 
 /// Parses an element from each line.
 struct LineParser<Element: Sendable>: BodyParser {
     private var splitter: LineSplitter
+    /// Whether text after the last line ending is a line.
+    private let readsRest: Bool
     private let read: @Sendable (UnsafeRawBufferPointer) throws -> Element?
 
     /// - Parameter read: Returns the element of a line; `nil` to ignore the line.
-    init(limit: Int, read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element?) {
+    init(
+        limit: Int,
+        readsRest: Bool = true,
+        read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element?
+    ) {
         splitter = LineSplitter(limit: limit)
+        self.readsRest = readsRest
         self.read = read
     }
 
@@ -39,6 +54,7 @@ struct LineParser<Element: Sendable>: BodyParser {
     }
 
     mutating func finish() throws -> Element? {
+        guard readsRest else { return nil }
         splitter.finish()
         return try next()
     }

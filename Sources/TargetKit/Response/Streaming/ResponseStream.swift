@@ -8,8 +8,8 @@
 /// ```
 ///
 /// Each chunk is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The
-/// body can be read only once, as chunks, ``lines(limit:)``, ``serverSentEvents(limit:)`` or
-/// ``jsonLines(of:using:limit:)``. If a loop ends in the middle of a chunk, the rest of that chunk is lost.
+/// body can be read only once, as chunks, ``lines(limit:)`` or ``jsonLines(of:using:limit:)``, or as the events of
+/// TargetKitPlugins. If a loop ends in the middle of a chunk, the rest of that chunk is lost.
 ///
 /// Releasing the stream and its iterators before the end of the body, or cancelling the reading task, cancels the
 /// exchange.
@@ -40,7 +40,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
 extension Response {
     /// The error for a failure to read this response's body. Invalid content has stage `.decoding`.
-    func streamFailure(_ error: any Error) -> any Error {
+    package func streamFailure(_ error: any Error) -> any Error {
         guard error is ResponseStreamError else { return error }
         return TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: error)
     }

@@ -107,7 +107,7 @@ struct LinesTests {
         let (size, freed) = (Tally(), Tally())
         var lines: ResponseStream.Elements<String>.Iterator
         do {
-            let token = Token(freed)
+            let token = LifetimeProbe(freed)
             let body = ResponseBody {
                 size.add()
                 return withExtendedLifetime(token) { Data(count: 1 << 10) }

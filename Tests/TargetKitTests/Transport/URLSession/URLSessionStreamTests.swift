@@ -38,15 +38,15 @@ struct URLSessionStreamTests {
         #expect(server.requestCount == 2)
     }
 
-    @Test("A server-sent event is delivered while its stream continues, and leaving the loop ends the exchange")
-    func events() async throws {
+    @Test("A line is delivered while its stream continues, and leaving the loop ends the exchange")
+    func line() async throws {
         let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data: a\n\n"), .hang,
         ])
         do {
             let stream = try await Provider<TestTarget>(transport: transport).stream(TestTarget(server.baseURL))
-            var iterator = stream.serverSentEvents().makeAsyncIterator()
-            #expect(try await iterator.next()?.data == "a")
+            var iterator = stream.lines().makeAsyncIterator()
+            #expect(try await iterator.next() == "data: a")
         }
         await server.waitForConnections(closed: 1)
     }

@@ -5,6 +5,8 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
+@testable import TargetKitPlugins
+
 @Suite("ResponseStream: server-sent events", .throttled, .timeLimit(.minutes(3)))
 struct ServerSentEventTests {
     @Test("An event stream gives its events, wherever its bytes are cut", arguments: ServerSentEventRow.all)
@@ -99,5 +101,67 @@ struct ServerSentEventTests {
         #expect(try await events.next()?.data == "1")
         await #expect(throws: Boom.self) { try await events.next() }
         #expect(try await events.next() == nil)
+    }
+
+    @Test("Leaving the loop lets go of the body, when the stream is let go of too")
+    func leaving() async throws {
+        let (freed, asked) = (Tally(), Tally())
+        func run() async throws {
+            let token = LifetimeProbe(freed)
+            let body = ResponseBody {
+                asked.add()
+                return withExtendedLifetime(token) { Data("data:1\n\nda".utf8) }
+            }
+            for try await _ in ResponseStream(statusCode: 200, body: body).serverSentEvents() { return }
+        }
+        try await run()
+        #expect(asked.value == 1)
+        #expect(freed.value == 1)
+    }
+
+    @Test("A reconnection time and an identifier that the end of the body cuts off aren't read")
+    func rest() async throws {
+        var reader = ServerSentEventReader(ResponseStream("data:1\n\nretry:7"), limit: 100)
+        #expect(try await reader.next(isolation: nil)?.data == "1")
+        #expect(try await reader.next(isolation: nil) == nil)
+        #expect(reader.retry == nil)
+    }
+
+    @Test("JSON of 100,000 levels is as the text of an event a text like any other")
+    func deepNesting() async {
+        let body = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+        let (events, failure) = await ResponseStream("data:\(body)\n\n").serverSentEvents().collected()
+        #expect(events.first?.data.count == 200_000)
+        #expect(failure == nil)
+    }
+
+    @Test("An event stream of any bytes ends, without an error and within its length")
+    func randomBytes() async {
+        var random = RandomValues(seed: 6_022)
+        let words = [
+            "data", "data:", "id", "event", "retry:", ":", " ", "7", "é", "\u{FEFF}", "\n", "\n\n", "\r", "\r\n", "\0",
+        ]
+        let pieces = words.map { Array($0.utf8) } + [[0xFF], [0xC3]]
+        var events = 0
+        for round in 0..<RandomValues.count {
+            let bytes: [UInt8] =
+                round % 4 == 0
+                ? random.bytes(upTo: 40, of: [])
+                : random.bytes(upTo: 12, of: Array(pieces.indices)).flatMap { pieces[$0] }
+            let stream = ResponseStream(
+                statusCode: 200,
+                body: ResponseBody(pieces: [Data(bytes)].filter { !$0.isEmpty })
+            )
+            do {
+                for try await event in stream.serverSentEvents() {
+                    events += 1
+                    // What is not UTF-8 becomes three bytes.
+                    if event.data.utf8.count > 3 * bytes.count { Issue.record("\(bytes): \(event)") }
+                }
+            } catch {
+                Issue.record("\(bytes): \(error)")
+            }
+        }
+        #expect(events > 0)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// An event of an event stream, as the HTML standard defines it (§9.2.6).
 public struct ServerSentEvent: Sendable, Hashable {
@@ -78,15 +79,16 @@ enum ServerSentEventField: Sendable, Hashable {
     }
 }
 
-/// Parses an event stream (HTML standard §9.2.5 and §9.2.6).
-struct ServerSentEventParser: BodyParser {
+/// Reads the events of an event stream (HTML standard §9.2.5 and §9.2.6).
+struct ServerSentEventReader: ElementReader {
     /// The value for `Last-Event-ID`, the identifier of the last complete block.
     private(set) var lastEventID: String?
     /// The last reconnection time that the server sent.
     private(set) var retry: Duration?
 
+    private let stream: ResponseStream
     private let limit: Int
-    private var lines: LineSplitter
+    private var fields: ParsedBody<ServerSentEventField>
     private var block: Block
 
     /// The fields since the last empty line.
@@ -101,54 +103,40 @@ struct ServerSentEventParser: BodyParser {
     /// - Parameters:
     ///   - limit: The maximum size of a line and of an event's data, in bytes.
     ///   - lastEventID: The last identifier of an earlier stream.
-    init(limit: Int, lastEventID: String? = nil) {
+    init(_ stream: ResponseStream, limit: Int, lastEventID: String? = nil) {
+        self.stream = stream
         self.limit = limit
         self.lastEventID = lastEventID
-        lines = LineSplitter(limit: limit)
+        // An event ends with an empty line, so the rest of a body belongs to none.
+        fields = stream.completeLines(limit: limit) { ServerSentEventField($0) }
         block = Block(id: lastEventID)
     }
 
-    /// Appends the next chunk, after ``next()`` returned `nil`.
-    mutating func append(_ piece: Data) {
-        lines.append(piece)
-    }
-
-    /// Releases all data except the values for the next stream.
-    mutating func close() {
-        lines.close()
-        block = Block()
-    }
-
-    /// Returns the next event, or `nil` if no event is complete.
+    /// Returns the next event; `nil` at the end, and after a failure.
     ///
-    /// - Throws: ``ResponseStreamError`` if a line or the event exceeds the limit.
-    mutating func next() throws -> ServerSentEvent? {
-        while let field = try lines.next(ServerSentEventField.init) {
-            if let event = try take(field) { return event }
-        }
-        return nil
-    }
-
-    /// Returns `nil`, because an event ends with an empty line.
-    mutating func finish() -> ServerSentEvent? { nil }
-
-    private mutating func take(_ field: ServerSentEventField) throws -> ServerSentEvent? {
-        switch field {
-        case .end: return endBlock()
-        case .data(let line): try append(line)
-        case .event(let type): block.event = type
-        case .id(let id): block.id = id.isEmpty ? nil : id
-        case .retry(let time):
-            block.retry = time
-            retry = time
-        case .ignored: break
+    /// - Throws: ``TargetKitError`` of stage `.decoding` if a line or the event exceeds the limit; otherwise the failure of
+    ///   the call.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        while let field = try await fields.next(isolation: actor) {
+            switch field {
+            case .end: if let event = endBlock() { return event }
+            case .data(let line): try append(line)
+            case .event(let type): block.event = type
+            case .id(let id): block.id = id.isEmpty ? nil : id
+            case .retry(let time): (block.retry, retry) = (time, time)
+            case .ignored: break
+            }
         }
         return nil
     }
 
     private mutating func append(_ line: String) throws {
         let count = (block.data.map { $0.utf8.count + 1 } ?? 0) + line.utf8.count
-        guard count <= limit else { throw ResponseStreamError.eventTooLarge(limit: limit) }
+        guard count <= limit else {
+            fields.end()
+            block = Block()
+            throw stream.response.streamFailure(ResponseStreamError.eventTooLarge(limit: limit))
+        }
         guard block.data != nil else { return block.data = line }
         block.data?.append("\n")
         block.data?.append(line)
