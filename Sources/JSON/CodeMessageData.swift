@@ -89,7 +89,7 @@ public struct CodeMessageData: ResponseEnvelope {
             // Throws the error for a missing value.
             _ = try code.value(in: body)
             let context = DecodingError.Context(
-                codingPath: code.keys.map { JSONPath.key($0) },
+                codingPath: code.keys.map { PathKey($0) },
                 debugDescription: "The code is neither a string nor a number."
             )
             throw DecodingError.dataCorrupted(context)

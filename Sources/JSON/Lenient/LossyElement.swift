@@ -22,7 +22,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             if let element = next(in: &container, coercing: coercing) {
                 elements.append(element)
             } else {
-                report(JSONPath.key(index), decoder: decoder)
+                report(PathKey(index), decoder: decoder)
             }
             // A decoder that can't skip invalid elements would cause an endless loop.
             guard container.currentIndex > index else { break }
@@ -54,7 +54,7 @@ struct LossyElement<Element: Decodable>: Decodable {
             guard let members = try? container.decode([String: Self].self) else { return nil }
             values = members.mapValues(\.value)
         }
-        for (key, value) in values where value == nil { report(JSONPath.key(key), decoder: decoder) }
+        for (key, value) in values where value == nil { report(PathKey(key), decoder: decoder) }
         return values.compactMapValues { $0 }
     }
 

@@ -58,7 +58,7 @@ struct JSONParser: ~Copyable {
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try reader.number())
             case UInt8(ascii: "{"):
                 try enter(isObject: true)
-                if reader.take(UInt8(ascii: "}")) { return leave(with: .object(JSONObject())) }
+                if reader.take(UInt8(ascii: "}")) { return leave(with: .object([:])) }
                 container.key = try key()
             case UInt8(ascii: "["):
                 try enter(isObject: false)

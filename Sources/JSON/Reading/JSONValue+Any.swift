@@ -21,7 +21,7 @@ extension JSONValue {
         if let json = value as? JSONValue { return json }
         guard depth <= JSONReader.maximumDepth else { throw UntypedValueError(.tooDeep) }
         if let members = value as? [String: Any] {
-            var object = JSONObject()
+            var object: JSONObject = [:]
             for (key, member) in members { object[key] = try converted(member, at: key, depth: depth + 1) }
             return .object(object)
         }

@@ -107,7 +107,7 @@ private struct IgnoredFields: Sendable {
         case .array(let elements): .array(elements.map { removed(from: $0) })
         case .object(let object):
             .object(
-                object.reduce(into: JSONObject()) { copy, member in
+                object.reduce(into: [:] as JSONObject) { copy, member in
                     if !contains(member.key) { copy[member.key] = removed(from: member.value) }
                 }
             )

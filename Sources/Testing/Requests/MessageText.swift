@@ -79,7 +79,7 @@ extension JSONValue {
         case .object(let object):
             guard let member = object[key] else { return (self, []) }
             let (part, rest) = member.outline(along: keys.dropFirst())
-            var outline = JSONObject()
+            var outline: JSONObject = [:]
             for (name, value) in object {
                 if name == key { outline[name] = part } else if value.isShort { outline[name] = value }
             }

@@ -11,11 +11,6 @@ public struct JSONObject: Sendable, Encodable {
     /// The position of each key; `nil` for a small object.
     private var positions: [String: Int]?
 
-    /// Creates an empty object.
-    package init() {
-        members = []
-    }
-
     /// Creates an object with members. For duplicate keys, the last value is used.
     init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
         members = []

@@ -35,21 +35,23 @@ package struct JSONParsingError: Error, Sendable, Hashable {
     }
 
     /// The offset of the first invalid byte.
-    let offset: Int
+    package let offset: Int
 
     /// The syntax that was expected.
-    let reason: Reason
+    package let reason: Reason
 
     /// Creates an error for the byte at an offset.
-    init(_ reason: Reason, at offset: Int) {
+    package init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
 }
 
-extension JSONParsingError: DescribedError {
+extension JSONParsingError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
     /// The offset and the expected syntax, in one line.
-    var redactedDescription: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    package var debugDescription: String { description }
+    package var errorDescription: String? { description }
 }
 
 extension JSONParsingError.Reason {

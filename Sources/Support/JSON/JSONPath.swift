@@ -29,10 +29,6 @@ package struct JSONPath: Sendable, Hashable {
         self.keys = keys
     }
 
-    init(keys: [String]) {
-        self.keys = keys
-    }
-
     /// Returns the bytes of the value at this key path. For duplicate keys, it is the first value.
     ///
     /// - Parameter validatesRest: Whether the JSON must be valid to its end; default `true`. If `false`, the text after
@@ -67,12 +63,6 @@ package struct JSONPath: Sendable, Hashable {
 }
 
 extension JSONPath {
-    /// A key of a coding path.
-    package static func key(_ name: String) -> any CodingKey { PathKey(name) }
-
-    /// An array index in a coding path.
-    package static func key(_ index: Int) -> any CodingKey { PathKey(index) }
-
     /// The array index of a key, which consists of digits only.
     package static func index(_ key: String) -> Int? {
         key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
@@ -81,13 +71,13 @@ extension JSONPath {
 
 extension DecodingError {
     /// The error for a text that isn't JSON.
-    init(_ error: JSONParsingError) {
+    package init(_ error: JSONParsingError) {
         let context = Context(codingPath: [], debugDescription: error.description, underlyingError: error)
         self = .dataCorrupted(context)
     }
 
     /// This error with a prefix added to its coding path.
-    func below(_ keys: [String]) -> DecodingError {
+    package func below(_ keys: [String]) -> DecodingError {
         guard !keys.isEmpty else { return self }
         func moved(_ context: Context) -> Context {
             let path: [any CodingKey] = keys.map { PathKey($0) }

@@ -4,7 +4,7 @@
 ///
 /// Nesting is limited only by memory, and half a surrogate pair is allowed, as in the grammar (RFC 8259 §8.2, §9), unless
 /// it is limited.
-struct JSONScanner: ~Copyable {
+package struct JSONScanner: ~Copyable {
     private var reader: JSONReader
     private let maximumDepth: Int
     /// The number of arrays and objects around the cursor.
@@ -24,7 +24,7 @@ struct JSONScanner: ~Copyable {
     }
 
     /// The syntax error of a text; `nil` if it is valid to its end.
-    static func error(in data: Data, isLimited: Bool = false) -> JSONParsingError? {
+    package static func error(in data: Data, isLimited: Bool = false) -> JSONParsingError? {
         data.withUnsafeBytes { bytes in
             do throws(JSONParsingError) {
                 var scanner = try JSONScanner(bytes.bindMemory(to: UInt8.self), isLimited: isLimited)

@@ -32,3 +32,5 @@ extension DescribedError {
     /// The redacted description.
     public var errorDescription: String? { redactedDescription }
 }
+
+extension JSONParsingError: DeveloperError {}
