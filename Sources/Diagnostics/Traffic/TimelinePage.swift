@@ -103,7 +103,7 @@ public struct TimelinePage: Sendable {
 
     /// The source that a content security policy allows (CSP 3 §2.3.1).
     private static func digest(of text: String) -> String {
-        "sha256-" + Data(MessageDigest.sha256.bytes(of: Array(text.utf8))).base64EncodedString()
+        "sha256-" + Data(SHA256Hasher.digest(of: Array(text.utf8))).base64EncodedString()
     }
 
     /// The origin of a URL for a policy, or the page's origin if the URL is relative.

@@ -77,7 +77,7 @@ struct CacheSalt: Sendable {
             var text = text
             text.withUTF8 { hasher.update(UnsafeRawBufferPointer($0)) }
         }
-        return MessageDigest.hexadecimal(hasher.finalize())
+        return hasher.finalize().hexadecimal
     }
 }
 

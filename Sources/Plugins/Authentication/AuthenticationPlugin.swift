@@ -180,7 +180,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         let fields = Set(applied.fields.keys)
         if let user = authenticator.user(of: lease.credential) {
             // A digest, because the identifier is stored with partial transfers.
-            return CredentialOwner(identifier: "user " + MessageDigest.sha256.hexadecimal(of: user), fields: fields)
+            return CredentialOwner(identifier: "user " + SHA256Hasher.hexadecimal(of: user), fields: fields)
         }
         return lease.owner.id.map { CredentialOwner(identifier: $0, fields: fields) }
     }

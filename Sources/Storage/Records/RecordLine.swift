@@ -67,7 +67,7 @@ enum RecordLine {
 
     /// The prefix of a record in its line.
     private static func start(of json: Data) -> Data {
-        let digest = MessageDigest.sha256.hexadecimal(of: json)
+        let digest = SHA256Hasher.hexadecimal(of: json)
         return Data((digest.prefix(digestSize) + " ").utf8)
     }
 }

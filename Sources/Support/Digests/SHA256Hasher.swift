@@ -156,3 +156,21 @@ extension SHA256Hasher {
         }
     }
 }
+
+extension SHA256Hasher {
+    /// The digest of text in UTF-8, in lowercase hexadecimal digits.
+    package static func hexadecimal(of text: String) -> String { digest(of: Array(text.utf8)).hexadecimal }
+
+    /// The digest of bytes, in lowercase hexadecimal digits.
+    package static func hexadecimal(of message: some Sequence<UInt8>) -> String {
+        digest(of: Array(message)).hexadecimal
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes in lowercase hexadecimal digits.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -41,18 +41,6 @@ package enum SecretFields {
         name.equalsIgnoringASCIICase("code")
     }
 
-    /// The name for comparison, in lowercase without `-` and `_`.
-    package static func normalized(_ name: some StringProtocol) -> String {
-        String(unsafeUninitializedCapacity: name.utf8.count) { text in
-            var count = 0
-            for byte in name.utf8 where byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") {
-                text.initializeElement(at: count, to: byte.asciiLowercased)
-                count += 1
-            }
-            return count
-        }
-    }
-
     /// The path, with the values of secret path parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens
     /// redacted.
     package static func redacted(path: String) -> String {

@@ -45,7 +45,7 @@ public struct MultipartForm: Sendable {
     static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
         let words: [UInt64] = [generator.next(), generator.next()]
         let bytes = words.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
-        return "TargetKit-" + MessageDigest.hexadecimal(bytes)
+        return "TargetKit-" + bytes.hexadecimal
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, with the boundary quoted where RFC

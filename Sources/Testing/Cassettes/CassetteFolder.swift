@@ -110,7 +110,7 @@ struct CassetteFolder: CassetteSource {
     private func write(_ body: Data, headers: HTTPHeaders, as name: String) throws -> String? {
         guard !body.isEmpty else { return nil }
         let digest = SHA256Hasher.digest(of: body).prefix(4)
-        let digits = MessageDigest.hexadecimal(digest)
+        let digits = digest.hexadecimal
         let suffix = "." + Self.fileExtension(of: body, contentType: headers[.contentType])
         var file = "\(name)-\(digits)\(suffix)"
         var number = 1

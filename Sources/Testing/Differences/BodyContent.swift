@@ -117,7 +117,7 @@ extension Data {
     /// The size and the start of the SHA-256 digest.
     package var summary: String {
         let digest = SHA256Hasher.digest(of: self).prefix(8)
-        let digits = MessageDigest.hexadecimal(digest)
+        let digits = digest.hexadecimal
         return "<\(count) bytes, SHA-256 \(digits)…>"
     }
 }

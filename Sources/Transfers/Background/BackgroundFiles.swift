@@ -45,7 +45,7 @@ struct BackgroundFiles: Sendable {
         }
         if let id = request.transferID {
             Data("transfer\n\(id)".utf8).withUnsafeBytes { hasher.update($0) }
-            return MessageDigest.hexadecimal(hasher.finalize())
+            return hasher.finalize().hexadecimal
         }
         let urlRequest = request.urlRequest
         let fields = ["Range", "Upload-Offset"].map { urlRequest.value(forHTTPHeaderField: $0) ?? "" }
@@ -60,7 +60,7 @@ struct BackgroundFiles: Sendable {
             let isComplete = try read(request.body, while: isWanted) { hasher.update($0) }
             guard isComplete else { return nil }
         }
-        return MessageDigest.hexadecimal(hasher.finalize())
+        return hasher.finalize().hexadecimal
     }
 
     /// Reads a body, and returns whether it was read to the end.

@@ -94,7 +94,7 @@ public final class BackgroundTransport: Transport, JoiningTransport {
         let shared = container.flatMap { manager.containerURL(forSecurityApplicationGroupIdentifier: $0) }
         let parent = shared?.appendingPathComponent(path) ?? manager.urls(for: place, in: .userDomainMask).first
         return (parent ?? manager.temporaryDirectory).appendingPathComponent(
-            "TargetKit.background/\(MessageDigest.sha256.hexadecimal(of: identifier).prefix(16))"
+            "TargetKit.background/\(SHA256Hasher.hexadecimal(of: identifier).prefix(16))"
         )
     }
 

@@ -134,3 +134,23 @@ final class DownloadPart: Sendable {
 
     func synchronize() -> Bool { PartialFile.synchronize(descriptor) }
 }
+
+extension PartialFile {
+    /// Replaces a file that only one process writes at a time, using a file with a fixed name beside it. Returns the
+    /// open file; `nil` on failure.
+    static func replace(_ file: URL, by bytes: UnsafeRawBufferPointer, isDurable: Bool = false) -> Int32? {
+        let new = file.appendingPathExtension("new")
+        // The file must be new, because another user may have created one with this name.
+        unlink(new.path)
+        let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        FileProtection.allowAccessWhileLocked(new)
+        guard write(bytes, to: descriptor), !isDurable || synchronize(descriptor), rename(new.path, file.path) == 0
+        else {
+            unlink(new.path)
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+}

@@ -103,7 +103,7 @@ struct PartOwner: Codable, Sendable, Hashable {
         }
         // The request for the rest sets these fields.
         names = Set(varying).subtracting(["range", "if-range"]).sorted()
-        salt = MessageDigest.hexadecimal((0..<32).map { _ in UInt8.random(in: .min ... .max) })
+        salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         digest = Self.digest(salt, texts: requester.text(names, isPrivate: isPrivate))
         redirectedDigest = Self.digest(salt, texts: requester.redirectedText)
         sentOwnerDigest = Self.digest(salt, texts: requester.sentOwnerText)
@@ -131,7 +131,7 @@ struct PartOwner: Codable, Sendable, Hashable {
     private static func digest(_ salt: String, texts: [String]) -> String {
         // JSON delimits the texts.
         let data = try? JSONEncoder.ofRecords.encode([salt] + texts)
-        return MessageDigest.sha256.hexadecimal(of: data ?? Data(salt.utf8))
+        return SHA256Hasher.hexadecimal(of: data ?? Data(salt.utf8))
     }
 }
 

@@ -58,7 +58,7 @@ struct PartRecord: Codable, Sendable, Hashable {
         else { return nil }
         self.validator = validator
         self.owner = owner
-        self.identity = MessageDigest.sha256.hexadecimal(of: identity)
+        self.identity = SHA256Hasher.hexadecimal(of: identity)
         self.source = Self.digest(ofSource: source)
         length = headers.contentLength
         disposition = headers.values(for: .contentDisposition).first
@@ -74,7 +74,7 @@ struct PartRecord: Codable, Sendable, Hashable {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         components?.query = nil
         components?.fragment = nil
-        return MessageDigest.sha256.hexadecimal(of: components?.string ?? url.absoluteString)
+        return SHA256Hasher.hexadecimal(of: components?.string ?? url.absoluteString)
     }
 }
 

@@ -27,6 +27,6 @@ struct ChecksummedRecord<Record: Codable>: Codable {
     }
 
     private static func checksum(of record: Record) throws -> String {
-        MessageDigest.sha256.hexadecimal(of: try JSONEncoder.ofRecords.encode(record))
+        SHA256Hasher.hexadecimal(of: try JSONEncoder.ofRecords.encode(record))
     }
 }

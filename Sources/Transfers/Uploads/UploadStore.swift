@@ -33,7 +33,7 @@ final class UploadStore: Sendable {
     /// - Throws: ``UploadFailure/inProgress``, ``UploadFailure/noStateFolder(path:reason:)``, `CancellationError`.
     static func open(_ name: String, in folder: URL?) async throws -> UploadStore {
         let folder = folder ?? standardFolder
-        let digest = MessageDigest.sha256.hexadecimal(of: name).prefix(32)
+        let digest = SHA256Hasher.hexadecimal(of: name).prefix(32)
         for attempt in 0..<lockAttempts {
             if attempt > 0 { try await Task.sleep(for: lockInterval) }
             let store = try await onQueue { try open(String(digest), in: folder, isFirst: attempt == 0) }

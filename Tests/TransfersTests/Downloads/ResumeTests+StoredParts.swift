@@ -47,7 +47,7 @@ extension ResumeTests {
         case .otherVersion:
             try Data(text.replacingOccurrences(of: "\"version\":1", with: "\"version\":2").utf8).write(to: file)
         case .otherURL:
-            record.identity = MessageDigest.sha256.hexadecimal(of: "http://other")
+            record.identity = SHA256Hasher.hexadecimal(of: "http://other")
             try record.data.write(to: file)
         case .otherBoot:
             record.boot = "other"

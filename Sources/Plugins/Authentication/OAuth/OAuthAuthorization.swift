@@ -100,7 +100,7 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
 
     /// The challenge of a verifier with the method `S256` (RFC 7636 §4.2).
     static func challenge(for verifier: String) -> String {
-        base64URL(MessageDigest.sha256.bytes(of: Array(verifier.utf8)))
+        base64URL(SHA256Hasher.digest(of: Array(verifier.utf8)))
     }
 
     /// 256 random bits, as RFC 7636 §4.1 recommends.

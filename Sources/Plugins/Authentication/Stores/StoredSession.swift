@@ -14,6 +14,6 @@ struct StoredSession<Credential: Codable>: Codable {
         let decoder = JSONDecoder()
         if let stored = try? decoder.decode(Self.self, from: data) { return (stored.credential, stored.session) }
         let credential = try decoder.decode(Credential.self, from: data)
-        return (credential, MessageDigest.hexadecimal(MessageDigest.sha256.bytes(of: Array(data))))
+        return (credential, SHA256Hasher.hexadecimal(of: data))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
-/// The digests of Digest authentication (RFC 7616) and of PKCE (RFC 7636), for systems without CryptoKit.
+/// The digests of Digest authentication (RFC 7616), for systems without CryptoKit.
 ///
 /// MD5 is insecure, but some servers still require it for Digest authentication.
 package enum MessageDigest: Sendable, Hashable, CaseIterable {
@@ -18,16 +19,10 @@ package enum MessageDigest: Sendable, Hashable, CaseIterable {
     }
 
     /// The digest of text in UTF-8, in lowercase hexadecimal digits.
-    package func hexadecimal(of text: String) -> String { Self.hexadecimal(bytes(of: Array(text.utf8))) }
+    package func hexadecimal(of text: String) -> String { bytes(of: Array(text.utf8)).hexadecimal }
 
     /// The digest of bytes, in lowercase hexadecimal digits.
-    package func hexadecimal(of message: some Sequence<UInt8>) -> String { Self.hexadecimal(bytes(of: Array(message))) }
-
-    /// The lowercase hexadecimal digits of bytes.
-    package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    package func hexadecimal(of message: some Sequence<UInt8>) -> String { bytes(of: Array(message)).hexadecimal }
 
     /// The message, `0x80`, zeros, and the message's length in bits in the last eight bytes of a 64-byte block.
     private static func padded(_ message: [UInt8], length: (UInt64) -> UInt64) -> [UInt8] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+import TargetKitPlugins
 import TestSupport
 import Testing
-import _TargetKitSupport
 
 @Suite("Message digests", .throttled)
 struct MessageDigestTests {

@@ -5,7 +5,7 @@
 /// The Security framework returns a key without its header, so the key is parsed from the certificate.
 package enum CertificateKey {
     /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` if the bytes aren't a certificate.
-    static func subjectPublicKeyInfo(ofCertificate der: Data) -> Data? {
+    package static func subjectPublicKeyInfo(ofCertificate der: Data) -> Data? {
         var certificate = DERReader(Array(der))
         guard var outer = certificate.enter(0x30), var fields = outer.enter(0x30) else { return nil }
         // Certificates of version 1 have no explicit version field, [0].
@@ -21,7 +21,7 @@ package enum CertificateKey {
     }
 
     /// The certificates in PEM text (RFC 7468 §5.1), as DER; other blocks are ignored.
-    static func certificates(inPEM pem: Data) -> [Data] {
+    package static func certificates(inPEM pem: Data) -> [Data] {
         let text = String(decoding: pem, as: UTF8.self)
         return text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst().compactMap { block in
             let base64 = block.components(separatedBy: "-----END CERTIFICATE-----")[0]
