@@ -16,7 +16,7 @@ extension TargetKitError {
         if outcome.isBehindRedirect { return false }
         if stage == .request { return true }
         return stage == .transport && response == nil
-            && (kind == .offline || outcome.code.map(ConnectionFailure.isUnsent) ?? false)
+            && (kind == .offline || outcome.code.map(\.isUnsent) ?? false)
     }
 }
 

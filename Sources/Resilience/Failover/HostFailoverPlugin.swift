@@ -150,7 +150,7 @@ public struct HostFailoverPlugin: Plugin {
         let outcome = AttemptOutcome(result)
         guard verdict(on: outcome, of: call) == .failed else { return .doNotRetry }
         let wasUnsent =
-            outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
+            outcome.code.map { URLError.Code.beforeSending.contains($0) && !outcome.isBehindRedirect }
             ?? policy.movesNonIdempotentCallsOnStatus
         return move(call, isSafe: wasUnsent || context.isRepeatable, context) ? .retry(after: .zero) : .doNotRetry
     }

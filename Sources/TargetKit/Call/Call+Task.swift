@@ -136,7 +136,7 @@ extension Call {
     func noteProcessing(of request: TransportRequest, failure error: any Error) {
         if request.urlRequest.isRepeatable() { return }
         let isUnsent = (error as? URLError).map {
-            ConnectionFailure.isUnsent($0.code) && !$0.isElsewhere(than: request.urlRequest.url)
+            $0.code.isUnsent && !$0.isElsewhere(than: request.urlRequest.url)
         }
         if isUnsent != true { handle.noteProcessing() }
     }

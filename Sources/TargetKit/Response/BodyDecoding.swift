@@ -42,7 +42,7 @@ public struct BodyDecoding<Value: Sendable>: Sendable {
     @_disfavoredOverload
     public init(response decode: @escaping @Sendable (Response) throws -> Value) {
         self.init { response, options in
-            try EnvelopeCheck().decode(response, with: options)
+            if let envelope = options.envelope { try response.unwrap(envelope) }
             return try decode(response)
         }
     }

@@ -33,9 +33,4 @@ public struct CallTimeout: Sendable, Hashable {
 
     /// A limit for the whole call.
     public static func wholeCall(_ limit: Duration) -> CallTimeout { CallTimeout(wholeCall: limit) }
-
-    func check() throws(InvalidRequest) {
-        if let exchange, exchange <= .zero { throw .invalidTimeout(exchange) }
-        if let wholeCall, wholeCall <= .zero { throw .invalidTimeout(wholeCall) }
-    }
 }

@@ -43,6 +43,12 @@ final class Deadline: Sendable {
 }
 
 extension CallTimeout {
+    /// Checks that no limit is zero or less.
+    func check() throws(InvalidRequest) {
+        if let exchange, exchange <= .zero { throw .invalidTimeout(exchange) }
+        if let wholeCall, wholeCall <= .zero { throw .invalidTimeout(wholeCall) }
+    }
+
     /// The deadline of a call that starts now; `nil` without a limit for the whole call.
     func deadline(by elapsedTime: @autoclosure () -> ElapsedTime) -> Deadline? {
         guard let wholeCall, wholeCall > .zero else { return nil }

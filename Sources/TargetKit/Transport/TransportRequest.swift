@@ -166,6 +166,17 @@ public struct TransportRequest: Sendable {
     }
 }
 
+extension TransportRequest {
+    /// The limit of the decoded body; `nil` if it isn't collected in memory.
+    var expansionLimit: ExpansionLimit? {
+        switch destination {
+        case .memory: ExpansionLimit(factor: maxExpansion)
+        case .stream: isCollected ? ExpansionLimit(factor: maxExpansion) : nil
+        case .file, .upgrade: nil
+        }
+    }
+}
+
 extension TransportRequest.Body {
     /// Whether there is a body.
     var isBody: Bool {

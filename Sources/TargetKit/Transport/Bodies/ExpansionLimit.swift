@@ -44,14 +44,3 @@ extension CallOptions {
 }
 
 private enum MaxExpansionKey: CallOptionKey { static let defaultValue = ExpansionLimit.standardFactor }
-
-extension TransportRequest {
-    /// The limit of the decoded body; `nil` if it isn't collected in memory.
-    var expansionLimit: ExpansionLimit? {
-        switch destination {
-        case .memory: ExpansionLimit(factor: maxExpansion)
-        case .stream: isCollected ? ExpansionLimit(factor: maxExpansion) : nil
-        case .file, .upgrade: nil
-        }
-    }
-}

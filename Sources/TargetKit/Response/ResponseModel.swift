@@ -15,17 +15,3 @@
 /// isolated to the main actor, and can't be decoded by a call. A type that conforms to this protocol isn't isolated, and
 /// needs no further annotation. In other modules, `Decodable & Sendable` is the same.
 public protocol ResponseModel: Decodable, Sendable {}
-
-/// A value of a request: `Encodable` and `Sendable`.
-///
-/// ```swift
-/// struct Order: RequestModel {
-///     let product: Int
-/// }
-///
-/// let task = HTTPTask.json(Order(product: 7))
-/// ```
-///
-/// As with ``ResponseModel``, a type that conforms to this protocol isn't isolated to the main actor in a module whose
-/// default isolation is `MainActor`. A type of requests and responses conforms to both.
-public protocol RequestModel: Encodable, Sendable {}
