@@ -150,7 +150,8 @@ extension MultipartParts {
             if let field = field(in: line.text) {
                 add(.syntax, range: start..<field.value.lowerBound)
                 add(.value(of: field.name), range: field.value)
-                headers.add(field.name, value: String(decoding: data[field.value], as: UTF8.self))
+                let name = HTTPHeaderName(rawValue: field.name)
+                headers.add(name, value: String(decoding: data[field.value], as: UTF8.self))
             } else {
                 add(.text, range: line.text)
             }

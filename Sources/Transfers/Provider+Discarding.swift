@@ -26,7 +26,7 @@ extension Provider {
         guard let endpoint = try? endpoint(of: target, options: options), let destination = endpoint.task.download,
             destination.isResumable, let url = try? endpoint.urlRequest().url
         else { return }
-        let place = DownloadPlace(destination).part(for: url)
+        let place = destination.part(for: url)
         guard FileStatus(of: place, followsLinks: false) != nil else { return }
         DownloadPart.open(place, permissions: nil)?.remove()
     }
@@ -46,7 +46,7 @@ extension UploadSession {
             ] + (upload.url.map { [$0.absoluteString] } ?? [])
         // Hashing data can take long.
         return await DispatchQueue(label: "TargetKit.upload").run {
-            ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))
+            ((words + [content.name]).joined(separator: "\n"), SHA256Hasher.hexadecimal(of: content.version))
         }
     }
 

@@ -133,7 +133,7 @@ extension Response {
     ///   schemes doesn't reject the credential.
     func rejectsCredential(scheme: String?) -> Bool {
         guard statusCode == 401 else { return false }
-        let fields = headers.values(for: .wwwAuthenticate)
+        let fields = headers.values(for: "WWW-Authenticate")
         if fields.isEmpty { return true }
         let challenges = AuthenticationChallenge.challenges(in: fields)
         let own = challenges.filter { challenge in scheme.map { challenge.hasScheme($0) } ?? true }

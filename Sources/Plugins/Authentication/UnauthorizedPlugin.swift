@@ -267,7 +267,7 @@ public struct UnauthorizedPlugin: Plugin {
 
     /// Secret fields that may be unrelated to a session, such as cookies of guests and keys of apps.
     private static let otherSecrets: Set<HTTPHeaderName> = [
-        .cookie, .setCookie, .proxyAuthorization, "Authentication-Info", "Proxy-Authentication-Info", "X-Api-Key",
+        .cookie, .setCookie, "Proxy-Authorization", "Authentication-Info", "Proxy-Authentication-Info", "X-Api-Key",
         "Api-Key", "X-Csrf-Token",
     ]
 

@@ -22,9 +22,12 @@ struct ServerRateLimit: Sendable, Hashable {
 
     private static func quota(in headers: HTTPHeaders, now: () -> Date) -> (remaining: Int?, reset: Duration?) {
         if let field = headers["RateLimit"], let quota = quota(inField: field) { return quota }
-        for prefix in ["RateLimit-", "X-RateLimit-"] {
-            guard let remaining = headers[prefix + "Remaining"].flatMap(number) else { continue }
-            return (Int(min(remaining, 1e9)), reset(headers[prefix + "Reset"], headers: headers, now: now))
+        let names: [(HTTPHeaderName, HTTPHeaderName)] = [
+            ("RateLimit-Remaining", "RateLimit-Reset"), ("X-RateLimit-Remaining", "X-RateLimit-Reset"),
+        ]
+        for (remainingName, resetName) in names {
+            guard let remaining = headers[remainingName].flatMap(number) else { continue }
+            return (Int(min(remaining, 1e9)), reset(headers[resetName], headers: headers, now: now))
         }
         return (nil, nil)
     }

@@ -28,18 +28,17 @@ package struct DownloadedFile: Sendable {
         from source: URL?,
         of handle: RequestHandle
     ) async throws -> URL {
-        let end = DownloadEnd(handle)
+        let commit = DownloadCommit(handle)
         return try await withTaskCancellationHandler {
             let result = await DispatchQueue(label: "TargetKit.download").run {
                 Result {
-                    try check(destination.sha256) { end.isCancelled }
-                    let place = DownloadPlace(destination)
-                    return try place.take(part, head: head, name: name(from: source), at: end)
+                    try check(destination.sha256) { commit.isCancelled }
+                    return try destination.take(part, head: head, name: name(from: source), by: commit)
                 }
             }
             return try result.get()
         } onCancel: {
-            end.cancel()
+            commit.cancel()
         }
     }
 
@@ -57,7 +56,7 @@ package struct DownloadedFile: Sendable {
         let content = isUncoded ? headers[.contentDigest].flatMap(DigestFields.sha256) : nil
         if sha256 != nil || whole != nil || content != nil && contentStart == 0 {
             let found = try digest(from: 0, isCancelled: isCancelled)
-            let digits = MessageDigest.hexadecimal(found)
+            let digits = found.hexadecimal
             if let sha256, digits != sha256.lowercased() {
                 throw URLError.unusable("the SHA-256 of the file is \(digits), expected \(sha256)")
             }
@@ -99,10 +98,4 @@ extension HTTPHeaders {
     package var isMultipartRanges: Bool {
         values(for: .contentType).contains { $0.mediaType == "multipart/byteranges" }
     }
-}
-
-extension HTTPHeaderName {
-    package static let contentDigest = Self(rawValue: "Content-Digest")
-    package static let contentDisposition = Self(rawValue: "Content-Disposition")
-    package static let reprDigest = Self(rawValue: "Repr-Digest")
 }

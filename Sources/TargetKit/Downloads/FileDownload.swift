@@ -7,7 +7,7 @@ struct FileDownload: TransferDriver {
 
     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
         if exchanges.isStreamed { throw InvalidRequest.streamedDownload }
-        try DownloadPlace(destination).check()
+        try destination.check()
         return try await exchanges.send(exchanges.prepare(request), to: destination)
     }
 }
@@ -20,7 +20,7 @@ extension CallExchanges {
         request.destination = .file(download.part)
         do {
             return try await send(request, validation: validation.ofDownload) { [call] result in
-                try await download.end(result, validation: validation, of: call)
+                try await download.finish(result, validation: validation, of: call)
             }
         } catch {
             await download.remove()

@@ -2,7 +2,7 @@
 
 /// The body of a response that isn't accepted yet, in a hidden file beside its destination. Only this user can read it,
 /// and it is removed when the object is deallocated.
-package final class PendingDownload: Sendable {
+final class PendingDownload: Sendable {
     private let destination: DownloadDestination
     private let file: PartialFile
 
@@ -12,7 +12,7 @@ package final class PendingDownload: Sendable {
     /// - Throws: A `URLError` if the file can't be created.
     init(to destination: DownloadDestination) throws {
         self.destination = destination
-        file = try PartialFile(beside: DownloadPlace(destination).partNeighbor)
+        file = try PartialFile(beside: destination.partNeighbor)
         FileProtection.allowAccessWhileLocked(file.url)
     }
 
@@ -20,7 +20,7 @@ package final class PendingDownload: Sendable {
     /// destination unchanged, and returns the response with the first bytes of its body in memory.
     ///
     /// - Throws: The failure that the server reports in the body instead of the file, among others.
-    func end(
+    func finish(
         _ result: ExchangeResult,
         validation: StatusValidation,
         of call: Call
@@ -61,7 +61,7 @@ package final class PendingDownload: Sendable {
 
     /// Removes files that killed processes left behind for earlier downloads to the destination.
     private func removeLeftovers() async {
-        let neighbor = DownloadPlace(destination).partNeighbor
+        let neighbor = destination.partNeighbor
         await DispatchQueue(label: "TargetKit.download").run { PartialFile.removeLeftovers(of: neighbor) }
     }
 
@@ -71,46 +71,5 @@ package final class PendingDownload: Sendable {
         var data = Data(count: Int(min(source.length ?? 0, Int64(ResponseBody.excerptSize))))
         let count = data.withUnsafeMutableBytes { buffer in try? reader.read(into: buffer) }
         return data.prefix(count ?? 0)
-    }
-}
-
-extension ExchangeResult {
-    /// Checks that the body is the whole file, or the part that the target requested.
-    ///
-    /// - Parameter byteCount: The size of the body; `nil` for the announced one.
-    func checkRange(byteCount: Int64? = nil) throws {
-        let head = response.head
-        guard head.statusCode == 206 else {
-            if let reason = head.reasonForPart(byteCount: byteCount) { throw URLError.unusable(reason) }
-            return
-        }
-        guard let requested = request.value(forHTTPHeaderField: "Range") else {
-            throw URLError.unusable("it is only a part of the file (HTTP 206), but the whole file was requested")
-        }
-        if head.headers.isMultipartRanges {
-            if !requested.contains(",") { throw URLError.unusable("the range is in a multipart body") }
-            return
-        }
-        guard let range = head.headers[.contentRange].flatMap(ContentRange.init), let bytes = range.bytes else {
-            return
-        }
-        let positions = requested.split(separator: "=").last?.split(separator: "-", omittingEmptySubsequences: false)
-        if !requested.contains(","), let positions, positions.count == 2, let first = Int64(positions[0]),
-            bytes.lowerBound < first || bytes.upperBound > Int64(positions[1]) ?? .max
-        {
-            throw URLError.unusable("the server sent a different range than requested")
-        }
-        if head.headers.isUncoded, let count = byteCount ?? head.headers.contentLength,
-            count - 1 != bytes.upperBound - bytes.lowerBound
-        {
-            throw URLError.unusable("it has \(count) bytes, which isn't the length of the range in Content-Range")
-        }
-    }
-}
-
-extension URLError {
-    /// The error for an unusable response.
-    package static func unusable(_ words: String) -> URLError {
-        URLError(.badServerResponse, message: words)
     }
 }

@@ -41,10 +41,16 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     public static let authorization = Self(rawValue: "Authorization")
     /// Caching directives (RFC 9111 §5.2).
     public static let cacheControl = Self(rawValue: "Cache-Control")
+    /// The digest of the content (RFC 9530 §2).
+    static let contentDigest = Self(rawValue: "Content-Digest")
+    /// The name of the content as a file (RFC 6266).
+    static let contentDisposition = Self(rawValue: "Content-Disposition")
     /// The coding of the content (RFC 9110 §8.4).
     static let contentEncoding = Self(rawValue: "Content-Encoding")
     /// The content's size in bytes (RFC 9110 §8.6); the transport sets it.
     public static let contentLength = Self(rawValue: "Content-Length")
+    /// The range of the representation that the content is (RFC 9110 §14.4).
+    static let contentRange = Self(rawValue: "Content-Range")
     /// The content's media type (RFC 9110 §8.3).
     public static let contentType = Self(rawValue: "Content-Type")
     /// Cookies for the server (RFC 6265 §4.2).
@@ -52,21 +58,21 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The version of the representation (RFC 9110 §8.8.3).
     public static let eTag = Self(rawValue: "ETag")
     /// Host and port of the target (RFC 9110 §7.2).
-    package static let host = Self(rawValue: "Host")
+    static let host = Self(rawValue: "Host")
     /// Makes a POST safe to retry (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey = Self(rawValue: "Idempotency-Key")
     /// The URL of a redirect (RFC 9110 §10.2.2).
     public static let location = Self(rawValue: "Location")
     /// Credentials for a proxy (RFC 9110 §11.7.2).
-    package static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
+    static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
+    /// The digest of the representation (RFC 9530 §3).
+    static let reprDigest = Self(rawValue: "Repr-Digest")
     /// The time to wait before the next request (RFC 9110 §10.2.3).
     public static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).
     public static let setCookie = Self(rawValue: "Set-Cookie")
     /// The framing of the message (RFC 9112 §6.1). The transport sets it.
-    package static let transferEncoding = Self(rawValue: "Transfer-Encoding")
+    static let transferEncoding = Self(rawValue: "Transfer-Encoding")
     /// The client's name and version (RFC 9110 §10.1.5).
     public static let userAgent = Self(rawValue: "User-Agent")
-    /// The authentication challenges (RFC 9110 §11.6.1).
-    package static let wwwAuthenticate = Self(rawValue: "WWW-Authenticate")
 }

@@ -48,21 +48,22 @@ public struct HTTPHeaders: Sendable {
     /// - Reading a repeated name returns the values joined by `", "` (RFC 9110 §5.3), or by `"; "` for `Cookie` (RFC
     ///   6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values contain commas.
     /// - Writing replaces all fields with the name by a single field at the position of the first; `nil` removes them.
-    package subscript(_ name: String) -> String? {
-        get { joinedValue(for: name) }
-        set { set(name, to: newValue) }
-    }
-
-    /// The value of the field with a name; `nil` if there is none. Repeated names are joined like in the string
-    /// subscript.
     public subscript(_ name: HTTPHeaderName) -> String? {
-        get { joinedValue(for: name.rawValue) }
-        set { set(name.rawValue, to: newValue) }
-    }
-
-    /// Adds a field after the others, even if its name already exists.
-    package mutating func add(_ name: String, value: String) {
-        fields.append(Field(name: HTTPHeaderName(rawValue: name), value: value))
+        get {
+            var joined: String?
+            for field in fields where field.name == name {
+                if joined == nil { joined = field.value } else { joined?.append(field.separator + field.value) }
+            }
+            return joined
+        }
+        set {
+            guard let newValue else { return fields.removeAll { $0.name == name } }
+            guard let first = fields.firstIndex(where: { $0.name == name }) else { return add(name, value: newValue) }
+            fields[first] = Field(name: name, value: newValue)
+            let rest = fields.index(after: first)
+            let others = fields[rest...].filter { $0.name != name }
+            fields.replaceSubrange(rest..., with: others)
+        }
     }
 
     /// Adds a field after the others, even if its name already exists.
@@ -78,6 +79,16 @@ public struct HTTPHeaders: Sendable {
     /// Whether there is a field with a name.
     package func contains(_ name: HTTPHeaderName) -> Bool {
         fields.contains { $0.name == name }
+    }
+
+    /// The size of the content in bytes; `nil` if it is missing or isn't a single number.
+    package var contentLength: Int64? {
+        guard !contains(.transferEncoding) else { return nil }
+        let values = Set(values(for: .contentLength))
+        guard values.count == 1, let value = values.first, value.utf8.allSatisfy(\.isDigit) else {
+            return nil
+        }
+        return Int64(value)
     }
 
     /// These fields, with the fields of `other` replacing those with equal names.
@@ -104,24 +115,6 @@ public struct HTTPHeaders: Sendable {
             }
         }
         return result
-    }
-
-    private func joinedValue(for name: String) -> String? {
-        var joined: String?
-        for field in fields where field.name.rawValue.equalsIgnoringASCIICase(name) {
-            if joined == nil { joined = field.value } else { joined?.append(field.separator + field.value) }
-        }
-        return joined
-    }
-
-    private mutating func set(_ name: String, to value: String?) {
-        let name = HTTPHeaderName(rawValue: name)
-        guard let value else { return fields.removeAll { $0.name == name } }
-        guard let first = fields.firstIndex(where: { $0.name == name }) else { return add(name, value: value) }
-        fields[first] = Field(name: name, value: value)
-        let rest = fields.index(after: first)
-        let others = fields[rest...].filter { $0.name != name }
-        fields.replaceSubrange(rest..., with: others)
     }
 }
 

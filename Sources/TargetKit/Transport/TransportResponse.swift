@@ -172,7 +172,8 @@ extension HTTPHeaders {
                 fields[last].value += " " + FieldOctets.text(line)
             } else if let colon = line.firstIndex(of: 0x3A) {
                 let value = Self.trimmed(line[line.index(after: colon)...])
-                add(FieldOctets.text(line[..<colon]), value: FieldOctets.text(value))
+                let name = HTTPHeaderName(rawValue: FieldOctets.text(line[..<colon]))
+                add(name, value: FieldOctets.text(value))
             }
         }
     }

@@ -52,7 +52,7 @@ struct CassetteDocument: Sendable, Hashable {
     }
 
     private static func lines(of headers: HTTPHeaders) -> JSONValue {
-        .array(headers.fields.map { JSONValue("\($0.name.rawValue): \($0.value)") })
+        .array(headers.fields.map { "\($0.name.rawValue): \($0.value)" })
     }
 }
 
@@ -113,7 +113,7 @@ extension CassetteDocument {
                 throw Problem("has no header field at \(path).\(index)")
             }
             let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            headers.add(String(text[..<colon]), value: value)
+            headers.add(HTTPHeaderName(rawValue: String(text[..<colon])), value: value)
         }
         return headers
     }

@@ -47,7 +47,7 @@ extension TestServer {
         ///   - body: The body; default: empty.
         public init(status: Int = 200, reason: String? = nil, headers: HTTPHeaders = [:], body: Data = Data()) {
             var headers = headers
-            let isFramed = headers[.contentLength] != nil || headers[.transferEncoding] != nil
+            let isFramed = headers[.contentLength] != nil || headers["Transfer-Encoding"] != nil
             let hasBody = status >= 200 && status != 204 && status != 304
             if hasBody && !isFramed { headers.add(.contentLength, value: String(body.count)) }
             var steps: [Step] = [.head(status: status, reason: reason, headers: headers)]

@@ -79,3 +79,10 @@ enum RangeResponse: Sendable, Hashable {
         return .range(bytes, completeLength: length)
     }
 }
+
+extension HTTPHeaderName {
+    static let contentDigest = Self(rawValue: "Content-Digest")
+    static let contentDisposition = Self(rawValue: "Content-Disposition")
+    static let contentRange = Self(rawValue: "Content-Range")
+    static let reprDigest = Self(rawValue: "Repr-Digest")
+}

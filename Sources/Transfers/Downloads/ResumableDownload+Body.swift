@@ -69,7 +69,7 @@ extension ResumableDownload {
             // The server didn't send what it announced.
             try? await writer.finish()
             await segments.perform { segments.discard(index, from: start) }
-            throw URLError.unusable("the body exceeds the announced length of \(announcedByteCount ?? 0) bytes")
+            throw URLError(.badServerResponse, message: "the body exceeds the announced length of \(announcedByteCount ?? 0) bytes")
         } catch {
             try await writer.finish(after: error)
         }

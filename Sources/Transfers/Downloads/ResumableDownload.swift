@@ -65,9 +65,8 @@ final class ResumableDownload: Sendable {
     init?(_ request: TransportRequest, of download: ResumableFileDownload, in context: RequestContext) {
         guard request.isResumable, context.target.validation.accepts(200), let url = request.urlRequest.url
         else { return nil }
-        let place = DownloadPlace(download.destination)
-        let permissions = place.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
-        guard let part = DownloadPart.open(place.part(for: url), permissions: permissions) else { return nil }
+        let permissions = download.destination.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
+        guard let part = DownloadPart.open(download.destination.part(for: url), permissions: permissions) else { return nil }
         destination = download.destination
         maxSegments = download.maxSegments
         self.url = url
@@ -78,7 +77,7 @@ final class ResumableDownload: Sendable {
         let record = part.record()
         let isOwnPart = record != nil && record?.owner.identifier == context[PartKey.self]
         self.isOwnPart = isOwnPart
-        let identity = MessageDigest.sha256.hexadecimal(of: download.destination.identity(at: url))
+        let identity = SHA256Hasher.hexadecimal(of: download.destination.identity(at: url))
         let isAdmitted = record?.owner.admits(requester, isSameCall: isOwnPart) == true
         hasDroppedOwnPart = isOwnPart && !isAdmitted
         stored = isAdmitted && record?.identity == identity ? record.flatMap { Self.stored($0, in: part) } : nil
@@ -205,7 +204,7 @@ final class ResumableDownload: Sendable {
             return try await store(result, body: body, range: range, length: length, progress: progress, others: others)
         case .unusable(let reason):
             if isFirst { part.remove() }
-            guard stored != nil else { throw URLError.unusable(reason) }
+            guard stored != nil else { throw URLError(.badServerResponse, message: reason) }
             throw DownloadFailure.mustRestart(reason: reason)
         }
     }
@@ -223,7 +222,7 @@ final class ResumableDownload: Sendable {
         guard let known = knownLength(of: headers), known != byteCount else { return }
         part.remove()
         let reason = "it has \(byteCount) bytes, but its version has \(known)"
-        guard stored != nil else { throw URLError.unusable(reason) }
+        guard stored != nil else { throw URLError(.badServerResponse, message: reason) }
         throw DownloadFailure.mustRestart(reason: reason)
     }
 

@@ -12,7 +12,7 @@ struct ResumableFileDownload: TransferDriver {
 
     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
         if exchanges.isStreamed { throw InvalidRequest.streamedDownload }
-        try DownloadPlace(destination).check()
+        try destination.check()
         let resumptions = exchanges.context.downloadResumptions
         var streams = exchanges.transport.streamsResponses
         while true {

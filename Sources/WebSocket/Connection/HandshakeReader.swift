@@ -36,7 +36,7 @@ struct HandshakeReader {
             let rest = WebSocketUpgrade.Bytes(connection: connection, received: Array(bytes))
             return TransportResponse(head: head, body: .upgraded(rest))
         }
-        if !isBodiless { try await readBody(isChunked: headers.contains(.transferEncoding), length: lengths.first) }
+        if !isBodiless { try await readBody(isChunked: headers.contains("Transfer-Encoding"), length: lengths.first) }
         return TransportResponse(head: head, body: .data(body))
     }
 

@@ -51,7 +51,7 @@ struct DefaultHeadersPluginTests {
     @Test("Fields without a value are not set")
     func without() async throws {
         let headers = try await headers(DefaultHeadersPlugin(accept: nil, userAgent: nil, languages: { [] }))
-        for name in ["Accept", "Accept-Language", "User-Agent"] { #expect(headers[name] == nil) }
+        for name: HTTPHeaderName in [.accept, .acceptLanguage, .userAgent] { #expect(headers[name] == nil) }
     }
 
     @Test(

@@ -52,7 +52,7 @@ struct MultipartHeaderTests {
     )
     func refusesName(name: String) {
         var headers = HTTPHeaders()
-        headers.add(name, value: "v")
+        headers.add(HTTPHeaderName(rawValue: name), value: "v")
         let form = MultipartForm(parts: [.text("a", name: "first"), .text("v", name: "bad \"one\"", headers: headers)])
         let error = multipartError { _ = try form.data() }
         #expect(error?.reason == .headerName(name))

@@ -155,7 +155,7 @@ struct DownloadDestinationTests {
         ]
     )
     func numbers(name: String, numbered: String) {
-        #expect(DownloadPlace.numbered(file(name), number: 2).lastPathComponent == numbered)
+        #expect(DownloadDestination.numbered(file(name), number: 2).lastPathComponent == numbered)
     }
 
     @Test("A closure chooses the file, on another volume as well")
@@ -249,7 +249,7 @@ struct DownloadDestinationTests {
     func digestOfRest(isRight: Bool) async throws {
         let content = ServedFile(size: 300_000)
         @Sendable func digest(_ data: Data) -> String {
-            "sha-256=:\(Data(MessageDigest.sha256.bytes(of: Array(data))).base64EncodedString()):"
+            "sha-256=:\(Data(SHA256Hasher.digest(of: Array(data))).base64EncodedString()):"
         }
         let server = try TestServer { request in
             var content = content

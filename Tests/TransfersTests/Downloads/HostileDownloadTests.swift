@@ -200,8 +200,8 @@ struct HostileDownloadTests {
     @Test("The parts of files without a place are in a folder that only this user can read")
     func hiddenFolder() throws {
         let destination = DownloadDestination.choose { _, _ in URL(filePath: "/") }
-        let (download, place) = (try PendingDownload(to: destination), DownloadPlace(destination))
-        let parts = [download.part, place.part(for: try #require(URL(string: "https://example.com/a")))]
+        let download = try PendingDownload(to: destination)
+        let parts = [download.part, destination.part(for: try #require(URL(string: "https://example.com/a")))]
         for part in parts {
             let status = try #require(FileStatus(of: part.deletingLastPathComponent()))
             #expect(status.isPrivateFolder)

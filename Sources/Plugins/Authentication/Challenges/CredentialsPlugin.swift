@@ -80,7 +80,7 @@ public struct CredentialsPlugin: Plugin {
         var call = context[calls] ?? AnsweredCall()
         // Another plugin set the field.
         if request.hasAuthorization, call.challenge == nil { return .doNotRetry }
-        let offered = AuthenticationChallenge.challenges(in: response.headers.values(for: .wwwAuthenticate))
+        let offered = AuthenticationChallenge.challenges(in: response.headers.values(for: "WWW-Authenticate"))
         do {
             guard let challenge = try Self.best(of: offered), call.isWorthAnswering(challenge),
                 (try? await login(for: context)) != nil
@@ -103,7 +103,7 @@ package enum RequestLogin: Sendable {
     /// The server hasn't sent a challenge since launch. The closure asks the app for the user.
     case unknown(@Sendable () async -> String?)
 
-    fileprivate static func id(of user: String) -> String { MessageDigest.sha256.hexadecimal(of: user) }
+    fileprivate static func id(of user: String) -> String { SHA256Hasher.hexadecimal(of: user) }
 }
 
 package enum RequestLoginKey: RequestContextKey { package typealias Value = RequestLogin }

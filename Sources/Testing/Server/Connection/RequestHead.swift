@@ -24,7 +24,7 @@ struct RequestHead {
     }
 
     /// Whether the body is chunked (RFC 9112 §6.3).
-    var isChunked: Bool { headers.has("chunked", in: .transferEncoding) }
+    var isChunked: Bool { headers.has("chunked", in: "Transfer-Encoding") }
 
     /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     var expectsContinue: Bool { headers.has("100-continue", in: "expect") }

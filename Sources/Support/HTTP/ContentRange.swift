@@ -30,7 +30,7 @@ package struct ContentRange: Sendable, Hashable {
 
     /// Whether the value of `Content-Range` is about bytes, as an invalid one can be. Ranges of other units, such as the
     /// rows of a table, say nothing about the body.
-    fileprivate static func hasBytes(_ field: String) -> Bool {
+    package static func hasBytes(_ field: String) -> Bool {
         var parser = FieldParser(field[...].trimmingSpaces)
         return parser.text(before: " \t=").equalsIgnoringASCIICase("bytes")
     }
@@ -40,42 +40,4 @@ package struct ContentRange: Sendable, Hashable {
         guard let bytes, let completeLength else { return false }
         return bytes.lowerBound == 0 && bytes.upperBound == completeLength - 1
     }
-}
-
-extension ResponseHead {
-    /// The reason why the body isn't the whole file that the status announces, for a status other than 206; `nil` if no
-    /// field says so. Servers and proxies exist that change the status of a part, so the status doesn't overrule the
-    /// fields.
-    ///
-    /// - Parameter byteCount: The size of the body; `nil` for the announced one.
-    package func reasonForPart(byteCount: Int64? = nil) -> String? {
-        for field in headers.values(for: .contentRange) where ContentRange.hasBytes(field) {
-            guard let range = ContentRange(field) else { return "its Content-Range is invalid" }
-            if range.bytes != nil, !range.isWhole {
-                return "its Content-Range is a part of the file, although its status is \(statusCode)"
-            }
-            if headers.isUncoded, let length = range.completeLength, let count = byteCount ?? headers.contentLength,
-                count != length
-            {
-                return "it has \(count) bytes, but the file has \(length) according to its Content-Range"
-            }
-        }
-        return nil
-    }
-}
-
-extension HTTPHeaders {
-    /// The size of the content in bytes; `nil` if it is missing or isn't a single number.
-    package var contentLength: Int64? {
-        guard !contains(.transferEncoding) else { return nil }
-        let values = Set(values(for: .contentLength))
-        guard values.count == 1, let value = values.first, value.utf8.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return Int64(value)
-    }
-}
-
-extension HTTPHeaderName {
-    package static let contentRange = Self(rawValue: "Content-Range")
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The moment at which a file is moved to its destination. Either the call is cancelled before it, or it succeeds.
-final class DownloadEnd: Sendable {
+final class DownloadCommit: Sendable {
     private let handle: RequestHandle
     /// Whether the task of the call or its exchange is cancelled.
     private let isTaskCancelled = Locked(false)
@@ -18,7 +18,7 @@ final class DownloadEnd: Sendable {
     /// cancelled again.
     ///
     /// - Parameter move: Returns whether the file is at its destination.
-    func commit(_ move: () throws -> Bool) throws -> Bool {
+    func perform(_ move: () throws -> Bool) throws -> Bool {
         let isCommitted = isTaskCancelled.withLock { isTaskCancelled in !isTaskCancelled && handle.commit() }
         guard isCommitted else { throw CancellationError() }
         var isInPlace = false

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The destination of a downloaded file, which is checked before the request is sent and used when the file is
-/// complete.
-package struct DownloadPlace: Sendable {
-    /// The number of names that ``DownloadDestination/ExistingFile/number`` tries.
-    private static let lastNumber = 10_000
-    /// The length of the longest file name that all systems allow, in bytes.
-    private static let nameSize = 255
+// MARK: - Before the request
 
-    private let destination: DownloadDestination
-
-    package init(_ destination: DownloadDestination) {
-        self.destination = destination
-    }
-
+extension DownloadDestination {
     /// Checks the destination before a request is sent, and creates missing folders.
     package func check() throws {
-        if let sha256 = destination.sha256, !sha256.isSHA256 { throw InvalidRequest.invalidChecksum(sha256) }
-        switch destination.location {
+        if let sha256, !sha256.isSHA256 { throw InvalidRequest.invalidChecksum(sha256) }
+        switch location {
         case .file(let file):
             try Self.checkFile(file)
             let folder = file.resolvingSymlinksInPath().deletingLastPathComponent()
             try Self.createFolder(folder)
             try Self.checkWriting(in: folder)
-            if destination.existingFile == .keep, FileStatus(of: file, followsLinks: false) != nil {
+            if existingFile == .keep, FileStatus(of: file, followsLinks: false) != nil {
                 throw DownloadFailure.fileExists(path: file.path)
             }
         case .folder(let folder):
@@ -73,7 +62,7 @@ package struct DownloadPlace: Sendable {
 
     /// The file to replace, after resolving a symbolic link; `nil` if its name isn't known before the response.
     package var replacedFile: URL? {
-        guard case .file(let file) = destination.location else { return nil }
+        guard case .file(let file) = location else { return nil }
         return file.resolvingSymlinksInPath()
     }
 
@@ -84,14 +73,14 @@ package struct DownloadPlace: Sendable {
     /// The name of the incomplete file that a later call continues.
     package func part(for url: URL) -> URL {
         let neighbor = partNeighbor
-        let identity = replacedFile?.lastPathComponent ?? destination.identity(at: url)
+        let identity = replacedFile?.lastPathComponent ?? identity(at: url)
         let name =
-            PartialFile.hiddenPrefix(beside: neighbor) + MessageDigest.sha256.hexadecimal(of: identity).prefix(16)
+            PartialFile.hiddenPrefix(beside: neighbor) + SHA256Hasher.hexadecimal(of: identity).prefix(16)
         return neighbor.deletingLastPathComponent().appendingPathComponent(name + ".download")
     }
 
     private var neighbor: URL? {
-        switch destination.location {
+        switch location {
         case .file: replacedFile
         case .folder(let folder): folder.appendingPathComponent("download")
         case .chosen: nil
@@ -107,60 +96,65 @@ package struct DownloadPlace: Sendable {
 
 // MARK: - The complete file
 
-extension DownloadPlace {
-    /// Moves the complete file to its destination, and returns the destination.
+extension DownloadDestination {
+    /// The number of names that ``DownloadDestination/ExistingFile/number`` tries.
+    private static let lastNumber = 10_000
+    /// The length of the longest file name that all systems allow, in bytes.
+    private static let nameSize = 255
+
+    /// Moves the complete file to its destination, and returns the 
     ///
     /// - Parameters:
     ///   - name: The server's name for the file, without path components.
-    ///   - end: Decides whether a cancellation precedes the move.
-    func take(_ part: URL, head: ResponseHead, name: String, at end: DownloadEnd) throws -> URL {
+    ///   - commit: Decides whether a cancellation precedes the move.
+    func take(_ part: URL, head: ResponseHead, name: String, by commit: DownloadCommit) throws -> URL {
         let file: URL
-        switch destination.location {
+        switch location {
         case .file(let known): file = known
         case .chosen(let choose): file = try choose(head, name)
         case .folder(let folder):
             let place = folder.appendingPathComponent(name, isDirectory: false)
-            return try move(part, to: place, followsLinks: false, at: end)
+            return try move(part, to: place, followsLinks: false, by: commit)
         }
         // The link may be new.
         try Self.checkFile(file)
         let place = file.resolvingSymlinksInPath()
-        if case .chosen = destination.location { try Self.createFolder(place.deletingLastPathComponent()) }
-        let taken = try move(part, to: place, followsLinks: true, at: end)
+        if case .chosen = location { try Self.createFolder(place.deletingLastPathComponent()) }
+        let taken = try move(part, to: place, followsLinks: true, by: commit)
         return taken == place ? file : taken
     }
 
-    private func move(_ part: URL, to place: URL, followsLinks: Bool, at end: DownloadEnd) throws -> URL {
+    private func move(_ part: URL, to place: URL, followsLinks: Bool, by commit: DownloadCommit) throws -> URL {
         let old = FileStatus(of: place, followsLinks: followsLinks)
-        let isReplaced = destination.existingFile == .replace && old?.isRegular == true
+        let isReplaced = existingFile == .replace && old?.isRegular == true
         // Until now, only this user could read the file.
         let usual = isReplaced ? nil : PartialFile.usualPermissions(beside: place)
         if let mode = usual ?? old?.permissions { chmod(part.path, mode) }
-        switch destination.existingFile {
+        switch existingFile {
         case .replace:
             if let old, !old.isRegular, !old.isLink { throw InvalidRequest.notAFile(path: place.path) }
-            try Self.rename(part, to: place, at: end)
+            try Self.rename(part, to: place, by: commit)
             return place
         case .keep:
-            guard try Self.rename(part, toFree: place, at: end) else {
+            guard try Self.rename(part, toFree: place, by: commit) else {
                 throw DownloadFailure.fileExists(path: place.path)
             }
             return place
         case .number:
             for number in 1...Self.lastNumber {
                 let candidate = number == 1 ? place : Self.numbered(place, number: number)
-                if try Self.rename(part, toFree: candidate, at: end) { return candidate }
+                if try Self.rename(part, toFree: candidate, by: commit) { return candidate }
             }
             throw DownloadFailure.fileExists(path: place.path)
         }
     }
 
     /// Moves the file, unless the name is taken.
-    private static func rename(_ part: URL, toFree place: URL, at end: DownloadEnd) throws -> Bool {
+    private static func rename(_ part: URL, toFree place: URL, by commit: DownloadCommit) throws -> Bool {
         var code: Int32 = 0
         // With a hard link, no other process can see or use the name before the file has it. Some file systems don't
         // support hard links.
-        let isLinked = try end.commit {
+        let isLinked = try commit.perform {
             if link(part.path, place.path) == 0 { return true }
             code = errno
             return false
@@ -170,7 +164,7 @@ extension DownloadPlace {
             return true
         }
         guard code != EEXIST, try reserve(place) else { return false }
-        try rename(part, toReserved: place, at: end)
+        try rename(part, toReserved: place, by: commit)
         return true
     }
 
@@ -186,18 +180,18 @@ extension DownloadPlace {
         return true
     }
 
-    private static func rename(_ part: URL, toReserved place: URL, at end: DownloadEnd) throws {
+    private static func rename(_ part: URL, toReserved place: URL, by commit: DownloadCommit) throws {
         do {
-            try rename(part, to: place, at: end)
+            try rename(part, to: place, by: commit)
         } catch {
             unlink(place.path)
             throw error
         }
     }
 
-    private static func rename(_ part: URL, to place: URL, at end: DownloadEnd) throws {
+    private static func rename(_ part: URL, to place: URL, by commit: DownloadCommit) throws {
         var code: Int32 = 0
-        let isMoved = try end.commit {
+        let isMoved = try commit.perform {
             if Foundation.rename(part.path, place.path) == 0 { return true }
             code = errno
             return false
@@ -206,7 +200,7 @@ extension DownloadPlace {
         // A chosen file can be on another volume.
         guard code == EXDEV else { throw failure(to: place, code: code) }
         let copy = try PartialFile(copying: part, beside: place)
-        _ = try end.commit {
+        _ = try commit.perform {
             try copy.move(to: place)
             return true
         }
