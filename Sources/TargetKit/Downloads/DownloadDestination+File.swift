@@ -73,9 +73,9 @@ extension DownloadDestination {
     /// The name of the incomplete file that a later call continues.
     package func part(for url: URL) -> URL {
         let neighbor = partNeighbor
-        let identity = replacedFile?.lastPathComponent ?? identity(at: url)
+        let text = replacedFile?.lastPathComponent ?? identity(at: url)
         let name =
-            PartialFile.hiddenPrefix(beside: neighbor) + SHA256Hasher.hexadecimal(of: identity).prefix(16)
+            PartialFile.hiddenPrefix(beside: neighbor) + SHA256Hasher.hexadecimal(of: text).prefix(16)
         return neighbor.deletingLastPathComponent().appendingPathComponent(name + ".download")
     }
 
@@ -102,7 +102,7 @@ extension DownloadDestination {
     /// The length of the longest file name that all systems allow, in bytes.
     private static let nameSize = 255
 
-    /// Moves the complete file to its destination, and returns the 
+    /// Moves the complete file to its destination, and returns the destination.
     ///
     /// - Parameters:
     ///   - name: The server's name for the file, without path components.

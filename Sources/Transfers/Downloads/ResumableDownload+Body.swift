@@ -69,7 +69,8 @@ extension ResumableDownload {
             // The server didn't send what it announced.
             try? await writer.finish()
             await segments.perform { segments.discard(index, from: start) }
-            throw URLError(.badServerResponse, message: "the body exceeds the announced length of \(announcedByteCount ?? 0) bytes")
+            let words = "the body exceeds the announced length of \(announcedByteCount ?? 0) bytes"
+            throw URLError(.badServerResponse, message: words)
         } catch {
             try await writer.finish(after: error)
         }

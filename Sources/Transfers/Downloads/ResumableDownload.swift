@@ -65,9 +65,9 @@ final class ResumableDownload: Sendable {
     init?(_ request: TransportRequest, of download: ResumableFileDownload, in context: RequestContext) {
         guard request.isResumable, context.target.validation.accepts(200), let url = request.urlRequest.url
         else { return nil }
-        let permissions = download.destination.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
-        guard let part = DownloadPart.open(download.destination.part(for: url), permissions: permissions) else { return nil }
         destination = download.destination
+        let permissions = destination.replacedFile.flatMap { FileStatus(of: $0) }?.permissions
+        guard let part = DownloadPart.open(destination.part(for: url), permissions: permissions) else { return nil }
         maxSegments = download.maxSegments
         self.url = url
         self.part = part

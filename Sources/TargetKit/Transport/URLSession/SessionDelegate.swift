@@ -77,7 +77,9 @@ final class SessionDelegate: NSObject, Sendable {
             forget(exchange)
             return exchange.fail(.cancelled, message: Self.shutDownMessage)
         }
-        let task = session.task(with: exchange.call.request, body: body)
+        // On Apple platforms, upload tasks add the header fields of resumable uploads from iOS 17 and macOS 14 on, such as
+        // `Upload-Complete`.
+        let task = session.dataTask(with: exchange.call.request.sending(body))
         state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] = nil
             state.exchanges[task.taskIdentifier] = exchange
@@ -235,14 +237,6 @@ extension SessionDelegate: URLSessionDataDelegate {
     ) {
         guard let exchange = exchange(of: task), exchange.body.isPresent else { return completionHandler(nil) }
         completionHandler(exchange.prepareToSendAgain() ? exchange.body.stream : nil)
-    }
-}
-
-extension URLSession {
-    /// Creates the task that sends a request with its body: a data task, because on Apple platforms, upload tasks add the
-    /// header fields of resumable uploads from iOS 17 and macOS 14 on, such as `Upload-Complete`.
-    fileprivate func task(with request: URLRequest, body: URLSessionBody) -> URLSessionTask {
-        dataTask(with: request.sending(body))
     }
 }
 
