@@ -25,31 +25,32 @@ struct MultipartBodySource: BodySource {
     mutating func append(
         _ content: MultipartContent,
         of position: MultipartError.Position
-    ) throws(MultipartError.Reason) {
+    ) throws(MultipartError) {
         switch content {
         case .data(let data): append(data)
-        case .notEncodable(let why): throw .notEncodable(why)
+        case .notEncodable(let why): throw MultipartError(reason: .notEncodable(why), position: position)
         case .stream(let stream): try append(stream.source, of: position)
-        case .file(let url): try append(Self.file(url), of: position)
-        }
-    }
-
-    private static func file(_ url: URL) throws(MultipartError.Reason) -> FileBodySource {
-        do throws(URLError) {
-            return try FileBodySource(url)
-        } catch {
-            throw .file(error, path: url.filePath)
+        case .file(let url):
+            let source: FileBodySource
+            do throws(URLError) {
+                source = try FileBodySource(url)
+            } catch {
+                throw MultipartError(reason: .file(error, path: url.filePath), position: position)
+            }
+            try append(source, of: position)
         }
     }
 
     private mutating func append(
         _ source: any BodySource,
         of position: MultipartError.Position
-    ) throws(MultipartError.Reason) {
-        guard let length = source.length, length >= 0 else { throw .unknownLength }
+    ) throws(MultipartError) {
+        guard let length = source.length, length >= 0 else {
+            throw MultipartError(reason: .unknownLength, position: position)
+        }
         // Leaves a margin, so that adding the framing's length can't overflow.
         let (sum, overflow) = total.addingReportingOverflow(length)
-        guard !overflow, sum < Int64.max >> 1 else { throw .tooLong }
+        guard !overflow, sum < Int64.max >> 1 else { throw MultipartError(reason: .tooLong, position: position) }
         segments.append(.source(source, length: length, position: position))
         total = sum
     }
@@ -90,10 +91,8 @@ final class MultipartReader: BodyReader {
                 filled += copy(data, into: room)
             case .source(let source, let length, let part):
                 do {
-                    filled += try read(source, length: length, into: room)
-                } catch let error as CancellationError {
-                    throw error
-                } catch {
+                    filled += try read(source, length: length, of: part, into: room)
+                } catch where !(error is CancellationError || error is MultipartError) {
                     throw MultipartError(reason: Self.reason(of: error, reading: source), position: part)
                 }
             }
@@ -117,7 +116,12 @@ final class MultipartReader: BodyReader {
         return count
     }
 
-    private func read(_ source: any BodySource, length: Int64, into room: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func read(
+        _ source: any BodySource,
+        length: Int64,
+        of part: MultipartError.Position,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws -> Int {
         let reader = try opened ?? source.open()
         opened = reader
         let wanted = Int(min(length - position, Int64(room.count)))
@@ -125,22 +129,19 @@ final class MultipartReader: BodyReader {
         if wanted > 0 {
             count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
             guard (0...wanted).contains(count) else {
-                throw MultipartError.Reason.stream("it returned a count of \(count) for a buffer of \(wanted) bytes")
+                let why = "it returned a count of \(count) for a buffer of \(wanted) bytes"
+                throw MultipartError(reason: .stream(why), position: part)
             }
-            guard count > 0 else { throw MultipartError.Reason.wrongLength(expected: length) }
+            guard count > 0 else { throw MultipartError(reason: .wrongLength(expected: length), position: part) }
         }
         position += Int64(count)
         if position == length {
-            try checkEnd(of: reader, length: length)
+            var byte: UInt8 = 0
+            let rest = try withUnsafeMutableBytes(of: &byte) { try reader.read(into: $0) }
+            guard rest == 0 else { throw MultipartError(reason: .wrongLength(expected: length), position: part) }
             nextSegment()
         }
         return count
-    }
-
-    private func checkEnd(of reader: any BodyReader, length: Int64) throws {
-        var byte: UInt8 = 0
-        let count = try withUnsafeMutableBytes(of: &byte) { try reader.read(into: $0) }
-        guard count == 0 else { throw MultipartError.Reason.wrongLength(expected: length) }
     }
 
     private func nextSegment() {
@@ -150,10 +151,10 @@ final class MultipartReader: BodyReader {
     }
 
     private static func reason(of error: any Error, reading source: any BodySource) -> MultipartError.Reason {
-        if let file = source as? FileBodySource, let error = error as? URLError {
-            return .file(error, path: file.url.filePath)
+        guard let file = source as? FileBodySource, let error = error as? URLError else {
+            return .stream("\(ErrorDescription(error))")
         }
-        return error as? MultipartError.Reason ?? .stream("\(ErrorDescription(error))")
+        return .file(error, path: file.url.filePath)
     }
 }
 

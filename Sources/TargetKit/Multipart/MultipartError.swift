@@ -3,7 +3,7 @@
 /// The reason why a ``MultipartForm`` can't be sent, and the invalid part.
 public struct MultipartError: Error, Sendable, Hashable {
     /// The reason.
-    enum Reason: Error, Sendable, Hashable {
+    enum Reason: Sendable, Hashable {
         /// The form has no parts.
         case emptyForm
         /// The boundary is invalid (RFC 2046 §5.1.1).
@@ -34,7 +34,6 @@ public struct MultipartError: Error, Sendable, Hashable {
         var name: String
     }
 
-    /// The reason.
     let reason: Reason
     /// The part's index in the form, from 0; `nil` if the error is about the whole form.
     public let partIndex: Int?
@@ -51,10 +50,6 @@ public struct MultipartError: Error, Sendable, Hashable {
         self.reason = reason
         partIndex = position?.index
         partName = position?.name
-    }
-
-    init(_ reason: Reason, at index: Int, of part: MultipartForm.Part) {
-        self.init(reason: reason, position: Position(index: index, name: part.name))
     }
 }
 

@@ -13,8 +13,9 @@ extension MultipartForm {
         contents.reserveCapacity(parts.count)
         var size = 0
         for (index, part) in parts.enumerated() {
-            try appendHead(of: part, at: index, to: &framing)
-            let data = try content(of: part, at: index)
+            let position = MultipartError.Position(index: index, name: part.name)
+            try framing.appendHead(of: part, at: position)
+            let data = try content(of: part, at: position)
             contents.append((data, framing.bytes.count))
             size += data.count
             framing.appendEndOfContent()
@@ -43,13 +44,10 @@ extension MultipartForm {
         var framing = try emptyFraming()
         var source = MultipartBodySource()
         for (index, part) in parts.enumerated() {
-            try appendHead(of: part, at: index, to: &framing)
+            let position = MultipartError.Position(index: index, name: part.name)
+            try framing.appendHead(of: part, at: position)
             source.append(Data(framing.take()))
-            do throws(MultipartError.Reason) {
-                try source.append(part.content, of: MultipartError.Position(index: index, name: part.name))
-            } catch {
-                throw MultipartError(error, at: index, of: part)
-            }
+            try source.append(part.content, of: position)
             framing.appendEndOfContent()
         }
         framing.appendClosing()
@@ -63,19 +61,11 @@ extension MultipartForm {
         return MultipartFraming(boundary: checked, partCount: parts.count)
     }
 
-    private func appendHead(of part: Part, at index: Int, to framing: inout MultipartFraming) throws(MultipartError) {
-        do throws(MultipartError.Reason) {
-            try framing.appendHead(of: part)
-        } catch {
-            throw MultipartError(error, at: index, of: part)
-        }
-    }
-
-    private func content(of part: Part, at index: Int) throws(MultipartError) -> Data {
+    private func content(of part: Part, at position: MultipartError.Position) throws(MultipartError) -> Data {
         switch part.content {
         case .data(let data): return data
-        case .notEncodable(let why): throw MultipartError(.notEncodable(why), at: index, of: part)
-        case .file, .stream: throw MultipartError(.notInMemory, at: index, of: part)
+        case .notEncodable(let why): throw MultipartError(reason: .notEncodable(why), position: position)
+        case .file, .stream: throw MultipartError(reason: .notInMemory, position: position)
         }
     }
 }

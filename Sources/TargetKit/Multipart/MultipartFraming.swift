@@ -12,8 +12,11 @@ struct MultipartFraming {
 
     /// Appends the boundary line and header of a part.
     ///
-    /// - Throws: The reason, if a header field contains a line break.
-    mutating func appendHead(of part: MultipartForm.Part) throws(MultipartError.Reason) {
+    /// - Throws: An error about the part, if a header field contains a line break.
+    mutating func appendHead(
+        of part: MultipartForm.Part,
+        at position: MultipartError.Position
+    ) throws(MultipartError) {
         append("--")
         append(boundary)
         append("\r\nContent-Disposition: form-data; name=\"")
@@ -24,14 +27,14 @@ struct MultipartFraming {
         }
         append("\"\r\n")
         if let mimeType = part.mimeType, part.headers.isEmpty || !part.headers.contains(.contentType) {
-            try appendField("Content-Type", value: mimeType)
+            try appendField("Content-Type", value: mimeType, of: position)
         }
         for field in part.headers.fields {
             // If a part has two Content-Disposition fields, servers differ in which one they use.
             guard field.name.rawValue.isToken, field.name != "Content-Disposition" else {
-                throw .headerName(field.name.rawValue)
+                throw MultipartError(reason: .headerName(field.name.rawValue), position: position)
             }
-            try appendField(field.name.rawValue, value: field.value)
+            try appendField(field.name.rawValue, value: field.value, of: position)
         }
         append("\r\n")
     }
@@ -58,8 +61,12 @@ struct MultipartFraming {
         bytes.append(contentsOf: text.utf8)
     }
 
-    private mutating func appendField(_ name: String, value: String) throws(MultipartError.Reason) {
-        guard !value.endsHeaderField else { throw .headerValue(name: name) }
+    private mutating func appendField(
+        _ name: String,
+        value: String,
+        of part: MultipartError.Position
+    ) throws(MultipartError) {
+        guard !value.endsHeaderField else { throw MultipartError(reason: .headerValue(name: name), position: part) }
         append(name)
         append(": ")
         append(value)
