@@ -123,11 +123,11 @@ private struct URLSessionTrust: Sendable {
 
     private func answerClientCertificate() -> Answer {
         guard let certificate = policy.clientCertificate else { return Answer(disposition: .performDefaultHandling) }
-        do throws(ClientIdentities.Failure) {
+        do throws(TransportFailure) {
             let credential = try ClientIdentities.shared.credential(for: certificate)
             return Answer(disposition: .useCredential, credential: credential)
         } catch {
-            return refuse(.clientCertificateRejected, error.words)
+            return Answer(disposition: .cancelAuthenticationChallenge, failure: error)
         }
     }
 
