@@ -30,7 +30,7 @@ extension OfflineOutbox {
                 let isOfOtherServer = servers.isOther(for: id, requester, isElsewhere: false)
                 guard isOwner ?? (requester.session == nil || requester.isUnchanged(since: count)),
                     !isOfOtherServer || requester.isSession(call.session, of: call.owner)
-                else { throw CredentialOfOtherOwner() }
+                else { throw CredentialError.ofOtherOwner }
                 sender.withLock { $0 = requester }
             })
             let options = options(of: call).setting(\.sendingGate, gate)

@@ -132,7 +132,7 @@ extension OfflineOutbox {
             let isElsewhere = item.call.baseURL.map { $0 != provider.baseURL(of: target) } ?? false
             let isOfOther = servers.isOther(for: item.id, requester, isElsewhere: isElsewhere)
             let isAdmitted = store.content.update { $0.admits(requester, for: item, isOfOtherServer: isOfOther) }
-            guard isAdmitted else { throw CredentialOfOtherOwner() }
+            guard isAdmitted else { throw CredentialError.ofOtherOwner }
             if item.call.isOwnerUncertain == true, requester.isKnown {
                 // From now on, the server may have processed it for this user.
                 let (owner, session) = (requester.identifier, requester.sessionOfUser)

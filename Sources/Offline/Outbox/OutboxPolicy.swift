@@ -61,7 +61,7 @@ enum OutboxOutcome: Sendable {
     }
 
     private init(_ error: TargetKitError, policy: OutboxPolicy, now: Date) {
-        if error.underlying is CredentialOfOtherOwner {
+        if error.underlying as? CredentialError == .ofOtherOwner {
             self = .otherOwner
         } else if policy == .ifUnsent, !error.marks.contains(.safeToRepeat) {
             self = .failed(error)

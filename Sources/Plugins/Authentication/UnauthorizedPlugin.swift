@@ -130,7 +130,7 @@ public struct UnauthorizedPlugin: Plugin {
         if let begun = context.options.connectionSeries?[sessions], counts(context),
             let ended = state.withLock(\.ended), begun.isOver(by: ended)
         {
-            throw CredentialOfOtherOwner()
+            throw CredentialError.ofOtherOwner
         }
         context[sessions] = session
         let scope = context.scope.outermost

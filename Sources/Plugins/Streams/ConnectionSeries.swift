@@ -32,7 +32,7 @@ extension CallOptions {
     package var ofOneUser: CallOptions {
         let series = ConnectionSeries()
         let gate = SendingGate(admit: { _, context in
-            guard series.admits(context) else { throw CredentialOfOtherOwner() }
+            guard series.admits(context) else { throw CredentialError.ofOtherOwner }
         })
         return setting(\.connectionSeries, series).setting(\.sendingGate, gate)
     }

@@ -51,7 +51,7 @@ extension Call {
         else {
             return nil
         }
-        failure.underlying = RejectedCredential()
+        failure.underlying = CredentialError.rejected
         return failure
     }
 
@@ -116,16 +116,6 @@ extension CallExchanges {
     public func checked(_ body: ResponseBody, of result: ExchangeResult) async throws -> ResponseBody {
         try await call.checked(body, of: result)
     }
-}
-
-/// The underlying error of a body with an accepted status in which a plugin found that the credential was rejected.
-struct RejectedCredential: Error {}
-
-extension RejectedCredential: ErrorWithKind, ReflectsDescription {
-    var kind: TargetKitError.Kind? { .unauthorized }
-
-    /// The reason in one line.
-    var description: String { "the body reports that the credential was rejected" }
 }
 
 extension CallOptions {

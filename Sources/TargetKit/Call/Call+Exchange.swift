@@ -275,15 +275,3 @@ extension Call {
         }
     }
 }
-
-/// A request wasn't sent, because it had the credential of another user than the one to whom its call belongs.
-package struct CredentialOfOtherOwner: Error, ErrorWithKind, RedactedDescription {
-    package init() {}
-
-    package var kind: TargetKitError.Kind? { .unauthorized }
-
-    /// What happened, and how to resolve it.
-    var redactedDescription: String {
-        "the call belongs to another user than the one who is signed in; it can be made when that user signs in again"
-    }
-}

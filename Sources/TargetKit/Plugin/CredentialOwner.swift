@@ -33,3 +33,23 @@ extension RequestContext {
 }
 
 private enum CredentialOwnerKey: RequestContextKey { typealias Value = CredentialOwner }
+
+/// The reason why a call can't be made with the credential of its request.
+package enum CredentialError: Error, ErrorWithKind, RedactedDescription {
+    /// A plugin found in the body of a response with an accepted status that the server rejected the credential.
+    case rejected
+    /// The request wasn't sent, because the credential is of another user than the one to whom the call belongs.
+    case ofOtherOwner
+
+    package var kind: TargetKitError.Kind? { .unauthorized }
+
+    /// What happened, and how to resolve it.
+    var redactedDescription: String {
+        switch self {
+        case .rejected: "the body reports that the credential was rejected"
+        case .ofOtherOwner:
+            "the call belongs to another user than the one who is signed in; "
+                + "it can be made when that user signs in again"
+        }
+    }
+}

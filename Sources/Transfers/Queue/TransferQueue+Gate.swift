@@ -39,7 +39,7 @@ extension TransferQueue {
     /// its first byte is sent.
     func gate(of id: UUID, _ begun: BegunRequest) -> SendingGate {
         SendingGate(admit: { [self] request, context in
-            guard admits(Requester(context), for: id) else { throw CredentialOfOtherOwner() }
+            guard admits(Requester(context), for: id) else { throw CredentialError.ofOtherOwner }
             guard !request.urlRequest.isRepeatable(), context.transfer?.isRepeatable != true else { return }
             if begun.isEarlier {
                 guard provider.transport is any JoiningTransport else { throw BegunTransfer() }
