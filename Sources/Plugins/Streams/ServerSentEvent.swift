@@ -135,7 +135,7 @@ struct ServerSentEventReader: ElementReader {
         guard count <= limit else {
             fields.end()
             block = Block()
-            throw stream.response.streamFailure(ResponseStreamError.eventTooLarge(limit: limit))
+            throw stream.response.streamFailure(UnreadableBody.eventTooLarge(limit: limit))
         }
         guard block.data != nil else { return block.data = line }
         block.data?.append("\n")

@@ -51,7 +51,7 @@ struct ServerSentEventSource: Sendable {
         _ = try response.filter(.codes([200]))
         let contentType = response.headers[.contentType]
         guard contentType?.mediaType == "text/event-stream" else {
-            throw response.streamFailure(ResponseStreamError.notAnEventStream(contentType: contentType))
+            throw response.streamFailure(UnreadableBody.notAnEventStream(contentType: contentType))
         }
     }
 }

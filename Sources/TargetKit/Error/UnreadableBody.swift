@@ -3,7 +3,7 @@
 /// The reason a body is unreadable, described without quoting the body.
 ///
 /// Indirect, so that it doesn't increase the size of an error.
-indirect enum UnreadableBody: Error, Sendable, Hashable {
+package indirect enum UnreadableBody: Error, Sendable {
     /// The body contains only white space; the type describes its `Content-Type`.
     case empty(type: String)
     /// A stub's sample is empty.
@@ -20,10 +20,21 @@ indirect enum UnreadableBody: Error, Sendable, Hashable {
     case charset(String)
     /// The bytes aren't valid text in the charset, one that is known.
     case notText(charset: String)
+    /// A line, numbered from 1, exceeds the limit in bytes.
+    case lineTooLong(number: Int, limit: Int)
+    /// An event's data exceeds the limit in bytes.
+    case eventTooLarge(limit: Int)
+    /// A line, numbered from 1, couldn't be decoded; with the decoder's error.
+    case undecodableLine(number: Int, any Error)
+    /// The response isn't an event stream; with its `Content-Type`.
+    case notAnEventStream(contentType: String?)
+    /// The body can be read only once, and another loop is reading it or read it.
+    case alreadyRead
 }
 
-extension UnreadableBody: CustomStringConvertible, LocalizedError {
-    var description: String {
+extension UnreadableBody: DescribedError {
+    /// The reason in one line.
+    var redactedDescription: String {
         switch self {
         case .empty(let type): "the body is empty (\(type))"
         case .emptySample: "the stub's sample is empty; implement sampleData or sampleResponse"
@@ -35,10 +46,14 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
             "a key path is read from JSON only, and the decoder is \(decoder); decode the whole body"
         case .charset(let label): "\(Self.words(for: label)) can't be read"
         case .notText(let label): "the body isn't valid text in the charset \(label)"
+        case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
+        case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
+        case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
+        case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
+        case .notAnEventStream(nil): "the response has no Content-Type; it should be text/event-stream"
+        case .alreadyRead: "the body can be read only once, and another loop has started to read it"
         }
     }
-
-    var errorDescription: String? { description }
 
     /// The server chooses the label, and can repeat text of the request in it, so it is shown only if it begins like
     /// the name of a charset.

@@ -144,9 +144,9 @@ struct SecretsInTextsTests {
             await #expect(throws: CredentialFileError.self) { try await FileCredentialStore<String>(url).load() } as Any
         },
         Holder("HostFailoverPlugin.Problem") { HostFailoverPlugin.Problem.unusableHost(url) },
-        Holder("ResponseStreamError") {
+        Holder("UnreadableBody") {
             let context = DecodingError.Context(codingPath: [key], debugDescription: "no use for s3cret")
-            return ResponseStreamError.undecodableLine(number: 1, DecodingError.dataCorrupted(context))
+            return UnreadableBody.undecodableLine(number: 1, DecodingError.dataCorrupted(context))
         },
     ]
 

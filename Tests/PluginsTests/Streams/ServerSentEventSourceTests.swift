@@ -189,7 +189,7 @@ struct ServerSentEventSourceTests {
         let failure = try #require(error as? TargetKitError)
         #expect(failure.stage == .decoding)
         #expect(failure.description.contains("text/event-stream"))
-        guard case .notAnEventStream(contentType: type) = failure.underlying as? ResponseStreamError else {
+        guard case .notAnEventStream(contentType: type) = failure.underlying as? UnreadableBody else {
             Issue.record("\(failure)")
             return
         }

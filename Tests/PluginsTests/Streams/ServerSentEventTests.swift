@@ -64,7 +64,7 @@ struct ServerSentEventTests {
             let failure = try #require(error as? TargetKitError)
             #expect(failure.stage == .decoding)
             #expect(failure.response?.statusCode == 200)
-            #expect(failure.underlying is ResponseStreamError)
+            #expect(failure.underlying is UnreadableBody)
         }
     }
 
@@ -86,7 +86,7 @@ struct ServerSentEventTests {
         let (events, error) = await ResponseStream(statusCode: 200, body: body).serverSentEvents(limit: 1 << 16)
             .collected()
         #expect(events.isEmpty)
-        guard case .eventTooLarge(limit: 1 << 16) = (error as? TargetKitError)?.underlying as? ResponseStreamError
+        guard case .eventTooLarge(limit: 1 << 16) = (error as? TargetKitError)?.underlying as? UnreadableBody
         else {
             Issue.record("\(String(describing: error))")
             return

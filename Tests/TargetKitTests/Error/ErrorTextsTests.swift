@@ -202,7 +202,7 @@ struct ErrorTextsTests {
         for underlying in [
             InvalidRequest.twoBodies, MultipartForm.notAForm,
             URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: "x"]),
-            JSONParsingError(.value, at: 1), ResponseStreamError.eventTooLarge(limit: 1),
+            JSONParsingError(.value, at: 1), UnreadableBody.eventTooLarge(limit: 1),
             CocoaError(.fileReadUnknown, userInfo: [NSLocalizedDescriptionKey: "x"]),
         ] as [any Error] {
             let error = TargetKitError(stage: .request, underlying: underlying)

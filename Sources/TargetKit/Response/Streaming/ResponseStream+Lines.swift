@@ -48,8 +48,8 @@ struct LineParser<Element: Sendable>: BodyParser {
                 if let element { return element }
             }
             return nil
-        } catch let error where !(error is ResponseStreamError) {
-            throw ResponseStreamError.undecodableLine(number: splitter.lineCount, error)
+        } catch let error where !(error is UnreadableBody) {
+            throw UnreadableBody.undecodableLine(number: splitter.lineCount, error)
         }
     }
 
@@ -110,7 +110,7 @@ struct LineSplitter: Sendable {
 
     /// Reads the next line without its line ending; `nil` if no line is complete.
     ///
-    /// - Throws: `ResponseStreamError.lineTooLong`, or the closure's error.
+    /// - Throws: `UnreadableBody.lineTooLong`, or the closure's error.
     mutating func next<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
         let piece = piece
         return try piece.withUnsafeBytes { try next(in: $0, read: read) }
@@ -162,7 +162,7 @@ struct LineSplitter: Sendable {
     }
 
     private func checkLength(_ count: Int) throws {
-        if count > limit { throw ResponseStreamError.lineTooLong(number: lineCount + 1, limit: limit) }
+        if count > limit { throw UnreadableBody.lineTooLong(number: lineCount + 1, limit: limit) }
     }
 
     private mutating func takePending() -> [UInt8] {

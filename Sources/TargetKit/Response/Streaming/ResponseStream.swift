@@ -21,7 +21,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     init(response: Response, body: ResponseBody) {
         self.response = response
-        self.body = body.refusing { response.streamFailure(ResponseStreamError.alreadyRead) }
+        self.body = body.refusing { response.streamFailure(UnreadableBody.alreadyRead) }
     }
 
     /// Creates a stream for a test.
@@ -41,7 +41,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 extension Response {
     /// The error for a failure to read this response's body. Invalid content has stage `.decoding`.
     package func streamFailure(_ error: any Error) -> any Error {
-        guard error is ResponseStreamError else { return error }
+        guard error is UnreadableBody else { return error }
         return TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: error)
     }
 }

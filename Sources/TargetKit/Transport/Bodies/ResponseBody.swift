@@ -73,7 +73,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private let read: @Sendable (isolated (any Actor)?) async throws -> Data?
     private let readers = Locked(Readers())
     private var drain: (@Sendable (any BodyReceiver) async throws -> Void)?
-    private var refusal: @Sendable () -> any Error = { ResponseStreamError.alreadyRead }
+    private var refusal: @Sendable () -> any Error = { UnreadableBody.alreadyRead }
 
     /// Creates a body from a closure that returns the next chunk, or `nil` at the end.
     public init(next: @escaping @Sendable () async throws -> Data?) {

@@ -62,7 +62,7 @@ struct JSONLinesTests {
             error?.description.contains("(HTTP 203): line \(number): \(words)") == true,
             "\(String(describing: error))"
         )
-        guard case .undecodableLine(number, let cause) = error?.underlying as? ResponseStreamError else {
+        guard case .undecodableLine(number, let cause) = error?.underlying as? UnreadableBody else {
             Issue.record("\(String(describing: error?.underlying))")
             return
         }

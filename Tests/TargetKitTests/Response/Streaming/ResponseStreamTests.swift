@@ -45,7 +45,7 @@ struct ResponseStreamTests {
             let error = await #expect(throws: TargetKitError.self, "\(body) \(again)") {
                 try await readOne(stream, as: reading)
             }
-            #expect(error?.underlying is ResponseStreamError)
+            #expect(error?.underlying is UnreadableBody)
         }
     }
 
