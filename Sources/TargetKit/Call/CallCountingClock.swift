@@ -2,8 +2,9 @@
 
 /// A test clock that counts its providers' calls to detect when none of them is working.
 package protocol CallCountingClock: Clock where Duration == Swift.Duration {
-    /// Counts a call.
-    func begin(_ call: RequestContext.ID)
+    /// Counts a call, or a timer that will sleep until a time limit of a call. It counts as working while it doesn't
+    /// sleep.
+    func begin(_ id: RequestContext.ID, isTimer: Bool)
 
     /// Notes whether a call waits for something other than the clock, such as a plugin's hook.
     func setWaiting(_ isWaiting: Bool, call: RequestContext.ID)
@@ -16,54 +17,39 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// Notes that a hook suspended. The call counts as waiting, unless that was ended since the hook began.
     func suspendHook(_ hook: Int, of call: RequestContext.ID)
 
-    /// Notes that a task will start and sleep until a time limit of a call. Until it sleeps, and from the limit until
-    /// ``endTimer(_:of:)``, the call counts as working.
-    ///
-    /// - Returns: A number for the timer.
-    func beginTimer(of call: RequestContext.ID) -> Int
-
-    /// Notes that a timer is no longer needed, or that the work that it ended no longer sleeps.
-    func endTimer(_ timer: Int, of call: RequestContext.ID)
-
-    /// Stops counting a call.
-    func end(_ call: RequestContext.ID)
+    /// Stops counting a call or a timer.
+    func end(_ id: RequestContext.ID)
 }
 
 /// The calls for which a task works, so that a ``CallCountingClock`` can track which of them sleeps.
-package struct CallsOfTask: Sendable {
-    /// The call, preceded by the calls whose plugins make it.
-    package var calls: [RequestContext.ID] = []
-    /// The number of the timer if the task only limits the time of the call.
-    package var timer: Int?
-
-    /// The calls of the current task; empty unless the provider's clock counts calls.
-    @TaskLocal package static var current = CallsOfTask()
+package enum CallsOfTask {
+    /// The call of the current task, preceded by the calls whose plugins make it, and followed by the timer if the task
+    /// only limits the time of the call. Empty unless the provider's clock counts calls.
+    @TaskLocal package static var current: [RequestContext.ID] = []
 }
 
-/// A task that only limits the time of a call. A ``CallCountingClock`` is informed before the task starts.
+/// A task that only limits the time of a call. A ``CallCountingClock`` counts it before the task starts.
 struct CallTimer: Sendable {
+    private let id = RequestContext.ID.next()
     private let call: RequestContext.ID
     private let clock: (any CallCountingClock)?
-    private let number: Int?
 
     fileprivate init(of call: RequestContext.ID, on clock: (any CallCountingClock)?) {
         self.call = call
         self.clock = clock
-        number = clock?.beginTimer(of: call)
+        clock?.begin(id, isTimer: true)
     }
 
     /// Runs the work of the timer.
     func run<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
-        guard number != nil else { return try await work() }
-        var owner = CallsOfTask.current
-        if owner.calls.last != call { owner.calls.append(call) }
-        owner.timer = number
-        return try await CallsOfTask.$current.withValue(owner) { try await work() }
+        if clock == nil { return try await work() }
+        let calls = CallsOfTask.current.filter { $0 != call } + [call, id]
+        return try await CallsOfTask.$current.withValue(calls) { try await work() }
     }
 
     /// Ends the timer. Called after everything that it had to end was cancelled.
     func end() {
-        if let number { clock?.endTimer(number, of: call) }
+        clock?.end(id)
     }
 }
 
@@ -74,7 +60,7 @@ extension Call {
     /// Starts a task of the call in which a ``CallCountingClock`` recognizes the call.
     func withTestClock<Value>(_ start: () -> Value) -> Value {
         guard configuration.countingClock != nil else { return start() }
-        let calls = CallsOfTask(calls: CallsOfTask.current.calls + [context.id])
+        let calls = CallsOfTask.current + [context.id]
         return CallsOfTask.$current.withValue(calls, operation: start)
     }
 

@@ -140,7 +140,7 @@ extension Call {
                 )
                 // Counted here, because the exchange's task may start after its calls have left.
                 context.scope.beginExchange()
-                configuration.countingClock?.begin(context.id)
+                configuration.countingClock?.begin(context.id, isTimer: false)
                 return { await part.runShared(request, of: resolved) }
             }
         }

@@ -24,7 +24,7 @@ extension Provider {
             handle: handle
         )
         let object = options.progress
-        configuration.countingClock?.begin(context.id)
+        configuration.countingClock?.begin(context.id, isTimer: false)
         if !scope.insert(context, owner: self, handle: handle) { handle.interrupt(.shutDown) }
         return Call(
             kind,

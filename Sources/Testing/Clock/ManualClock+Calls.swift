@@ -4,19 +4,18 @@ import TargetKit
 /// The calls of the providers that use a clock.
 struct CountedCalls: Sendable {
     private struct Activity: Sendable {
+        /// Whether it is a timer, which sleeps until a time limit of a call. It keeps the clock from moving before it
+        /// sleeps, and when it has expired, until it has ended the call's activity, even its sleep.
+        let isTimer: Bool
         /// Whether the call waits for something other than the clock.
         var isWaiting = false
         /// The number of waits that ended, because a hook that has ended or continued no longer waits.
         var endedWaitCount = 0
-        /// The timers of its timeouts that don't sleep yet, or that have expired, which ends the call's activity, even
-        /// its sleep.
-        var timersAtWork: Set<Int> = []
         /// Whether the call has neither slept nor ended for a long time, for example because it waits for a server or a
         /// test.
         var isBlocked = false
     }
 
-    private var timerCount = 0
     private var activities: [RequestContext.ID: Activity] = [:]
     private(set) var endedCount = 0
     /// The number of calls that started or ended.
@@ -25,13 +24,13 @@ struct CountedCalls: Sendable {
     /// Whether any call waits for something other than the clock.
     var hasWaiting: Bool { activities.values.contains { $0.isWaiting || $0.isBlocked } }
 
-    mutating func begin(_ call: RequestContext.ID) {
-        activities[call] = Activity()
-        changeCount += 1
+    mutating func begin(_ id: RequestContext.ID, isTimer: Bool) {
+        activities[id] = Activity(isTimer: isTimer)
+        if !isTimer { changeCount += 1 }
     }
 
-    mutating func end(_ call: RequestContext.ID) {
-        guard activities.removeValue(forKey: call) != nil else { return }
+    mutating func end(_ id: RequestContext.ID) {
+        guard activities.removeValue(forKey: id)?.isTimer == false else { return }
         endedCount += 1
         changeCount += 1
     }
@@ -48,30 +47,25 @@ struct CountedCalls: Sendable {
         if activities[call]?.endedWaitCount == hook { setWaiting(true, call: call) }
     }
 
-    mutating func beginTimer(of call: RequestContext.ID) -> Int {
-        timerCount += 1
-        activities[call]?.timersAtWork.insert(timerCount)
-        return timerCount
+    private func isTimer(_ owner: [RequestContext.ID]) -> Bool {
+        owner.last.flatMap { activities[$0]?.isTimer } == true
     }
 
-    mutating func endTimer(_ timer: Int, of call: RequestContext.ID) {
-        activities[call]?.timersAtWork.remove(timer)
+    /// What sleeps with a task: its calls, or only its timer.
+    private func sleepers(_ owner: [RequestContext.ID]) -> ArraySlice<RequestContext.ID> {
+        isTimer(owner) ? owner.suffix(1) : owner[...]
     }
 
     /// Notes that a task of these calls sleeps.
-    mutating func sleep(_ owner: CallsOfTask) {
-        if let timer = owner.timer {
-            if let call = owner.calls.last { endTimer(timer, of: call) }
-        } else {
-            for call in owner.calls { activities[call]?.isBlocked = false }
-        }
+    mutating func sleep(_ owner: [RequestContext.ID]) {
+        for id in sleepers(owner) { activities[id]?.isBlocked = false }
     }
 
-    /// Notes that a task of these calls no longer sleeps, because its deadline was reached.
-    mutating func resume(_ owner: CallsOfTask) {
-        guard let timer = owner.timer, let call = owner.calls.last else { return }
-        activities[call]?.timersAtWork.insert(timer)
-        activities[call]?.isBlocked = false
+    /// Notes that a task of these calls no longer sleeps, because its deadline was reached. A timer ends the call's
+    /// wait.
+    mutating func resume(_ owner: [RequestContext.ID]) {
+        guard isTimer(owner) else { return }
+        for id in owner.suffix(2) { activities[id]?.isBlocked = false }
     }
 
     /// Marks active calls as blocked.
@@ -81,12 +75,11 @@ struct CountedCalls: Sendable {
 
     /// The calls that neither sleep nor wait. If only timers sleep, waiting calls don't wait for this clock.
     func atWork(apartFrom sleeps: [ManualClock.Sleep]) -> Set<RequestContext.ID> {
-        let sleeps = sleeps.filter { $0.owner.timer == nil }
-        let asleep = Set(sleeps.flatMap(\.owner.calls))
+        let asleep = Set(sleeps.flatMap { sleepers($0.owner) })
+        let onlyTimersSleep = sleeps.allSatisfy { isTimer($0.owner) }
         let calls = activities.filter { call, activity in
             if activity.isBlocked { return false }
-            if !activity.timersAtWork.isEmpty { return true }
-            return activity.isWaiting ? sleeps.isEmpty : !asleep.contains(call)
+            return activity.isWaiting ? onlyTimersSleep : !asleep.contains(call)
         }
         return Set(calls.keys)
     }
@@ -98,9 +91,9 @@ extension ManualClock.State {
 }
 
 extension ManualClock {
-    /// Counts a call.
-    package func begin(_ call: RequestContext.ID) {
-        state.withLock { $0.calls.begin(call) }
+    /// Counts a call, or a timer of a call.
+    package func begin(_ id: RequestContext.ID, isTimer: Bool) {
+        state.withLock { $0.calls.begin(id, isTimer: isTimer) }
     }
 
     /// Notes whether a call waits for something other than this clock.
@@ -118,19 +111,9 @@ extension ManualClock {
         change { $0.suspendHook(hook, of: call) }
     }
 
-    /// Counts a timer of a call as active.
-    package func beginTimer(of call: RequestContext.ID) -> Int {
-        state.withLock { $0.calls.beginTimer(of: call) }
-    }
-
-    /// Stops counting a timer.
-    package func endTimer(_ timer: Int, of call: RequestContext.ID) {
-        change { $0.endTimer(timer, of: call) }
-    }
-
-    /// Stops counting a call.
-    package func end(_ call: RequestContext.ID) {
-        change { $0.end(call) }
+    /// Stops counting a call or a timer.
+    package func end(_ id: RequestContext.ID) {
+        change { $0.end(id) }
     }
 
     private func change(_ change: (inout CountedCalls) -> Void) {

@@ -68,8 +68,8 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
     /// A task that sleeps.
     struct Sleep: Sendable {
         let deadline: Instant
-        /// The calls for which the task works.
-        let owner: CallsOfTask
+        /// The calls for which the task works, followed by the timer if it only limits the time of a call.
+        let owner: [RequestContext.ID]
     }
 
     struct State: Sendable {
@@ -159,7 +159,7 @@ public final class ManualClock: Clock, CallCountingClock, Sendable {
             guard let deadline = state.sleepers.conditions.map(\.deadline).min() else { return ([], step) }
             let due = state.sleepers.conditions.filter { $0.deadline <= deadline }
             step.resumed = due.count
-            step.unowned = due.filter(\.owner.calls.isEmpty).count
+            step.unowned = due.filter(\.owner.isEmpty).count
             // Measured here, because a resumed task may also move the time.
             let start = state.now
             let continuations = Self.move(&state, to: deadline)
@@ -213,7 +213,7 @@ extension ManualClock {
     }
 
     private func suspend(_ id: Int, until deadline: Instant, _ continuation: Continuation) {
-        let sleep = Sleep(deadline: deadline, owner: .current)
+        let sleep = Sleep(deadline: deadline, owner: CallsOfTask.current)
         let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [Continuation]) in
             state.startedSleepCount += 1
             state.calls.sleep(sleep.owner)
