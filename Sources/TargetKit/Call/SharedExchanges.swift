@@ -14,50 +14,27 @@ final class SharedExchanges: Sendable {
     /// The number of calls that are suspended until one of these exchanges ends.
     var waiterCount: Int { table.withLock { Array($0.values) }.reduce(0) { $0 + $1.outcome.waiterCount } }
 
-    /// Joins the exchange for the key, or begins one. Returns its result.
-    ///
-    /// - Parameter begin: Creates the part of the calls that performs the exchange, and the work of its task.
-    /// - Returns: `nil` if a hook of the exchange makes this call, which can't wait for it.
-    /// - Throws: `CancellationError` if the call was cancelled first.
-    fileprivate func result(
-        for key: SharedExchangeKey,
-        of call: Call,
-        begin: (SharedExchange) -> @Sendable () async -> Result<Response, TargetKitError>
-    ) async throws -> Result<Response, TargetKitError>? {
-        let enclosing = SharedExchange.enclosing
+    /// Joins the exchange for the key, or a new one. Returns `nil` if a hook of the exchange makes this call, which can't
+    /// wait for it.
+    fileprivate func join(_ key: SharedExchangeKey, by call: Call) -> (exchange: SharedExchange, isNew: Bool)? {
         var listener: ProgressListener?
-        let (exchange, isNew) = table.withLock { table -> (SharedExchange?, Bool) in
+        let joined = table.withLock { table -> (SharedExchange, Bool)? in
             let exchange = table[key] ?? SharedExchange(deadline: call.handle.deadline)
-            if enclosing.contains(ObjectIdentifier(exchange)) { return (nil, false) }
+            if SharedExchange.enclosing.contains(ObjectIdentifier(exchange)) { return nil }
             listener = exchange.join(call)
             return (exchange, table.updateValue(exchange, forKey: key) == nil)
         }
-        guard let exchange else { return nil }
         listener?.deliver()
-        if isNew {
-            let perform = begin(exchange)
-            let task = SharedExchange.$enclosing.withValue(enclosing.union([ObjectIdentifier(exchange)])) {
-                Task.startingNow {
-                    let result = await perform()
-                    self.remove(exchange, for: key)
-                    exchange.outcome.settle(result)
-                }
-            }
-            exchange.handle.attach(task)
-        }
-        do {
-            return try await exchange.outcome.value()
-        } catch {
-            if remove(exchange, for: key, if: { exchange.leave(call) == 0 }) { exchange.handle.cancel() }
-            throw error
-        }
+        return joined
     }
 
     /// Removes an exchange that no further call may join.
     @discardableResult
-    private func remove(_ exchange: SharedExchange, for key: SharedExchangeKey, if isOver: () -> Bool = { true })
-        -> Bool
-    {
+    fileprivate func remove(
+        _ exchange: SharedExchange,
+        for key: SharedExchangeKey,
+        if isOver: () -> Bool = { true }
+    ) -> Bool {
         table.withLock { table in
             guard isOver(), table[key] === exchange else { return false }
             table[key] = nil
@@ -125,26 +102,27 @@ extension Call {
         of resolved: ResolvedRequest,
         in context: RequestContext
     ) async throws -> Response? {
-        guard let key = SharedExchangeKey(request, of: resolved, in: context) else { return nil }
-        // The clock counts the exchange instead of the call.
-        let result = try await waiting {
-            try await configuration.sharedExchanges.result(for: key, of: self) {
-                [configuration, exchangeTimeout] exchange in
-                let context = context.ofExchange(exchange.handle)
-                let part = Call(
-                    .part,
-                    in: context,
-                    by: configuration,
-                    progress: { exchange.report($0) },
-                    exchangeTimeout: exchangeTimeout
-                )
-                // Counted here, because the exchange's task may start after its calls have left.
-                context.scope.beginExchange()
-                configuration.countingClock?.begin(context.id, isTimer: false)
-                return { await part.runShared(request, of: resolved) }
-            }
+        let table = configuration.sharedExchanges
+        guard let key = SharedExchangeKey(request, of: resolved, in: context),
+            let (exchange, isNew) = table.join(key, by: self)
+        else { return nil }
+        if isNew { begin(exchange, for: key, with: request, of: resolved, in: context) }
+        do {
+            // The clock counts the exchange instead of the call.
+            let result = try await waiting { try await exchange.outcome.value() }
+            return try shared(result, to: request, in: context)
+        } catch let error as CancellationError {
+            if table.remove(exchange, for: key, if: { exchange.leave(self) == 0 }) { exchange.handle.cancel() }
+            throw error
         }
-        guard let result else { return nil }
+    }
+
+    /// This call's part of the result of a shared exchange.
+    private func shared(
+        _ result: Result<Response, TargetKitError>,
+        to request: TransportRequest,
+        in context: RequestContext
+    ) throws(TargetKitError) -> Response {
         switch result {
         case .success(let response):
             if !request.urlRequest.isRepeatable() { handle.noteProcessing() }
@@ -158,18 +136,38 @@ extension Call {
         }
     }
 
-    /// Makes the attempts of a shared exchange. Its scope waits for it.
-    private func runShared(
-        _ request: TransportRequest,
-        of resolved: ResolvedRequest
-    ) async -> Result<Response, TargetKitError> {
+    /// Begins the attempts of a shared exchange, as a part with its own context. Its scope waits for it.
+    private func begin(
+        _ exchange: SharedExchange,
+        for key: SharedExchangeKey,
+        with request: TransportRequest,
+        of resolved: ResolvedRequest,
+        in context: RequestContext
+    ) {
+        let context = context.ofExchange(exchange.handle)
         var request = request
-        request.progress = progress
-        let result = await attempts(of: resolved, prepared: request)
-        handle.releaseAtEnd()
-        context.scope.endExchange()
-        configuration.countingClock?.end(context.id)
-        return notingRepeatability(of: unlessInterrupted(result))
+        request.progress = { exchange.report($0) }
+        let part = Call(
+            .part,
+            in: context,
+            by: configuration,
+            progress: request.progress,
+            exchangeTimeout: exchangeTimeout
+        )
+        // Counted here, because the exchange's task may start after its calls have left.
+        context.scope.beginExchange()
+        configuration.countingClock?.begin(context.id, isTimer: false)
+        let enclosing = SharedExchange.enclosing.union([ObjectIdentifier(exchange)])
+        _ = SharedExchange.$enclosing.withValue(enclosing) {
+            part.startTask { [request, configuration] in
+                let result = await part.attempts(of: resolved, prepared: request)
+                exchange.handle.releaseAtEnd()
+                context.scope.endExchange()
+                configuration.countingClock?.end(context.id)
+                configuration.sharedExchanges.remove(exchange, for: key)
+                exchange.outcome.settle(part.notingRepeatability(of: part.unlessInterrupted(result)))
+            }
+        }
     }
 }
 

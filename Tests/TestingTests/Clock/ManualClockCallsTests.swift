@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitTesting
+@testable import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -165,6 +165,16 @@ struct ManualClockCallsTests {
         let handles = (0..<3).map { _ in provider.request(.search("tea")) { _ in } }
         _ = try await clock.runUntilIdle()
         #expect(plugin.ended.count == 3)
+        for handle in handles { #expect(try await handle.response().statusCode == 200) }
+    }
+
+    @Test("Calls that wait for a shared exchange rest while the exchange sleeps")
+    func sharedSleep() async throws {
+        let provider = provider([], options: .setting(\.sharesInFlight, true))
+        let handles = (0..<3).map { _ in provider.request(.search("tea")) { _ in } }
+        try await clock.waitForSleepers()
+        await clock.wait(for: .noCallAtWork)
+        clock.advance(by: .seconds(5))
         for handle in handles { #expect(try await handle.response().statusCode == 200) }
     }
 
