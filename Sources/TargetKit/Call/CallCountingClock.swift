@@ -9,13 +9,9 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     /// Notes whether a call waits for something other than the clock, such as a plugin's hook.
     func setWaiting(_ isWaiting: Bool, call: RequestContext.ID)
 
-    /// Notes that a plugin's hook begins.
-    ///
-    /// - Returns: A number for the hook.
-    func beginHook(of call: RequestContext.ID) -> Int
-
-    /// Notes that a hook suspended. The call counts as waiting, unless that was ended since the hook began.
-    func suspendHook(_ hook: Int, of call: RequestContext.ID)
+    /// Starts the task of a plugin's hook, which runs until it suspends. From then on, the call counts as waiting, unless
+    /// that was ended since the hook began.
+    func startHook<Hook>(of call: RequestContext.ID, _ start: () -> Hook) -> Hook
 
     /// Stops counting a call or a timer.
     func end(_ id: RequestContext.ID)
@@ -30,26 +26,27 @@ package enum CallsOfTask {
 
 /// A task that only limits the time of a call. A ``CallCountingClock`` counts it before the task starts.
 struct CallTimer: Sendable {
-    private let id = RequestContext.ID.next()
+    private let id: RequestContext.ID?
     private let call: RequestContext.ID
     private let clock: (any CallCountingClock)?
 
     fileprivate init(of call: RequestContext.ID, on clock: (any CallCountingClock)?) {
         self.call = call
         self.clock = clock
-        clock?.begin(id, isTimer: true)
+        id = clock == nil ? nil : .next()
+        if let id { clock?.begin(id, isTimer: true) }
     }
 
     /// Runs the work of the timer.
     func run<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
-        if clock == nil { return try await work() }
+        guard let id else { return try await work() }
         let calls = CallsOfTask.current.filter { $0 != call } + [call, id]
         return try await CallsOfTask.$current.withValue(calls) { try await work() }
     }
 
     /// Ends the timer. Called after everything that it had to end was cancelled.
     func end() {
-        clock?.end(id)
+        if let id { clock?.end(id) }
     }
 }
 
@@ -79,12 +76,12 @@ extension Call {
         on clock: any CallCountingClock
     ) async -> Value {
         let call = context.id
-        let number = clock.beginHook(of: call)
-        let task = Task.startingNow {
-            defer { clock.setWaiting(false, call: call) }
-            return await hook()
+        let task = clock.startHook(of: call) {
+            Task.startingNow {
+                defer { clock.setWaiting(false, call: call) }
+                return await hook()
+            }
         }
-        clock.suspendHook(number, of: call)
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {

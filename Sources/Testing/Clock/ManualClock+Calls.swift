@@ -101,14 +101,11 @@ extension ManualClock {
         change { $0.setWaiting(isWaiting, call: call) }
     }
 
-    /// Returns a number for a hook that starts.
-    package func beginHook(of call: RequestContext.ID) -> Int {
-        state.withLock { $0.calls.hook(of: call) }
-    }
-
-    /// Notes that a call waits in a hook.
-    package func suspendHook(_ hook: Int, of call: RequestContext.ID) {
-        change { $0.suspendHook(hook, of: call) }
+    /// Starts a hook, in which the call then waits unless it ended before.
+    package func startHook<Hook>(of call: RequestContext.ID, _ start: () -> Hook) -> Hook {
+        let number = state.withLock { $0.calls.hook(of: call) }
+        defer { change { $0.suspendHook(number, of: call) } }
+        return start()
     }
 
     /// Stops counting a call or a timer.
