@@ -40,21 +40,6 @@ extension Call {
         }
         return request
     }
-
-    /// The response if its status code is accepted. Keeps the response's fields out of the frames of suspended calls.
-    @inline(never)
-    func validated(_ result: ExchangeResult, by validation: StatusValidation?) throws -> Response {
-        try Response(
-            result.response,
-            to: result.request,
-            after: result.redirects,
-            of: context.target,
-            decoder: context.options.decoder,
-            isStream: kind.isStream,
-            isCrossOrigin: result.isCrossOrigin
-        )
-        .filter(result.validation ?? validation ?? context.target.validation)
-    }
 }
 
 // MARK: - The network

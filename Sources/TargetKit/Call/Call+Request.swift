@@ -71,7 +71,7 @@ extension Call {
                 try checkInterruption()
             }
             if let restriction { request = restriction(request) }
-            let prepared = try transportRequest(request, changedFrom: original, body: body, of: resolved)
+            let prepared = try transportRequest(request, body: body, of: resolved)
             if !plugins.isEmpty { context.handle.prepared = prepared }
             return prepared
         } catch {
@@ -83,22 +83,17 @@ extension Call {
 
     /// Creates the transport's request after checking the changes by closures and plugins.
     ///
-    /// - Parameters:
-    ///   - original: The request before plugins changed it.
-    ///   - body: The body; `nil` for the task's body. The bytes of the request take precedence.
+    /// - Parameter body: The body; `nil` for the task's body. The bytes of the request take precedence.
     func transportRequest(
         _ request: URLRequest,
-        changedFrom original: URLRequest,
         body: TransportRequest.Body? = nil,
         of resolved: ResolvedRequest
     ) throws -> TransportRequest {
         let endpoint = resolved.endpoint
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // The endpoint already checked a request that no closure or plugin changed.
-        let isOriginalChecked = configuration.requestClosure == nil && endpoint.task.driver == nil
-        if plugins.hasPrepare || !isOriginalChecked {
-            let check = RequestCheck(of: request, hasBody: body.isBody)
-            try check.check(request, changedFrom: isOriginalChecked ? original : nil)
+        if plugins.hasPrepare || configuration.requestClosure != nil || endpoint.task.driver != nil {
+            try RequestCheck(of: request, hasBody: body.isBody).check(request)
         }
         let destination =
             if case .stream(let buffer) = kind { TransportRequest.Destination.stream(buffer: buffer) } else {

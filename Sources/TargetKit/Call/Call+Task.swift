@@ -65,10 +65,10 @@ extension Call {
         guard let interruption, interruption != .shutDown, interruption == .cancelled || !result.isCached else {
             return result
         }
-        guard case .failure(let error) = result else {
-            let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
-            return .failure(error.interrupted(by: interruption, in: context))
-        }
+        let error =
+            if case .failure(let error) = result { error } else {
+                TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
+            }
         return .failure(error.interrupted(by: interruption, in: context))
     }
 

@@ -133,16 +133,18 @@ extension Call {
         in context: RequestContext
     ) async -> AttemptResult {
         do {
-            if let driver = request.driver { return decoded(try await response(of: driver, to: request, in: context)) }
+            if let driver = request.driver {
+                let exchanges = CallExchanges(self, of: request, in: context)
+                return decoded(try await driver.response(to: request.urlRequest, over: exchanges))
+            }
             let sent: TransportRequest
             if let prepared {
                 sent = prepared
             } else {
-                let original = request.urlRequest
                 sent =
                     plugins.hasPrepare
-                    ? try await prepare(original, of: request, in: context)
-                    : try transportRequest(original, changedFrom: original, of: request)
+                    ? try await prepare(request.urlRequest, of: request, in: context)
+                    : try transportRequest(request.urlRequest, of: request)
                 if kind == .response, context.options.sharesInFlight,
                     let response = try await shared(sent, of: request, in: context)
                 {
@@ -153,15 +155,6 @@ extension Call {
         } catch {
             return failed(error, of: request)
         }
-    }
-
-    /// The response of the driver.
-    private func response(
-        of driver: any TransferDriver,
-        to request: ResolvedRequest,
-        in context: RequestContext
-    ) async throws -> Response {
-        try await driver.response(to: request.urlRequest, over: CallExchanges(self, of: request, in: context))
     }
 
     /// Sends a prepared request: `willSend` → redirects, each exchange with the plugins around the transport →
@@ -216,7 +209,8 @@ extension Call {
         return (.failure(context.options.envelope.map { failure.explained(by: $0) } ?? failure), false)
     }
 
-    /// Ends an exchange with its response, if the status code is accepted.
+    /// Ends an exchange with its response, if the status code is accepted. Keeps the response's fields out of the frames
+    /// of suspended calls.
     @inline(never)
     private func accepted(
         _ received: ExchangeResult,
@@ -224,7 +218,16 @@ extension Call {
         in context: RequestContext
     ) throws -> Response {
         try checkInterruption()
-        let response = try validated(received, by: validation)
+        let response = try Response(
+            received.response,
+            to: received.request,
+            after: received.redirects,
+            of: context.target,
+            decoder: context.options.decoder,
+            isStream: kind.isStream,
+            isCrossOrigin: received.isCrossOrigin
+        )
+        .filter(received.validation ?? validation ?? context.target.validation)
         plugins.didReceive(.success(response), context: context)
         return response
     }
@@ -314,15 +317,10 @@ extension Call {
         let processed = await hook { [plugins] in await plugins.process(result, context: context) }
             // A response created by a plugin has neither.
             .map { $0.target == nil ? $0.of(context.target, decoder: context.options.decoder) : $0 }
-        guard case .success(let response) = processed, let decoding, !response.isUnchanged(from: result) else {
+        guard case .success(let response) = processed, !response.isUnchanged(from: result) else {
             return unlessInterrupted(processed)
         }
-        do {
-            try decoding.decode(response, with: context.options)
-            return unlessInterrupted(processed)
-        } catch {
-            return unlessInterrupted(.failure(failure(error, at: .decoding)))
-        }
+        return unlessInterrupted(decoded(response).result)
     }
 }
 

@@ -64,7 +64,7 @@ extension CallExchanges {
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {
-        try await preparing(request, body: nil, restriction: nil)
+        try await prepare(request, body: nil, by: call, in: context)
     }
 
     /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``.
@@ -85,16 +85,6 @@ extension CallExchanges {
     ) async throws -> TransportRequest {
         var request = request
         request.httpBody = if case .data(let data) = body { data } else { nil }
-        return try await preparing(request, body: body, restriction: restriction)
-    }
-
-    private func preparing(
-        _ request: URLRequest,
-        body: TransportRequest.Body?,
-        restriction: (@Sendable (URLRequest) -> URLRequest)?
-    ) async throws -> TransportRequest {
-        // The call continues, even if its last exchange stored a file.
-        if stored == nil { call.handle.revokeCommit() }
         return try await prepare(request, body: body, restriction: restriction, by: call, in: context)
     }
 
@@ -105,6 +95,8 @@ extension CallExchanges {
         by call: Call,
         in context: RequestContext
     ) async throws -> TransportRequest {
+        // The call continues, even if its last exchange stored a file.
+        if stored == nil { call.handle.revokeCommit() }
         let originRestriction = restriction == nil ? self.originRestriction(of: request) : nil
         var prepared = try await call.prepare(
             request,
@@ -176,13 +168,7 @@ extension CallExchanges {
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> Response {
         guard let stored else {
-            return try await call.send(
-                request,
-                of: resolved,
-                in: context,
-                validation: validation,
-                receive: receive
-            )
+            return try await call.send(request, of: resolved, in: context, validation: validation, receive: receive)
         }
         let handle = RequestHandle(deadline: call.handle.deadline)
         let part = part(handle, stored: stored)
@@ -194,13 +180,7 @@ extension CallExchanges {
         }
         var request = request
         request.progress = nil
-        return try await part.send(
-            request,
-            of: resolved,
-            in: part.context,
-            validation: validation,
-            receive: receive
-        )
+        return try await part.send(request, of: resolved, in: part.context, validation: validation, receive: receive)
     }
 
     /// Sends a request that has no body and continues after the call ends. The response is ignored.

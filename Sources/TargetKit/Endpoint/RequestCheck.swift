@@ -17,30 +17,19 @@ struct RequestCheck {
     }
 
     /// Checks a request.
-    ///
-    /// - Parameter original: A request that passed the check. Its URL and header fields aren't checked again.
-    func check(_ request: URLRequest, changedFrom original: URLRequest? = nil) throws(InvalidRequest) {
+    func check(_ request: URLRequest) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
-        let isURLChecked = original.map { $0.url == request.url } ?? false
-        let checked = original?.allHTTPHeaderFields ?? [:]
-        try check(request.url, isURLChecked: isURLChecked, fields: request.allHTTPHeaderFields ?? [:], except: checked)
+        try check(request.url, fields: request.allHTTPHeaderFields ?? [:])
     }
 
     /// Checks a request whose URL and fields the caller already has, because `URLRequest` copies them on each access.
-    ///
-    /// - Parameter checked: Fields that aren't checked again.
-    func check(
-        _ url: URL?,
-        isURLChecked: Bool = false,
-        fields: [String: String],
-        except checked: [String: String] = [:]
-    ) throws(InvalidRequest) {
-        guard let url, isURLChecked || url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
+    func check(_ url: URL?, fields: [String: String]) throws(InvalidRequest) {
+        guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || method.allowsBody else {
             throw .bodyNotAllowed(method: method.rawValue)
         }
-        for (name, value) in fields where checked.isEmpty || checked[name] != value {
+        for (name, value) in fields {
             guard name.isToken else { throw .invalidHeaderName(name) }
             guard !name.isReserved else { throw .reservedHeader(name: name) }
             guard !value.endsHeaderField else { throw .invalidHeaderValue(name: name) }
