@@ -120,16 +120,12 @@ public final class RequestScope: Sendable {
         return isTaken
     }
 
-    /// Removes a call that ended from this scope and its ancestors.
-    func remove(_ id: RequestContext.ID) {
-        if parent == nil { settle { $0.removeCall(id) } } else { remove(id) {} }
-    }
-
-    /// Removes a call that ended. Its completion runs when the call is no longer counted, and before
-    /// ``shutdown(grace:)`` returns.
-    func remove(_ id: RequestContext.ID, completion: () -> Void) {
+    /// Removes a call that ended from this scope and its ancestors. Its completion runs when the call is no longer
+    /// counted, and before ``shutdown(grace:)`` returns.
+    func remove(_ id: RequestContext.ID, completion: (() -> Void)? = nil) {
+        guard parent != nil || completion != nil else { return settle { $0.removeCall(id) } }
         beginCompletion(of: id)
-        completion()
+        completion?()
         endExchange()
     }
 

@@ -10,27 +10,20 @@ final class PluginChain: Sendable {
     let repeatedType: String?
     /// The fields that aren't sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
-    private let hooks: Hooks
+    private let preparing: [any Plugin]
+    private let sending: [any Plugin]
+    private let receiving: [any Plugin]
     /// The plugins around each exchange, from the outermost to the innermost.
     let exchanging: [any Plugin]
+    /// In the order of their `retry`.
+    private let retrying: [any Plugin]
+    private let rejecting: [any Plugin]
+    private let processing: [any Plugin]
+    private let finishing: [any Plugin]
     /// Whether any plugin has `exchange`.
     let hasExchange: Bool
     /// Whether a plugin from ``PluginPlace/signing`` on adds secrets.
     let signsExchanges: Bool
-
-    /// The plugins of each hook.
-    private struct Hooks: Sendable {
-        var preparing: [any Plugin]
-        var sending: [any Plugin]
-        var receiving: [any Plugin]
-        /// From the outermost to the innermost.
-        var exchanging: [any Plugin]
-        /// In the order of their `retry`.
-        var retrying: [any Plugin]
-        var rejecting: [any Plugin]
-        var processing: [any Plugin]
-        var finishing: [any Plugin]
-    }
 
     init(_ plugins: [any Plugin]) {
         func list(of hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
@@ -42,22 +35,18 @@ final class PluginChain: Sendable {
                 }
                 .map(\.element)
         }
-        let hooks = Hooks(
-            preparing: list(of: .prepare),
-            sending: list(of: .willSend),
-            receiving: list(of: .didReceive),
-            exchanging: list(of: .exchange, by: \.exchangePosition),
-            retrying: list(of: .retry, by: \.retryPosition),
-            rejecting: list(of: .rejectsCredential),
-            processing: list(of: .process),
-            finishing: list(of: .didFinish)
-        )
-        self.hooks = hooks
+        preparing = list(of: .prepare)
+        sending = list(of: .willSend)
+        receiving = list(of: .didReceive)
+        exchanging = list(of: .exchange, by: \.exchangePosition)
+        retrying = list(of: .retry, by: \.retryPosition)
+        rejecting = list(of: .rejectsCredential)
+        processing = list(of: .process)
+        finishing = list(of: .didFinish)
         all = plugins
         isEmpty = plugins.isEmpty
         repeatedType = Self.repeatedType(in: plugins)
         secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
-        exchanging = hooks.exchanging
         hasExchange = !exchanging.isEmpty
         signsExchanges = exchanging.contains { $0.place >= .signing && !$0.secretHeaders.isEmpty }
     }
@@ -72,34 +61,34 @@ final class PluginChain: Sendable {
 
     /// The plugins that apply the credential of a user, or sign with a user's key.
     var authenticating: PluginChain {
-        PluginChain(hooks.preparing.filter { $0.place == .authentication || $0.place == .signing })
+        PluginChain(preparing.filter { $0.place == .authentication || $0.place == .signing })
     }
 
-    var hasPrepare: Bool { !hooks.preparing.isEmpty }
-    var hasRetry: Bool { !hooks.retrying.isEmpty }
+    var hasPrepare: Bool { !preparing.isEmpty }
+    var hasRetry: Bool { !retrying.isEmpty }
     /// Whether a plugin has `rejectsCredential`.
-    var hasRejectsCredential: Bool { !hooks.rejecting.isEmpty }
-    var hasProcess: Bool { !hooks.processing.isEmpty }
+    var hasRejectsCredential: Bool { !rejecting.isEmpty }
+    var hasProcess: Bool { !processing.isEmpty }
     /// Whether a plugin has `didFinish`.
-    var hasDidFinish: Bool { !hooks.finishing.isEmpty }
+    var hasDidFinish: Bool { !finishing.isEmpty }
 
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
-        for plugin in hooks.preparing { request = try await plugin.prepare(request, context: context) }
+        for plugin in preparing { request = try await plugin.prepare(request, context: context) }
         return request
     }
 
     func willSend(_ request: URLRequest, context: RequestContext) {
-        for plugin in hooks.sending { plugin.willSend(request, context: context) }
+        for plugin in sending { plugin.willSend(request, context: context) }
     }
 
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        for plugin in hooks.receiving { plugin.didReceive(result, context: context) }
+        for plugin in receiving { plugin.didReceive(result, context: context) }
     }
 
     /// The first decision other than `.doNotRetry`.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        for plugin in hooks.retrying {
+        for plugin in retrying {
             let decision = await plugin.retry(result, context: context)
             guard case .doNotRetry = decision else { return decision }
         }
@@ -107,7 +96,7 @@ final class PluginChain: Sendable {
     }
 
     func rejectsCredential(_ response: Response, context: RequestContext) -> Bool {
-        hooks.rejecting.contains { $0.rejectsCredential(response, context: context) }
+        rejecting.contains { $0.rejectsCredential(response, context: context) }
     }
 
     func process(
@@ -115,11 +104,11 @@ final class PluginChain: Sendable {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         var result = result
-        for plugin in hooks.processing { result = await plugin.process(result, context: context) }
+        for plugin in processing { result = await plugin.process(result, context: context) }
         return result
     }
 
     func didFinish(_ call: FinishedCall, context: RequestContext) {
-        for plugin in hooks.finishing { plugin.didFinish(call, context: context) }
+        for plugin in finishing { plugin.didFinish(call, context: context) }
     }
 }

@@ -64,27 +64,16 @@ extension Provider {
         _ call: Call,
         result: Result<Response, TargetKitError>,
         streamedByteCount: Int64? = nil,
-        completion: () -> Void
+        completion: (() -> Void)? = nil
     ) {
-        finish(call, result: result, streamedByteCount: streamedByteCount)
-        scope.remove(call.context.id, completion: completion)
-        configuration.countingClock?.end(call.context.id)
-    }
-
-    /// Ends a call that has no completion.
-    func end(_ call: Call, result: Result<Response, TargetKitError>) {
-        finish(call, result: result, streamedByteCount: nil)
-        scope.remove(call.context.id)
-        configuration.countingClock?.end(call.context.id)
-    }
-
-    private func finish(_ call: Call, result: Result<Response, TargetKitError>, streamedByteCount: Int64?) {
         if let start = call.start {
             let duration = start.duration(to: .now)
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             call.plugins.didFinish(finished, context: call.context.ofLastAttempt)
         }
         if !call.plugins.isEmpty { call.handle.releaseAtEnd() }
+        scope.remove(call.context.id, completion: completion)
+        configuration.countingClock?.end(call.context.id)
     }
 }
 

@@ -90,7 +90,7 @@ extension Provider {
             target,
             options: options,
             on: .main,
-            progress: onMainActor(progress),
+            progress: progress.map { onMainActor($0) },
             completion: onMainActor(completion)
         )
     }
@@ -215,7 +215,7 @@ extension Provider {
             decoding: decoding,
             options: options,
             on: .main,
-            progress: onMainActor(progress),
+            progress: progress.map { onMainActor($0) },
             completion: onMainActor(completion)
         )
     }
@@ -290,11 +290,4 @@ private func onMainActor<Value: Sendable>(
     _ body: @escaping @MainActor @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {
     { value in MainActor.assumeIsolated { body(value) } }
-}
-
-private func onMainActor<Value: Sendable>(
-    _ body: (@MainActor @Sendable (Value) -> Void)?
-) -> (@Sendable (Value) -> Void)? {
-    guard let body else { return nil }
-    return onMainActor(body) as @Sendable (Value) -> Void
 }
