@@ -92,7 +92,7 @@ final class MultipartReader: BodyReader {
             case .source(let source, let length, let part):
                 do {
                     filled += try read(source, length: length, of: part, into: room)
-                } catch where !(error is CancellationError || error is MultipartError) {
+                } catch  where !(error is CancellationError || error is MultipartError) {
                     throw MultipartError(reason: Self.reason(of: error, reading: source), position: part)
                 }
             }
