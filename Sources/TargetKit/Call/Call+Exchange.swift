@@ -31,7 +31,7 @@ extension Call {
     func withDeadline(_ request: TransportRequest, of resolved: ResolvedRequest) -> TransportRequest {
         guard let timeout = request.timeout else { return request }
         var request = request
-        if !resolved.isStubbed, !kind.isStream, let clock = configuration.exchangeClock {
+        if !resolved.isStubbed, kind != .stream, let clock = configuration.exchangeClock {
             request.timeout = nil
             request.deadline = Deadline(in: timeout, by: configuration.elapsedTime, on: clock, isStarted: false)
         } else {

@@ -93,12 +93,11 @@ extension Call {
         let body = try request.httpBody.map(TransportRequest.Body.data) ?? body ?? endpoint.body(of: request)
         // The endpoint already checked a request that no closure or plugin changed.
         if plugins.hasPrepare || configuration.requestClosure != nil || endpoint.task.driver != nil {
-            try RequestCheck(of: request, hasBody: body.isBody).check(request)
+            try RequestCheck.check(request, hasBody: body.isBody)
         }
+        // At most about 256 KiB of a stream wait for the reader.
         let destination =
-            if case .stream(let buffer) = kind { TransportRequest.Destination.stream(buffer: buffer) } else {
-                endpoint.task.destination
-            }
+            kind == .stream ? TransportRequest.Destination.stream(buffer: 256 << 10) : endpoint.task.destination
         return TransportRequest(
             TransportRequest.Fields(
                 urlRequest: request,

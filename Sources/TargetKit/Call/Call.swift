@@ -5,17 +5,13 @@
 /// The type isn't generic over the target, so it is compiled once.
 final class Call: Sendable {
     /// The purpose of a call.
-    enum Kind: Sendable, Hashable {
+    enum Kind: Sendable {
         /// A response with a complete body in memory or in a file.
         case response
-        /// A response whose body arrives while it is read. At most about `buffer` bytes wait for the reader.
-        case stream(buffer: Int)
+        /// A response whose body arrives while it is read.
+        case stream
         /// A part of calls, with its own context: what identical calls share, or a driver's concurrent request.
         case part
-
-        var isStream: Bool {
-            if case .stream = self { true } else { false }
-        }
     }
 
     /// The provider's configuration.
@@ -88,7 +84,7 @@ extension Call {
         Response, TargetKitError
     > {
         // The time limit of a stream covers its body.
-        let timer = kind.isStream ? nil : startTimer()
+        let timer = kind == .stream ? nil : startTimer()
         defer { timer?.cancel() }
         var result: Result<Response, TargetKitError>
         do {
@@ -176,7 +172,7 @@ extension Call {
         do {
             var received = try await response(to: request, of: resolved)
             if let receive { received = try await pass(received, to: receive, within: request) }
-            if kind.isStream { received = try await checkedStream(received) }
+            if kind == .stream { received = try await checkedStream(received) }
             return try accepted(received, by: validation, in: context)
         } catch {
             throw exchangeFailure(error, of: prepared, in: context)
@@ -224,7 +220,7 @@ extension Call {
             after: received.redirects,
             of: context.target,
             decoder: context.options.decoder,
-            isStream: kind.isStream,
+            isStream: kind == .stream,
             isCrossOrigin: received.isCrossOrigin
         )
         .filter(received.validation ?? validation ?? context.target.validation)

@@ -23,7 +23,7 @@ public struct CallExchanges: Sendable {
     public var isStubbed: Bool { resolved.isStubbed }
 
     /// Whether the caller reads the body while it arrives, as a stream.
-    public var isStreamed: Bool { call.kind.isStream }
+    public var isStreamed: Bool { call.kind == .stream }
 
     /// The transport that sends the requests. For its abilities, see ``Transport/streamsResponses``.
     public var transport: any Transport { call.configuration.transport }

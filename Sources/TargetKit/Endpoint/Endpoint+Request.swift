@@ -31,12 +31,12 @@ extension Endpoint {
         if !fields.isEmpty { request.allHTTPHeaderFields = fields }
         if let timeout { request.timeoutInterval = try timeout.positiveSeconds }
         guard !parameters.isEmpty else {
-            try RequestCheck(method: method, hasBody: task.content.isBody).check(url, fields: fields)
+            try RequestCheck.check(url, method: method, fields: fields, hasBody: task.content.isBody)
             return request
         }
         try add(parameters, to: &request)
         // A parameter encoding may have changed the method.
-        try RequestCheck(of: request, hasBody: task.content.isBody || request.httpBody != nil).check(request)
+        try RequestCheck.check(request, hasBody: task.content.isBody || request.httpBody != nil)
         return request
     }
 

@@ -96,13 +96,6 @@ public struct Endpoint: Sendable {
         return url.absoluteString.hasSuffix(suffix)
             ? URL(escaped: String(url.absoluteString.dropLast(suffix.count))) : nil
     }
-
-    /// Returns this endpoint with additional header fields, which replace fields of the same name.
-    func adding(headers: HTTPHeaders) -> Endpoint {
-        var endpoint = self
-        endpoint.headers = self.headers.merging(headers)
-        return endpoint
-    }
 }
 
 extension Endpoint {

@@ -2,28 +2,21 @@
 
 /// Validates a request when the endpoint creates it, and again before it is sent, because a request closure or plugins
 /// can change it. Foundation accepts line breaks in header fields, which allow request splitting.
-struct RequestCheck {
-    let method: HTTPMethod
-    let hasBody: Bool
-
-    init(method: HTTPMethod, hasBody: Bool) {
-        self.method = method
-        self.hasBody = hasBody
-    }
-
-    /// Creates the check of a request.
-    init(of request: URLRequest, hasBody: Bool) {
-        self.init(method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue), hasBody: hasBody)
-    }
-
+enum RequestCheck {
     /// Checks a request.
-    func check(_ request: URLRequest) throws(InvalidRequest) {
+    static func check(_ request: URLRequest, hasBody: Bool) throws(InvalidRequest) {
         guard request.httpBodyStream == nil else { throw .bodyStream }
-        try check(request.url, fields: request.allHTTPHeaderFields ?? [:])
+        let method = HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue)
+        try check(request.url, method: method, fields: request.allHTTPHeaderFields ?? [:], hasBody: hasBody)
     }
 
     /// Checks a request whose URL and fields the caller already has, because `URLRequest` copies them on each access.
-    func check(_ url: URL?, fields: [String: String]) throws(InvalidRequest) {
+    static func check(
+        _ url: URL?,
+        method: HTTPMethod,
+        fields: [String: String],
+        hasBody: Bool
+    ) throws(InvalidRequest) {
         guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || method.allowsBody else {

@@ -110,7 +110,7 @@ struct ExchangeChain: Sendable {
             return try await plugins[position].exchange(request, context: context, next: next)
         }
         do {
-            try RequestCheck(of: request.urlRequest, hasBody: request.body.isBody).check(request.urlRequest)
+            try RequestCheck.check(request.urlRequest, hasBody: request.body.isBody)
         } catch {
             throw TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
         }

@@ -49,7 +49,8 @@ extension Provider {
         if let kept = options.keptBaseURL, let current = endpoint.baseURL(of: target), kept != current {
             endpoint.url = try target.path.url(below: kept)
         }
-        return endpoint.adding(headers: options.headers)
+        endpoint.headers = endpoint.headers.merging(options.headers)
+        return endpoint
     }
 
     /// The URL below which the endpoint of a target has the target's path; `nil` if the endpoint closure changed the

@@ -21,7 +21,7 @@ extension Provider {
         _ target: Target,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
-        let call = begin(target, options: options, kind: .stream(buffer: 256 << 10))
+        let call = begin(target, options: options, kind: .stream)
         // The next chunk is requested when the reader consumes the previous one.
         let channel = BodyChannel(limit: 1)
         let head = await withTaskCancellationHandler {

@@ -64,12 +64,7 @@ extension Provider {
 private struct RequestEventReader: ElementReader {
     let events: AsyncThrowingStream<RequestEvent, any Error>
     let handle: RequestHandle
-    private var isOver = false
-
-    init(events: AsyncThrowingStream<RequestEvent, any Error>, handle: RequestHandle) {
-        self.events = events
-        self.handle = handle
-    }
+    var isOver = false
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> RequestEvent? {
         if isOver { return nil }

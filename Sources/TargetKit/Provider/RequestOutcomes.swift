@@ -32,10 +32,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
 
     /// Makes the calls and reads their outcomes.
     public struct Iterator: AsyncIteratorProtocol, RedactedDescription {
-        private let run: @Sendable (Target) async -> Result<Response, TargetKitError>
-        private let limit: Int
-        private let isInOrder: Bool
-        private let targets: [Target]
+        private let outcomes: RequestOutcomes
         private var startedCount = 0
         private var deliveredCount = 0
         /// Outcomes that arrived out of order, for delivery in order.
@@ -44,26 +41,23 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private let calls = RunningCalls<Target>()
 
         /// The number of calls and of started calls.
-        var redactedDescription: String { "\(targets.count) calls, \(startedCount) started" }
+        var redactedDescription: String { "\(outcomes.targets.count) calls, \(startedCount) started" }
 
         fileprivate init(_ outcomes: RequestOutcomes) {
-            run = outcomes.run
-            limit = outcomes.limit
-            isInOrder = outcomes.isInOrder
-            targets = outcomes.targets
+            self.outcomes = outcomes
         }
 
         /// The next outcome, in order of completion or of the targets; `nil` after the last one, or if the task is
         /// cancelled.
         public mutating func next() async -> Element? {
-            while deliveredCount < targets.count {
+            while deliveredCount < outcomes.targets.count {
                 startCalls()
                 if let outcome = early.removeValue(forKey: deliveredCount) {
                     deliveredCount += 1
                     return outcome
                 }
                 guard let outcome = await calls.next() else { return nil }
-                if isInOrder, outcome.index != deliveredCount {
+                if outcomes.isInOrder, outcome.index != deliveredCount {
                     early[outcome.index] = outcome
                 } else {
                     deliveredCount += 1
@@ -74,9 +68,10 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         }
 
         private mutating func startCalls() {
+            let (targets, limit) = (outcomes.targets, outcomes.limit)
             while startedCount < targets.count, runningCount < limit, (startedCount - deliveredCount) / 2 < limit {
                 let (index, target) = (startedCount, targets[startedCount])
-                calls.start(index) { [run] in
+                calls.start(index) { [run = outcomes.run] in
                     RequestOutcome(index: index, target: target, result: await run(target))
                 }
                 startedCount += 1

@@ -91,7 +91,7 @@ struct RedirectFollower: Sendable {
             next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { !$0.key.describesBody }
         }
         do {
-            try RequestCheck(of: decided, hasBody: next.body.isBody).check(decided)
+            try RequestCheck.check(decided, hasBody: next.body.isBody)
         } catch {
             throw TargetKitError(stage: .request, request: decided, underlying: error)
         }
