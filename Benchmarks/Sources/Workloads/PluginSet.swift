@@ -62,10 +62,18 @@ public enum PluginSet {
             (TraceContextPlugin(), true),
             (ErrorPresentationPlugin { _, _ in }, false),
         ]
+        let signedIn = AuthenticationPlugin(authenticator: TokenAuthenticator(), store: TokenStore()) { _ in }
         return plugins.map { plugin, doesMore in
             let name = "\(type(of: plugin))".prefix { $0 != "<" }
             return Single(name: String(name), plugin: plugin, doesMore: doesMore)
-        }
+        } + [Single(name: "AuthenticationPlugin, signed in", plugin: signedIn, doesMore: true)]
+    }
+
+    /// Always has a token.
+    private struct TokenStore: CredentialStore {
+        func load() async throws -> String? { "token" }
+        func save(_ credential: String) async throws {}
+        func clear() async throws {}
     }
 
     /// Sends a token that never expires.

@@ -3,9 +3,11 @@ import Allocations
 import Foundation
 import Loopback
 import Measuring
+import Workloads
 
 /// The cost of a request in instructions, allocations, context switches and system calls, compared with the baseline in
-/// `Benchmarks/counts.tsv`: `counts [--check | --write] [WORKLOAD…]`.
+/// `Benchmarks/counts.tsv`: `counts [--check | --write] [WORKLOAD…]`. `counts plugins [TYPE…]` prints the instructions
+/// that each plugin adds to a stubbed call.
 @main
 struct CountsBenchmark {
     static func main() throws {
@@ -20,15 +22,20 @@ struct CountsBenchmark {
             }
             end.wait()
         case "serve": serve()
+        case "plugins": try comparePlugins(Array(arguments.dropFirst()))
         default: try compare(arguments)
         }
     }
 
     /// Runs a workload, and prints its allocations and context switches: what an instrument runs.
     private static func run(_ arguments: [String]) async throws {
-        guard arguments.count == 3, let workload = Workload(rawValue: arguments[0]), let count = Int(arguments[1]),
-            let server = URL(string: arguments[2])
-        else { throw CountsError(description: "counts run WORKLOAD COUNT SERVER") }
+        guard arguments.count == 3, let count = Int(arguments[1]), let server = URL(string: arguments[2]) else {
+            throw CountsError(description: "counts run WORKLOAD COUNT SERVER")
+        }
+        guard let workload = Workload(rawValue: arguments[0]) else {
+            let plugin = PluginSet.each.first { $0.name == arguments[0] }?.plugin
+            return try await Workload.stub(count, with: plugin, server: server)
+        }
         // What the first call of a process sets up is no request's.
         try await workload.run(1, server: server)
         let allocations = allocations_count()
@@ -78,6 +85,24 @@ struct CountsBenchmark {
         }
         if arguments.contains("--write") { try baseline.write() }
         table.finish()
+    }
+
+    /// Prints what each plugin adds to a stubbed call.
+    private static func comparePlugins(_ names: [String]) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // A stubbed call needs no server.
+        guard let server = URL(string: "http://127.0.0.1") else { return }
+        let instrument = try Instrument(server: server, in: folder)
+        guard let bare = try instrument.instructions(ofStubbedCallWith: "none") else {
+            throw CountsError(description: "valgrind isn't installed")
+        }
+        print("Instructions of a stubbed call: \(Int(bare)); with one plugin, in addition:")
+        for plugin in PluginSet.each.map(\.name) where names.isEmpty || names.contains(plugin) {
+            let all = try instrument.instructions(ofStubbedCallWith: plugin) ?? 0
+            print("\(Int(all - bare))\t\(plugin)")
+        }
     }
 
     private static func isExceeded(

@@ -45,22 +45,29 @@ struct Instrument {
     /// The count per part: the difference of two runs, so that start-up cancels out.
     private func difference(
         _ workload: Workload,
+        as name: String? = nil,
         _ tool: String,
-        _ count: (Workload, Int) throws -> Double
+        _ count: (String, Int) throws -> Double
     ) throws -> Double? {
         guard executable(tool) != nil else { return nil }
         let (short, long) = workload.instrumentedCounts
-        return try (count(workload, long) - count(workload, short)) / Double(long - short)
+        return try (count(name ?? workload.rawValue, long) - count(name ?? workload.rawValue, short))
+            / Double(long - short)
+    }
+
+    /// The instructions of a stubbed call with the plugin of this name, or without plugins.
+    func instructions(ofStubbedCallWith plugin: String) throws -> Double? {
+        try difference(.stubbed, as: plugin, "valgrind", instructions)
     }
 
     private func ownCounts(of workload: Workload, _ count: Int) throws -> Counts {
-        let output = try run([], workload, count)
+        let output = try run([], workload.rawValue, count)
         let numbers = output.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
         guard numbers.count == 2 else { throw CountsError(description: "\(workload.rawValue) printed “\(output)”") }
         return [.allocations: numbers[0] / Double(count), .contextSwitches: numbers[1] / Double(count)]
     }
 
-    private func instructions(of workload: Workload, _ count: Int) throws -> Double {
+    private func instructions(of workload: String, _ count: Int) throws -> Double {
         let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--fair-sched=yes"]
         let report = try report(of: workload, count) { ["valgrind"] + options + ["--log-file=\($0)"] }
         // ==1234== I   refs:      1,234,567
@@ -71,11 +78,11 @@ struct Instrument {
         return number
     }
 
-    private func systemCalls(of workload: Workload, _ count: Int) throws -> Double {
+    private func systemCalls(of workload: String, _ count: Int) throws -> Double {
         try (0..<Self.runs).reduce(.infinity) { lowest, _ in min(lowest, try systemCallsOnce(of: workload, count)) }
     }
 
-    private func systemCallsOnce(of workload: Workload, _ count: Int) throws -> Double {
+    private func systemCallsOnce(of workload: String, _ count: Int) throws -> Double {
         let report = try report(of: workload, count) { ["strace", "-f", "-c", "-U", "calls,name", "-o", $0] }
         guard let line = report.split(separator: "\n").last(where: { $0.hasSuffix(" total") }),
             let number = line.split(separator: " ").first.flatMap({ Double($0) })
@@ -84,15 +91,15 @@ struct Instrument {
     }
 
     /// What an instrument writes to its file.
-    private func report(of workload: Workload, _ count: Int, _ command: (_ file: String) -> [String]) throws -> String {
+    private func report(of workload: String, _ count: Int, _ command: (_ file: String) -> [String]) throws -> String {
         let file = program.deletingLastPathComponent().appending(path: "report")
         _ = try run(command(file.path), workload, count)
         return try String(contentsOf: file, encoding: .utf8)
     }
 
     /// What this program prints when it has run a workload, under an instrument or by itself.
-    private func run(_ instrument: [String], _ workload: Workload, _ count: Int) throws -> String {
-        try Self.run(instrument + [program.path, "run", workload.rawValue, "\(count)", server.absoluteString])
+    private func run(_ instrument: [String], _ workload: String, _ count: Int) throws -> String {
+        try Self.run(instrument + [program.path, "run", workload, "\(count)", server.absoluteString])
     }
 
     private static func run(_ command: [String]) throws -> String {

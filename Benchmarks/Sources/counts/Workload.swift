@@ -10,6 +10,7 @@ enum Workload: String, CaseIterable {
     case stubbedWithPlugins = "stubbed, 4 plugins"
     case stubbedByClosure = "stubbed, by closure"
     case oneAtATime = "one at a time"
+    case oneAtATimeByClosure = "one at a time, by closure"
     case inFlight = "64 in flight"
     case inFlightWithPlugins = "64 in flight, 4 plugins"
     case streamed = "1 GB streamed"
@@ -31,7 +32,7 @@ enum Workload: String, CaseIterable {
     var count: Int {
         switch self {
         case .stubbed, .stubbedWithPlugins, .stubbedByClosure: 20_000
-        case .oneAtATime, .inFlight, .inFlightWithPlugins: 12_800
+        case .oneAtATime, .oneAtATimeByClosure, .inFlight, .inFlightWithPlugins: 12_800
         case .streamed, .uploaded: 1000
         }
     }
@@ -40,7 +41,7 @@ enum Workload: String, CaseIterable {
     var instrumentedCounts: (short: Int, long: Int) {
         switch self {
         case .stubbed, .stubbedWithPlugins, .stubbedByClosure: (500, 2500)
-        case .oneAtATime, .inFlight, .inFlightWithPlugins: (640, 3200)
+        case .oneAtATime, .oneAtATimeByClosure, .inFlight, .inFlightWithPlugins: (640, 3200)
         case .streamed, .uploaded: (20, 120)
         }
     }
@@ -50,13 +51,23 @@ enum Workload: String, CaseIterable {
         switch self {
         case .stubbed: try await Self.request(count, Self.stubbedProvider([]), server)
         case .stubbedWithPlugins: try await Self.request(count, Self.stubbedProvider(PluginSet.withLogger), server)
-        case .stubbedByClosure: try await Self.requestByClosure(count, Self.stubbedProvider([]), server)
+        case .stubbedByClosure:
+            let provider = Self.stubbedProvider([])
+            try await Self.requestByClosure(count, provider) { Search(baseURL: server, page: $0) }
         case .oneAtATime: try await Self.ping(count, inFlight: 1, server)
+        case .oneAtATimeByClosure:
+            let provider = Provider<Ping>(transport: CurlTransport())
+            try await Self.requestByClosure(count, provider) { _ in Ping(baseURL: server) }
         case .inFlight: try await Self.ping(count, inFlight: 64, server)
         case .inFlightWithPlugins: try await Self.ping(count, inFlight: 64, plugins: PluginSet.withLogger, server)
         case .streamed: try await Self.stream(count * Self.streamedBytes, server)
         case .uploaded: try await Self.upload(count * Self.uploadedBytes, server)
         }
+    }
+
+    /// Makes stubbed calls with one plugin, or without any.
+    static func stub(_ count: Int, with plugin: (any Plugin)?, server: URL) async throws {
+        try await request(count, stubbedProvider(plugin.map { [$0] } ?? []), server)
     }
 
     private static func stubbedProvider(_ plugins: [any Plugin]) -> Provider<Search> {
@@ -68,12 +79,16 @@ enum Workload: String, CaseIterable {
     }
 
     /// Each call starts in the completion of the one before.
-    private static func requestByClosure(_ count: Int, _ provider: Provider<Search>, _ server: URL) async throws {
+    private static func requestByClosure<Target: TargetType>(
+        _ count: Int,
+        _ provider: Provider<Target>,
+        _ target: @escaping @Sendable (Int) -> Target
+    ) async throws {
         let queue = DispatchQueue(label: "counts")
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             @Sendable func call(_ page: Int) {
                 guard page < count else { return continuation.resume() }
-                provider.request(Search(baseURL: server, page: page), on: queue) { result in
+                provider.request(target(page), on: queue) { result in
                     if case .failure(let error) = result { return continuation.resume(throwing: error) }
                     call(page + 1)
                 }
