@@ -9,6 +9,7 @@ extension Call {
     }
 
     /// Runs a hook of the plugins. A test clock tracks whether it waits.
+    @inline(__always)
     func hook<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {

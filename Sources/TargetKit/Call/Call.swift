@@ -107,22 +107,24 @@ extension Call {
         of request: ResolvedRequest,
         prepared: TransportRequest? = nil
     ) async -> Result<Response, TargetKitError> {
-        var context = context
-        var (result, isShared) = await attempt(request, prepared: prepared, in: context)
-        guard plugins.hasRetry else { return result }
+        var (context, prepared) = (context, prepared)
         var failedAttempts: [FailedAttempt] = []
-        // A shared exchange already asked `retry` about its success.
-        while !(isShared && result.isSuccess), let delay = await delayBeforeRetry(after: &result, in: context) {
+        while true {
+            var (result, isShared) = await attempt(request, prepared: prepared, in: context)
+            // A shared exchange already asked `retry` about its success.
+            guard plugins.hasRetry, !(isShared && result.isSuccess),
+                let delay = await delayBeforeRetry(after: &result, in: context)
+            else { return failedAttempts.isEmpty ? result : result.after(failedAttempts) }
             if plugins.hasExchange { result.anyResponse?.decide(isAccepted: false) }
             failedAttempts.append(FailedAttempt(result, delay: delay))
             context.attempt += 1
             handle.attempt = context.attempt
-            (result, isShared) = await attempt(request, prepared: nil, in: context)
+            prepared = nil
         }
-        return result.after(failedAttempts)
     }
 
     /// Makes one attempt: the requests of the driver, or a single one. Then decodes the response.
+    @inline(__always)
     private func attempt(
         _ request: ResolvedRequest,
         prepared: TransportRequest?,

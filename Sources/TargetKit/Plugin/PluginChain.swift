@@ -72,6 +72,7 @@ final class PluginChain: Sendable {
     /// Whether a plugin has `didFinish`.
     var hasDidFinish: Bool { !finishing.isEmpty }
 
+    @inline(__always)
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
         for plugin in preparing { request = try await plugin.prepare(request, context: context) }
@@ -87,6 +88,7 @@ final class PluginChain: Sendable {
     }
 
     /// The first decision other than `.doNotRetry`.
+    @inline(__always)
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         for plugin in retrying {
             let decision = await plugin.retry(result, context: context)
@@ -99,6 +101,7 @@ final class PluginChain: Sendable {
         rejecting.contains { $0.rejectsCredential(response, context: context) }
     }
 
+    @inline(__always)
     func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext

@@ -92,6 +92,7 @@ extension Provider {
     }
 
     /// Runs a call and waits for its result. Cancelling the caller's task cancels the call.
+    @inline(__always)
     func result(
         of call: Call,
         run: @escaping @Sendable () async -> Result<Response, TargetKitError>
