@@ -12,3 +12,18 @@ package enum ContiguousText {
         return Array(text.utf8).withUnsafeBufferPointer(body)
     }
 }
+
+extension String {
+    /// Whether the strings have the same bytes of UTF-8. Equal strings can have different ones, if one of them has a
+    /// composed character.
+    package func hasBytes(of other: String) -> Bool {
+        ContiguousText.read(self) { own in
+            ContiguousText.read(other) { other in
+                guard own.count == other.count, let first = own.baseAddress, let second = other.baseAddress else {
+                    return own.count == other.count
+                }
+                return memcmp(first, second, own.count) == 0
+            }
+        }
+    }
+}

@@ -148,8 +148,7 @@ struct CurlHeaderList: ~Copyable {
     /// Whether the list is that of the fields, byte for byte. Equal strings can have different bytes, if one of them has
     /// a composed character.
     func isMade(of fields: [CurlField]) -> Bool {
-        self.fields == fields
-            && zip(self.fields, fields).allSatisfy { $0.value.utf8.elementsEqual($1.value.utf8) }
+        self.fields == fields && zip(self.fields, fields).allSatisfy { $0.value.hasBytes(of: $1.value) }
     }
 
     /// Adds a field.
