@@ -166,8 +166,8 @@ extension Redaction {
     package func url(_ text: String) -> String {
         var text = text
         return text.withUTF8 { bytes in
-            let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
-            let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+            let end = bytes.position(of: UInt8(ascii: "#")) ?? bytes.count
+            let mark = bytes.position(of: UInt8(ascii: "?"), before: end) ?? end
             if isNone { return String(decoding: bytes[..<end], as: UTF8.self) }
             var copy: [UInt8] = []
             copy.reserveCapacity(end + 64)
@@ -191,6 +191,7 @@ extension Redaction {
     /// Appends the pairs of a form, and returns whether they were truncated at the limit.
     @discardableResult
     private func append(form: Slice<UnsafeBufferPointer<UInt8>>, limit: Int, to copy: inout [UInt8]) -> Bool {
+        let names = SecretNames()
         var start = form.startIndex
         while true {
             guard copy.count < limit else { return start < form.endIndex }
@@ -198,7 +199,7 @@ extension Redaction {
             if let sign = form[start..<end].firstIndex(of: UInt8(ascii: "=")) {
                 let value = UnsafeBufferPointer(rebasing: form[(sign + 1)..<end])
                 copy.append(contentsOf: form[start...sign])
-                if isSecret(UnsafeBufferPointer(rebasing: form[start..<sign]), value: value) {
+                if isSecret(UnsafeBufferPointer(rebasing: form[start..<sign]), value: value, names) {
                     copy.append(contentsOf: TextRedactor.placeholder)
                 } else {
                     append(value, to: &copy)
@@ -213,11 +214,15 @@ extension Redaction {
     }
 
     /// Whether an item of a form is secret, by its escaped name.
-    private func isSecret(_ name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
+    private func isSecret(
+        _ name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>,
+        _ names: SecretNames
+    ) -> Bool {
         // Most names aren't escaped, and most apps add no names.
         let isPlain = name.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
-        let isShort = names.isEmpty && paths.isEmpty && usesRule && !hidesPersonalData
-        if isPlain, isShort, !SecretFields.isSecretParameter(utf8: name) { return false }
+        let isShort = self.names.isEmpty && paths.isEmpty && usesRule && !hidesPersonalData
+        if isPlain, isShort, !names.isSecretParameter(utf8: name) { return false }
         let text = Self.decoded(name)
         if hasSecretPath(text) { return true }
         // A count, for example `tokens=12`.
@@ -318,5 +323,13 @@ extension SecretFields {
             }
             return count
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The first position of a byte before an end; by default, before the end of the buffer.
+    fileprivate func position(of byte: UInt8, before end: Int? = nil) -> Int? {
+        guard let start = baseAddress, let found = memchr(start, Int32(byte), end ?? count) else { return nil }
+        return UnsafeRawPointer(start).distance(to: UnsafeRawPointer(found))
     }
 }

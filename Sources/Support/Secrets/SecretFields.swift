@@ -18,9 +18,7 @@ package enum SecretFields {
 
     /// Whether a field with this name, in UTF-8, usually contains a secret.
     package static func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
-        var words = SecretWords()
-        words.read(name)
-        return words.areSecret
+        SecretNames().isSecret(utf8: name)
     }
 
     /// Whether a query item or form field with this name usually contains a secret. This includes `code`, which can be
@@ -32,8 +30,7 @@ package enum SecretFields {
 
     /// Whether a query item or form field with this name, in UTF-8, usually contains a secret.
     package static func isSecretParameter(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
-        let isCode = name.count == 4 && name.lazy.map(\.asciiLowercased).elementsEqual("code".utf8)
-        return isCode || isSecret(utf8: name)
+        SecretNames().isSecretParameter(utf8: name)
     }
 
     /// Whether the name is `code`.

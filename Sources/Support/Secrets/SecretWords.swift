@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// The words of one name, in order. Only the last two are stored. A word of up to 15 bytes needs no allocation.
-struct SecretWords {
+/// Finds names that usually belong to secrets. Where there are several names, one value examines all of them, because a
+/// first access to the words costs as much as a short name.
+package struct SecretNames {
+    private let meaningful = MeaningfulWords.all
+
+    package init() {}
+
+    /// Whether a field with this name, in UTF-8, usually contains a secret.
+    package func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+        var words = SecretWords(meaningful)
+        words.read(name)
+        return words.areSecret
+    }
+
+    /// Whether a query item or form field with this name, in UTF-8, usually contains a secret.
+    package func isSecretParameter(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+        isSecret(utf8: name) || name.count == 4 && zip(name, "code".utf8).allSatisfy { $0.asciiLowercased == $1 }
+    }
+}
+
+/// The words of one name, in order. Only the last two are stored, as hashes, so that a name needs no strings.
+private struct SecretWords {
+    private let meaningful: MeaningfulWords
     private var count = 0
     /// The number of words since the last bracket, as in `user[mac]`.
     private var countInBrackets = 0
-    private var last = ""
+    private var last = WordHash()
     private var lastMeanings: SecretMeanings = []
     private var hasSecret = false
     /// Whether the last word itself is secret.
@@ -13,6 +34,10 @@ struct SecretWords {
     /// Whether the last word is secret unless another word follows.
     private var isLastAmbiguous = false
     private var isStatement = false
+
+    init(_ meaningful: MeaningfulWords) {
+        self.meaningful = meaningful
+    }
 
     /// Whether the words indicate a secret.
     var areSecret: Bool {
@@ -25,22 +50,22 @@ struct SecretWords {
         for index in name.indices {
             let byte = name[index]
             if !byte.isPartOfWord {
-                add(name[start..<index])
+                add(UnsafeBufferPointer(rebasing: name[start..<index]))
                 start = index + 1
                 if byte == UInt8(ascii: "[") { countInBrackets = 0 }
             } else if byte.isUppercase, index > start {
                 // As in `accessToken` and, before the last capital of a run, `APIKey`.
                 let endsCapitals = index + 1 < name.count && name[index + 1].isLowercase
                 if name[index - 1].isLowercase || endsCapitals {
-                    add(name[start..<index])
+                    add(UnsafeBufferPointer(rebasing: name[start..<index]))
                     start = index
                 }
             }
         }
-        add(name[start...])
+        add(UnsafeBufferPointer(rebasing: name[start...]))
     }
 
-    private mutating func add(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+    private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard !bytes.isEmpty else { return }
         // The `X` of `X-Sign` and the `v` of `sign_v2` have no meaning.
         if bytes.count == 1, let byte = bytes.first?.asciiLowercased,
@@ -49,48 +74,105 @@ struct SecretWords {
         {
             return
         }
-        let word = String(unsafeUninitializedCapacity: bytes.count) { text in
-            for (index, byte) in bytes.enumerated() { text.initializeElement(at: index, to: byte.asciiLowercased) }
-            return bytes.count
-        }
-        let meanings = SecretMeanings.ofWords[word] ?? []
+        let word = WordHash().appending(bytes)
+        let meanings = meaningful.meanings(of: word)
         if count == 0 { isStatement = meanings.contains(.statement) }
         if isLastAmbiguous, lastMeanings.contains(.ambiguous), meanings.contains(.follower) { hasSecret = true }
-        isLastSecret = isSecret(word, meanings: meanings)
-        isLastAmbiguous = isAmbiguous(word, meanings: meanings)
+        isLastSecret = isSecret(word, bytes, meanings: meanings)
+        isLastAmbiguous = isAmbiguous(bytes, meanings: meanings)
         if isLastSecret || (isLastAmbiguous && meanings.contains(.ambiguous) && lastMeanings.contains(.owner)) {
             hasSecret = true
         }
         // Matches `one_time_code`, but not `time_code`.
-        last = word == "time" && last == "one" ? "onetime" : word
+        last = word == meaningful.time && last == meaningful.one ? last.appending(bytes) : word
         lastMeanings = meanings
         count += 1
         countInBrackets += 1
     }
 
-    private func isSecret(_ word: String, meanings: SecretMeanings) -> Bool {
+    private func isSecret(
+        _ word: WordHash,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        meanings: SecretMeanings
+    ) -> Bool {
         if meanings.contains(.plural) { return lastMeanings.isDisjoint(with: [.quantity, .harmlessOwner]) }
-        if meanings.contains(.secret) { return !(word == "token" && lastMeanings.contains(.harmlessOwner)) }
-        if meanings.contains(.secondWord), count > 0, SecretMeanings.pairs.contains(last + word) { return true }
-        return meanings.isEmpty && word.utf8.count > 5 && Self.endings.contains(where: word.hasSuffix)
+        if meanings.contains(.secret) { return !(word == meaningful.token && lastMeanings.contains(.harmlessOwner)) }
+        if meanings.contains(.secondWord), count > 0, meaningful.pairs.contains(last.appending(bytes)) { return true }
+        return meanings.isEmpty && bytes.count > 5 && meaningful.endings.contains { bytes.hasSuffix($0) }
     }
 
     /// Whether the word is secret if no other word follows.
-    private func isAmbiguous(_ word: String, meanings: SecretMeanings) -> Bool {
+    private func isAmbiguous(_ bytes: UnsafeBufferPointer<UInt8>, meanings: SecretMeanings) -> Bool {
         if meanings.contains(.ambiguous) { return !lastMeanings.contains(.harmlessOwner) }
-        if meanings.contains(.last) { return !SecretMeanings.harmlessPairs.contains(last + word) }
+        if meanings.contains(.last) { return !meaningful.harmlessPairs.contains(last.appending(bytes)) }
         guard meanings.contains(.alone) else { return false }
         return countInBrackets == 0 || (meanings.contains(.owned) && lastMeanings.contains(.owner))
     }
+}
 
+/// The FNV-1a hash of a word in lowercase. The hash of two words continues that of the first.
+private struct WordHash: Hashable {
+    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    init() {}
+
+    init(_ word: some StringProtocol) {
+        for byte in word.utf8 { add(byte) }
+    }
+
+    func appending(_ bytes: UnsafeBufferPointer<UInt8>) -> WordHash {
+        var hash = self
+        for byte in bytes { hash.add(byte.asciiLowercased) }
+        return hash
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+
+    /// The position in a table of 1,024 places.
+    var position: Int { Int(truncatingIfNeeded: value ^ (value >> 32)) & 1023 }
+}
+
+/// The words with a meaning, by their hashes.
+private final class MeaningfulWords: Sendable {
+    static let all = MeaningfulWords()
+
+    let pairs = Set(SecretMeanings.pairs.map { WordHash($0) })
+    let harmlessPairs = Set(SecretMeanings.harmlessPairs.map { WordHash($0) })
     /// The ends of words written without separators. Most of them don't occur in English words.
-    private static let endings = [
+    let endings = [
         "token", "secret", "password", "passwd", "passphrase", "pwd", "mima", "signature", "credential", "credentials",
         "sessionid", "sessid", "apikey", "accesskey", "accesskeyid", "appkey", "authkey", "clientkey", "consumerkey",
         "encryptionkey", "licensekey", "masterkey", "privatekey", "privkey", "secretkey", "sessionkey", "sharedkey",
         "signingkey", "subscriptionkey", "authorization", "cardnumber", "captcha", "密码",
         "密碼", "口令", "验证码", "驗證碼",
-    ]
+    ].map { Array($0.utf8) }
+    let token = WordHash("token")
+    let one = WordHash("one")
+    let time = WordHash("time")
+    private let meanings = SecretMeanings.ofWords.reduce(into: [:]) { $0[WordHash($1.key)] = $1.value }
+    /// Whether a word has a position. Most words of a name have no meaning, and need no lookup in the dictionary.
+    private let isTaken: [Bool]
+
+    private init() {
+        var isTaken = [Bool](repeating: false, count: 1024)
+        for word in meanings.keys { isTaken[word.position] = true }
+        self.isTaken = isTaken
+    }
+
+    func meanings(of word: WordHash) -> SecretMeanings {
+        isTaken[word.position] ? meanings[word] ?? [] : []
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the bytes end with a text, in lowercase.
+    fileprivate func hasSuffix(_ text: [UInt8]) -> Bool {
+        guard text.count <= count else { return false }
+        let start = count - text.count
+        return text.indices.reversed().allSatisfy { self[start + $0].asciiLowercased == text[$0] }
+    }
 }
 
 /// The meaning of a word in a name.
