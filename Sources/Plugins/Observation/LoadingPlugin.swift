@@ -17,7 +17,7 @@ import TargetKit
 /// providers can share a plugin, which then shows their calls together.
 public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
-    private let activity = PluginStorage<Permit<Void>>()
+    private let activity = PluginStorage<Activity>()
 
     /// `PluginPlace.start`, so that the time in the `prepare` of other plugins counts, for example during a token
     /// refresh.
@@ -49,14 +49,14 @@ public struct LoadingPlugin: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard context[activity] == nil, context.options.showsLoading else { return request }
         // Stored first, because `begin` calls the app's closure, which may end the call.
-        context[activity] = Permit(()) { [indicator] _, _ in indicator.end() }
+        context[activity] = Activity { [indicator] in indicator.end() }
         indicator.begin()
         return request
     }
 
     /// Ends the call, if it was counted.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        context[activity]?.end(.nothing)
+        context[activity]?.end()
     }
 }
 

@@ -23,7 +23,7 @@ public struct NetworkActivityPlugin: Plugin {
     }
 
     private let callback: @Sendable (Change, any TargetType) -> Void
-    private let activity = PluginStorage<Permit<any TargetType>>()
+    private let activity = PluginStorage<Activity>()
 
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
@@ -41,13 +41,13 @@ public struct NetworkActivityPlugin: Plugin {
     /// Reports the start of the call at its first attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard context[activity] == nil else { return }
-        callback(.began, context.target)
-        // A shared exchange has no `didFinish`, so its permit ends when the context releases it.
-        context[activity] = Permit(context.target) { [callback] target, _ in callback(.ended, target) }
+        let target = context.target
+        callback(.began, target)
+        context[activity] = Activity { [callback] in callback(.ended, target) }
     }
 
     /// Reports the end of the call, if it was sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        context[activity]?.end(.nothing)
+        context[activity]?.end()
     }
 }
