@@ -119,11 +119,8 @@ public struct TraceContextPlugin: Plugin {
     }
 
     private func parent(of request: URLRequest, context: RequestContext) -> TraceContext {
-        if let text = request.value(forHTTPHeaderField: "traceparent"),
-            let sent = TraceContext(
-                traceparent: text,
-                tracestate: request.value(forHTTPHeaderField: "tracestate")
-            )
+        if let text = request.value(of: "traceparent"),
+            let sent = TraceContext(traceparent: text, tracestate: request.value(of: "tracestate"))
         {
             return sent
         }

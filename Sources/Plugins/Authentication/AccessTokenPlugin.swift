@@ -87,13 +87,5 @@ private enum AuthorizationKey: CallOptionKey { static let defaultValue = Authori
 
 extension URLRequest {
     /// Whether the request has an `Authorization` field. Its name is case-insensitive.
-    var hasAuthorization: Bool {
-        let name = HTTPHeaderName.authorization.rawValue
-        #if canImport(FoundationNetworking)
-        // `value(forHTTPHeaderField:)` creates lowercase copies of all names.
-        return allHTTPHeaderFields?.keys.contains { $0.equalsIgnoringASCIICase(name) } ?? false
-        #else
-        return value(forHTTPHeaderField: name) != nil
-        #endif
-    }
+    var hasAuthorization: Bool { value(of: .authorization) != nil }
 }
