@@ -120,7 +120,10 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard authorizes(context) else { return request }
         do {
-            let lease = try await knownLease(for: context)
+            // A call that is part of the refresh must not wait for it.
+            let isRefreshing = currentCredential.isRefreshingHere
+            if !isRefreshing, currentCredential.isStoreBehind { try await currentCredential.catchUp() }
+            let lease = isRefreshing ? currentCredential.lease : try knownLease(for: context)
             guard let lease else {
                 context.apply(nil, of: id)
                 return request
@@ -299,10 +302,8 @@ extension AuthenticationPlugin {
     }
 
     /// The credential of the call's session, which may need a refresh; `nil` if there is none.
-    private func knownLease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
-        // A call that is part of the refresh must not wait for it.
-        if currentCredential.isRefreshingHere { return currentCredential.lease }
-        let now = try await currentCredential.position()
+    private func knownLease(for context: RequestContext) throws -> CurrentCredential<A>.Lease? {
+        let now = currentCredential.knownPosition
         var call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
         let lease = try currentCredential.knownLease(in: call.session)
         call.prepared = lease?.generation

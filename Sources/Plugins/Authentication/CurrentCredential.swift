@@ -2,13 +2,22 @@
 import TargetKit
 
 /// A credential for a call.
-struct CredentialLease<Credential: Sendable>: Sendable {
+///
+/// It is a class, so that code that only passes it on needs no metadata of the credential.
+final class CredentialLease<Credential: Sendable>: Sendable {
     let credential: Credential
     /// The number of the credential. A later one has a higher number.
     let generation: Int
     let owner: CredentialSession
     /// Whether another process stored the credential, which isn't necessarily new.
     let isAdopted: Bool
+
+    init(credential: Credential, generation: Int, owner: CredentialSession, isAdopted: Bool) {
+        self.credential = credential
+        self.generation = generation
+        self.owner = owner
+        self.isAdopted = isAdopted
+    }
 }
 
 /// The credential of a session, and its refresh. There is only one refresh at a time.
@@ -128,8 +137,8 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 
     /// Whether the current task is part of the refresh.
     var isRefreshingHere: Bool {
-        guard let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
-        return state.withLock(\.refreshes.running)?.refresh.number == number
+        guard RefreshTask.isCurrent, let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
+        return state.withLock { $0.refreshes.running?.refresh.number == number }
     }
 
     /// The number of callers waiting for a refresh.
@@ -152,10 +161,26 @@ extension CurrentCredential {
     ///
     /// - Throws: The store's error.
     func position() async throws -> (session: Int, generation: Int) {
+        if isStoreBehind { try await catchUp() }
+        return knownPosition
+    }
+
+    /// Reads the store if it hasn't been read, and stores a credential that couldn't be stored before.
+    func catchUp() async throws {
         if let loading = loading() { try await loading.value().get() }
         try await store?.writeUnsaved()
-        return state.withLock { ($0.session, $0.generation) }
     }
+
+    /// Whether the store hasn't been read, or lacks a credential that couldn't be stored. Most calls find neither, and
+    /// don't wait.
+    var isStoreBehind: Bool {
+        guard let store else { return false }
+        let isUnread = state.withLock { if case .unread = $0.status { true } else { false } }
+        return isUnread || store.hasUnsaved
+    }
+
+    /// The current session and generation as far as they are known.
+    var knownPosition: (session: Int, generation: Int) { state.withLock { ($0.session, $0.generation) } }
 
     /// The result of reading the store, for which the first calls wait; `nil` once it has been read.
     private func loading() -> Loading? {

@@ -163,6 +163,9 @@ extension SharedCredentialStore {
         }
     }
 
+    /// Whether there is a change that couldn't be stored.
+    var hasUnsaved: Bool { state.withLock { $0.unsaved != nil } }
+
     /// Tries again to store a change that couldn't be stored, because the server may have revoked the stored
     /// credential. Another failure isn't reported.
     ///
