@@ -48,11 +48,9 @@ public struct CredentialsPlugin: Plugin {
         let scheme = context.options.authorization
         context[RequestLoginKey.self] = nil
         guard scheme == .automatic || scheme == .basic, !request.hasAuthorization else { return request }
-        let server = request.url?.server ?? ""
         // Read once, because other calls are challenged while this one waits for the app's closure.
-        let known: KnownChallenge? =
-            scheme == .basic
-            ? .basic : context[calls]?.challenge ?? challenges.withLock { $0[server]?.last?.challenge }
+        let known =
+            scheme == .basic ? .basic : context[calls]?.challenge ?? latestChallenge(of: request.url)
         guard let known else {
             context[RequestLoginKey.self] = .unknown { [credential, target = context.target] in
                 guard let login = try? await credential(target), login.password != nil else { return nil }
@@ -66,7 +64,7 @@ public struct CredentialsPlugin: Plugin {
         call.challenge = known
         context[calls] = call
         // A call of the scheme basic doesn't show that the server accepts it.
-        let answered = scheme == .basic ? ServerChallenge(challenge: known) : noteAnswer(to: known, of: server)
+        let answered = scheme == .basic ? ServerChallenge(challenge: known) : noteAnswer(to: known, of: request.url)
         var request = request
         try request.setField(.authorization, to: answered.answer(to: request, login: login))
         return request
@@ -181,12 +179,20 @@ extension CredentialsPlugin {
         return (user, password)
     }
 
+    /// The latest challenge of a server; `nil` if it sent none. Most programs call no server that sends one.
+    private func latestChallenge(of server: URL?) -> KnownChallenge? {
+        if challenges.withLock(\.isEmpty) { return nil }
+        let server = server?.server ?? ""
+        return challenges.withLock { $0[server]?.last?.challenge }
+    }
+
     /// Counts an answer to a challenge, and remembers the challenge for later calls, which may then use its nonce, too.
     ///
     /// - Returns: The challenge with the number of answers. If another call received the same nonce, it is that call's,
     ///   because all answers have one client nonce.
-    private func noteAnswer(to challenge: KnownChallenge, of server: String) -> ServerChallenge {
-        challenges.withLock { challenges in
+    private func noteAnswer(to challenge: KnownChallenge, of server: URL?) -> ServerChallenge {
+        let server = server?.server ?? ""
+        return challenges.withLock { challenges in
             var known = challenges[server] ?? []
             let index = known.lastIndex { $0.challenge.isSame(as: challenge) }
             var answered = index.map { known.remove(at: $0) } ?? ServerChallenge(challenge: challenge)
