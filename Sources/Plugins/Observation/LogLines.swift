@@ -132,7 +132,7 @@ extension LogLines {
     }
 }
 
-/// The bytes of a line. Appending to a `String` costs four times as much.
+/// The bytes of a line. Appending to a `String` costs twice as much.
 private struct LineBytes {
     private var bytes: [UInt8] = []
 
