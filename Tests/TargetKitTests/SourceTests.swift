@@ -7,7 +7,7 @@ import Testing
 @Suite("Sources", .throttled)
 struct SourceTests {
     /// Two suites that a page shows as they are.
-    private static let suitesOfPages: Set = ["CatalogTests", "CatalogModelTests"]
+    private static let suitesOfPages: Set = ["RecordedCatalogTests", "CatalogTests", "CatalogModelTests"]
 
     /// A linker drops the files of an archive whose symbols nothing refers to, such as one with conformances alone,
     /// which casts would then not find. A type of another target conforms in a file in which it also conforms to a protocol

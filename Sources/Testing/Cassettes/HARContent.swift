@@ -65,7 +65,7 @@ struct HARContent: Sendable {
     /// (HAR 1.2, `content`).
     func adapt(_ headers: inout HTTPHeaders, to body: Data) {
         headers["Content-Encoding"] = nil
-        headers[.transferEncoding] = nil
+        headers["Transfer-Encoding"] = nil
         if headers[.contentLength] != nil, !isEmpty { headers[.contentLength] = "\(body.count)" }
         if headers[.contentType] == nil, let mimeType, mimeType.contains("/") { headers[.contentType] = mimeType }
         guard encoding.isEmpty, let type = headers[.contentType] else { return }

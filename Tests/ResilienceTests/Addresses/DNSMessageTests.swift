@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TargetKitResilience
 
 /// The bytes are those of RFC 8484 §4.1.1 and §4.2.2, and of responses made by hand after RFC 1035 §4.
-@Suite("DNS messages")
+@Suite("DNS messages", .throttled)
 struct DNSMessageTests {
     private func data(_ hex: String) -> Data {
         Data(hex.split(separator: " ").compactMap { UInt8($0, radix: 16) })

@@ -90,7 +90,9 @@ struct BodyCompressionTests {
     }
 
     /// Requests that are sent as they are.
-    enum Plain: CaseIterable, Sendable { case small, incompressible, picture, untyped, encoded, digest, part, resumable, noBody }
+    enum Plain: CaseIterable, Sendable {
+        case small, incompressible, picture, untyped, encoded, digest, part, resumable, noBody
+    }
 
     @Test("What doesn't compress, or is fixed by the head, is sent as it is", arguments: Plain.allCases)
     func plain(kind: Plain) async throws {
