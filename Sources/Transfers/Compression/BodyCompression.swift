@@ -30,7 +30,7 @@ public struct BodyCompression: Sendable, Hashable {
 
 extension CallOptions {
     /// Whether and how the bodies of the call's requests are compressed; default `nil`, which means as the
-    /// ``BodyCompressionPlugin`` does. Without the plugin, it has no effect.
+    /// `BodyCompressionPlugin` does. Without the plugin, it has no effect.
     public var bodyCompression: BodyCompression? {
         get { self[BodyCompressionKey.self] }
         set { self[BodyCompressionKey.self] = newValue }
