@@ -14,9 +14,10 @@ import TargetKit
 public final class DNSOverHTTPSResolver: Sendable {
     private typealias Lookup = SharedOutcome<[String]?>
 
-    private enum Entry: Sendable {
-        case pending(Lookup)
-        case known([String], until: Duration)
+    private struct Entry: Sendable {
+        let lookup: Lookup
+        /// The time when its answer expires; `nil` while there is none.
+        var end: Duration?
     }
 
     private static let hostLimit = 1024
@@ -63,33 +64,23 @@ public final class DNSOverHTTPSResolver: Sendable {
         let host = host.lowercased()
         guard host != server.host()?.lowercased() else { return nil }
         let now = elapsed.current
-        let (lookup, isNew) = entries.withLock { entries -> (Result<Lookup, Known>, Bool) in
-            switch entries[host] {
-            case .pending(let lookup): return (.success(lookup), false)
-            case .known(let addresses, let end) where now < end: return (.failure(Known(addresses: addresses)), false)
-            case .known, nil:
-                let lookup = Lookup()
-                entries[host] = .pending(lookup)
-                return (.success(lookup), true)
-            }
+        let (lookup, isNew) = entries.withLock { entries -> (Lookup, Bool) in
+            if let entry = entries[host], entry.end.map({ now < $0 }) ?? true { return (entry.lookup, false) }
+            let lookup = Lookup()
+            entries[host] = Entry(lookup: lookup)
+            return (lookup, true)
         }
-        switch lookup {
-        case .failure(let known): return known.addresses
-        case .success(let lookup):
-            // Not cancelled with this call, because others may wait for it.
-            if isNew { Task.detached { await self.perform(lookup, of: host) } }
-            return try? await lookup.value()
-        }
+        // Not cancelled with this call, because others may wait for it.
+        if isNew { Task.detached { await self.perform(lookup, of: host) } }
+        return try? await lookup.value()
     }
 
     /// Forgets all addresses, for example after the device joined another network.
     public func removeAll() {
         entries.withLock { entries in
-            entries = entries.filter { if case .pending = $0.value { true } else { false } }
+            entries = entries.filter { $0.value.end == nil }
         }
     }
-
-    private struct Known: Error { let addresses: [String] }
 
     private func perform(_ lookup: Lookup, of host: String) async {
         async let six = answer(.aaaa, of: host)
@@ -101,10 +92,10 @@ public final class DNSOverHTTPSResolver: Sendable {
         entries.withLock { entries in
             let now = elapsed.current
             if entries.count >= Self.hostLimit {
-                entries = entries.filter { if case .known(_, let end) = $0.value { now < end } else { true } }
+                entries = entries.filter { $0.value.end.map { now < $0 } ?? true }
             }
             let mayRemember = isComplete && !addresses.isEmpty && entries.count < Self.hostLimit
-            entries[host] = mayRemember ? .known(addresses, until: now + .seconds(Int64(seconds))) : nil
+            entries[host] = mayRemember ? Entry(lookup: lookup, end: now + .seconds(Int64(seconds))) : nil
         }
         let isAnswered = isComplete || !addresses.isEmpty || !fallsBackToSystem
         lookup.settle(isAnswered ? addresses : nil)
@@ -123,7 +114,7 @@ public final class DNSOverHTTPSResolver: Sendable {
         call.destination = .memory(limit: Int(UInt16.max))
         call.timeout = timeout
         guard let response = try? await transport.send(call), response.head.statusCode == 200,
-            response.head.headers[.contentType]?.lowercased().hasPrefix("application/dns-message") == true,
+            response.head.headers[.contentType]?.mediaType == "application/dns-message",
             case .data(let data) = response.body, var answer = try? DNSMessage.answer(data, to: type)
         else { return nil }
         // The time in caches on the way (RFC 8484 §5.1).

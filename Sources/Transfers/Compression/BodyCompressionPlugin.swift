@@ -99,7 +99,7 @@ extension URLRequest {
         guard let field = value(forHTTPHeaderField: "Content-Type"),
             !(allHTTPHeaderFields ?? [:]).keys.contains(where: \.fixesBody)
         else { return false }
-        let type = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        let type = field.mediaType
         return type.hasPrefix("text/") || ["+json", "+xml", "+yaml"].contains(where: type.hasSuffix)
             || [
                 "application/json", "application/xml", "application/x-www-form-urlencoded", "application/x-ndjson",
