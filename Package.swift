@@ -145,11 +145,14 @@ let package = Package(
         .testTarget(
             name: "TargetKitTests",
             dependencies: [
-                "TargetKit", "TargetKitJSON", "TargetKitCombine", "TargetKitTransfers", "TargetKitTesting",
-                "TargetKitTransportConformance", "TestSupport", "Fixtures",
+                "TargetKit", "TargetKitJSON", "TargetKitPlugins", "TargetKitCombine", "TargetKitTransfers",
+                "TargetKitTesting", "TargetKitTransportConformance", "TestSupport", "Fixtures",
             ]
         ),
-        .testTarget(name: "JSONTests", dependencies: ["TargetKitJSON", "TargetKitTesting", "TestSupport", "Fixtures"]),
+        .testTarget(
+            name: "JSONTests",
+            dependencies: ["TargetKitJSON", "TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
+        ),
         .testTarget(
             name: "RedactionTests",
             dependencies: [
@@ -158,7 +161,10 @@ let package = Package(
         ),
         .testTarget(
             name: "PluginsTests",
-            dependencies: ["TargetKitPlugins", "TargetKitTesting", "PluginsTestSupport", "TestSupport", "Fixtures"]
+            dependencies: [
+                "TargetKitPlugins", "TargetKitJSON", "TargetKitTesting", "PluginsTestSupport", "TestSupport",
+                "Fixtures",
+            ]
         ),
         .testTarget(
             name: "ResilienceTests",

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import TargetKit
 import TargetKitJSON
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing

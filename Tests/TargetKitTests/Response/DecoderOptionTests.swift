@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 @testable import TargetKit
 import TargetKitJSON
+import TargetKitPlugins
 import TestSupport
 import Testing
 

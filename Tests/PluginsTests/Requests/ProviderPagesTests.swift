@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension Provider {
     /// The pages of a list, each requested when it is read.
@@ -10,7 +11,7 @@ extension Provider {
     /// for try await page in pages { show(page.orders) }
     /// ```
     ///
-    /// The sequence ends after a page without a successor, and throws a ``TargetKitError`` if a call fails. Cancelling
+    /// The sequence ends after a page without a successor, and throws a `TargetKitError` if a call fails. Cancelling
     /// the reading task cancels the call. The sequence can be read only once.
     ///
     /// - Parameters:

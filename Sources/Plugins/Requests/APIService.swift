@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// A service that makes calls with separate closures for success and failure.
 ///
