@@ -45,25 +45,9 @@ extension Call {
 // MARK: - The network
 
 extension Call {
-    /// Sends a request and follows its redirects.
-    func response(to request: TransportRequest, of resolved: ResolvedRequest) async throws -> ExchangeResult {
-        var hop = Hop(request: request)
-        while true {
-            let response = try await response(to: hop, of: resolved)
-            if try !follow(&hop, after: response, of: resolved) {
-                return ExchangeResult(
-                    response: response,
-                    request: hop.request.urlRequest,
-                    redirects: hop.redirects,
-                    isCrossOrigin: hop.request.isCrossOrigin
-                )
-            }
-        }
-    }
-
     /// Sets the request that follows a response. Returns `false` if none does.
     @inline(never)
-    private func follow(
+    func follow(
         _ hop: inout Hop,
         after response: TransportResponse,
         of resolved: ResolvedRequest
@@ -105,7 +89,8 @@ extension Call {
     }
 
     /// Performs one exchange: a stub's, or that of the plugins and the transport. Its error records the redirects.
-    private func response(to hop: Hop, of resolved: ResolvedRequest) async throws -> TransportResponse {
+    @inline(__always)
+    func exchange(_ hop: Hop, of resolved: ResolvedRequest) async throws -> TransportResponse {
         do {
             if resolved.isStubbed {
                 return try await transmit(hop.request, over: resolved.stubTransport(configuration.clock))
@@ -133,6 +118,7 @@ extension Call {
     }
 
     /// Sends a request over a transport, and notes whether the server may have processed it.
+    @inline(__always)
     func transmit(_ request: TransportRequest, over transport: some Transport) async throws -> TransportResponse {
         var request = request
         if let gate = context.options.sendingGate { request = try await admitted(request, by: gate) }
@@ -200,9 +186,19 @@ extension TransportRequest {
 }
 
 /// A request of an exchange, and the redirects that led to it.
-private struct Hop: Sendable {
+struct Hop: Sendable {
     var request: TransportRequest
     var redirects: [Redirect] = []
+
+    /// The response to the request.
+    func result(_ response: TransportResponse) -> ExchangeResult {
+        ExchangeResult(
+            response: response,
+            request: request.urlRequest,
+            redirects: redirects,
+            isCrossOrigin: request.isCrossOrigin
+        )
+    }
 
     /// The error, which records the redirects.
     func failure(_ error: any Error) -> any Error {

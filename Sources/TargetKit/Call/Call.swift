@@ -161,6 +161,7 @@ extension Call {
     /// - Parameters:
     ///   - validation: The accepted statuses; `nil` for the target's validation.
     ///   - receive: Receives the body of a stream, or replaces the response, for a driver.
+    @inline(__always)
     func send(
         _ prepared: TransportRequest,
         of resolved: ResolvedRequest,
@@ -168,12 +169,16 @@ extension Call {
         validation: StatusValidation? = nil,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws(TargetKitError) -> Response {
-        let request = withDeadline(prepared, of: resolved)
-        if !plugins.isEmpty { context.handle.prepared = request }
-        plugins.willSend(request.urlRequest, context: context)
+        var hop = Hop(request: withDeadline(prepared, of: resolved))
+        if !plugins.isEmpty { context.handle.prepared = hop.request }
+        plugins.willSend(hop.request.urlRequest, context: context)
         do {
-            var received = try await response(to: request, of: resolved)
-            if let receive { received = try await pass(received, to: receive, within: request) }
+            var response: TransportResponse
+            repeat {
+                response = try await exchange(hop, of: resolved)
+            } while try follow(&hop, after: response, of: resolved)
+            var received = hop.result(response)
+            if let receive { received = try await pass(received, to: receive, within: hop.request) }
             if kind == .stream { received = try await checkedStream(received) }
             return try accepted(received, by: validation, in: context)
         } catch {
