@@ -6,90 +6,66 @@
 /// the attempts that `retry` requests. It is cancelled when the last call that waits for it is cancelled. Joining and
 /// leaving share a lock, so a call can't join an exchange whose last call left.
 final class SharedExchanges: Sendable {
-    private let table = Locked<[SharedExchangeKey: SharedExchange]>([:])
+    fileprivate typealias Outcome = SharedOutcome<Result<Response, TargetKitError>>
+
+    private struct Entry: Sendable {
+        let handle: RequestHandle
+        let outcome = Outcome()
+        /// The calls that wait, with what receives their progress.
+        var calls: [RequestContext.ID: (@Sendable (TransferProgress) -> Void)?] = [:]
+    }
+
+    /// The exchanges whose hooks run this code. A call by a hook can't wait for any of them.
+    @TaskLocal fileprivate static var enclosing: Set<ObjectIdentifier> = []
+
+    private let table = Locked<[SharedExchangeKey: Entry]>([:])
 
     /// The number of exchanges in flight.
     var count: Int { table.withLock(\.count) }
 
     /// The number of calls that are suspended until one of these exchanges ends.
-    var waiterCount: Int { table.withLock { Array($0.values) }.reduce(0) { $0 + $1.outcome.waiterCount } }
+    var waiterCount: Int { table.withLock { $0.values.map(\.outcome) }.reduce(0) { $0 + $1.waiterCount } }
 
-    /// Joins the exchange for the key, or a new one. Returns `nil` if a hook of the exchange makes this call, which can't
-    /// wait for it.
-    fileprivate func join(_ key: SharedExchangeKey, by call: Call) -> (exchange: SharedExchange, isNew: Bool)? {
-        var listener: ProgressListener?
-        let joined = table.withLock { table -> (SharedExchange, Bool)? in
-            let exchange = table[key] ?? SharedExchange(deadline: call.handle.deadline)
-            if SharedExchange.enclosing.contains(ObjectIdentifier(exchange)) { return nil }
-            listener = exchange.join(call)
-            return (exchange, table.updateValue(exchange, forKey: key) == nil)
+    /// Joins the exchange for the key, and returns its outcome. A new exchange is begun with a handle, which has the
+    /// deadline of the call. Returns `nil` if a hook of the exchange makes this call, which can't wait for it.
+    fileprivate func join(
+        _ key: SharedExchangeKey,
+        by call: Call,
+        begin: (Outcome, RequestHandle) -> Void
+    ) -> Outcome? {
+        let joined = table.withLock { table -> (Entry, isNew: Bool)? in
+            var entry = table[key] ?? Entry(handle: RequestHandle(deadline: call.handle.deadline))
+            if Self.enclosing.contains(ObjectIdentifier(entry.outcome)) { return nil }
+            entry.calls[call.context.id] = .some(call.progress)
+            return (entry, table.updateValue(entry, forKey: key) == nil)
         }
-        listener?.deliver()
-        return joined
+        guard let (entry, isNew) = joined else { return nil }
+        if isNew { begin(entry.outcome, entry.handle) }
+        return entry.outcome
     }
 
-    /// Removes an exchange that no further call may join.
-    @discardableResult
-    fileprivate func remove(
-        _ exchange: SharedExchange,
-        for key: SharedExchangeKey,
-        if isOver: () -> Bool = { true }
-    ) -> Bool {
-        table.withLock { table in
-            guard isOver(), table[key] === exchange else { return false }
-            table[key] = nil
-            return true
+    /// Removes a call from an exchange, which is cancelled if that was its last call.
+    fileprivate func leave(_ outcome: Outcome, for key: SharedExchangeKey, by call: Call) {
+        let abandoned = table.withLock { table -> RequestHandle? in
+            guard var entry = table[key], entry.outcome === outcome else { return nil }
+            entry.calls[call.context.id] = nil
+            table[key] = entry.calls.isEmpty ? nil : entry
+            return entry.calls.isEmpty ? entry.handle : nil
         }
-    }
-}
-
-/// An exchange that calls share.
-private final class SharedExchange: Sendable {
-    private struct Calls: Sendable {
-        /// The calls that wait, with those that receive the progress.
-        var listeners: [RequestContext.ID: ProgressListener?] = [:]
-        /// The latest step of each direction, for a call that joins later.
-        var latest: [TransferProgress.Direction: TransferProgress] = [:]
+        abandoned?.cancel()
     }
 
-    /// The exchanges whose hooks run this code. A call by a hook can't wait for any of them.
-    @TaskLocal static var enclosing: Set<ObjectIdentifier> = []
-
-    let handle: RequestHandle
-    let outcome = SharedOutcome<Result<Response, TargetKitError>>()
-    private let calls = Locked(Calls())
-
-    /// - Parameter deadline: The deadline of the call that begins it.
-    init(deadline: Deadline?) {
-        handle = RequestHandle(deadline: deadline)
+    /// Removes an exchange that ended, and passes its result to its calls.
+    fileprivate func end(_ outcome: Outcome, for key: SharedExchangeKey, with result: Result<Response, TargetKitError>)
+    {
+        table.withLock { if $0[key]?.outcome === outcome { $0[key] = nil } }
+        outcome.settle(result)
     }
 
-    /// Adds a call, and returns what delivers its progress, beginning with the latest steps.
-    func join(_ call: Call) -> ProgressListener? {
-        let listener = call.progress.map(ProgressListener.init)
-        calls.withLock { calls in
-            calls.listeners[call.context.id] = .some(listener)
-            listener?.add([calls.latest[.upload], calls.latest[.download]].compactMap(\.self))
-        }
-        return listener
-    }
-
-    /// Returns the number of calls that are left.
-    func leave(_ call: Call) -> Int {
-        calls.withLock { calls in
-            calls.listeners[call.context.id] = nil
-            return calls.listeners.count
-        }
-    }
-
-    func report(_ step: TransferProgress) {
-        let listeners = calls.withLock { calls -> [ProgressListener] in
-            calls.latest[step.direction] = step
-            let listeners = calls.listeners.values.compactMap(\.self)
-            for listener in listeners { listener.add([step]) }
-            return listeners
-        }
-        for listener in listeners { listener.deliver() }
+    /// Reports progress to the calls of an exchange.
+    fileprivate func report(_ step: TransferProgress, to outcome: Outcome, for key: SharedExchangeKey) {
+        let calls = table.withLock { $0[key].flatMap { $0.outcome === outcome ? $0.calls : nil } }
+        for receive in calls?.values.compactMap(\.self) ?? [] { receive(step) }
     }
 }
 
@@ -104,15 +80,18 @@ extension Call {
     ) async throws -> Response? {
         let table = configuration.sharedExchanges
         guard let key = SharedExchangeKey(request, of: resolved, in: context),
-            let (exchange, isNew) = table.join(key, by: self)
+            let outcome = table.join(
+                key,
+                by: self,
+                begin: { begin($0, for: key, with: request, of: resolved, in: context.ofExchange($1)) }
+            )
         else { return nil }
-        if isNew { begin(exchange, for: key, with: request, of: resolved, in: context) }
         do {
             // The clock counts the exchange instead of the call.
-            let result = try await waiting { try await exchange.outcome.value() }
+            let result = try await waiting { try await outcome.value() }
             return try shared(result, to: request, in: context)
         } catch let error as CancellationError {
-            if table.remove(exchange, for: key, if: { exchange.leave(self) == 0 }) { exchange.handle.cancel() }
+            table.leave(outcome, for: key, by: self)
             throw error
         }
     }
@@ -138,15 +117,15 @@ extension Call {
 
     /// Begins the attempts of a shared exchange, as a part with its own context. Its scope waits for it.
     private func begin(
-        _ exchange: SharedExchange,
+        _ outcome: SharedExchanges.Outcome,
         for key: SharedExchangeKey,
         with request: TransportRequest,
         of resolved: ResolvedRequest,
         in context: RequestContext
     ) {
-        let context = context.ofExchange(exchange.handle)
+        let exchanges = configuration.sharedExchanges
         var request = request
-        request.progress = { exchange.report($0) }
+        request.progress = { exchanges.report($0, to: outcome, for: key) }
         let part = Call(
             .part,
             in: context,
@@ -157,15 +136,14 @@ extension Call {
         // Counted here, because the exchange's task may start after its calls have left.
         context.scope.beginExchange()
         configuration.countingClock?.begin(context.id, isTimer: false)
-        let enclosing = SharedExchange.enclosing.union([ObjectIdentifier(exchange)])
-        _ = SharedExchange.$enclosing.withValue(enclosing) {
-            part.startTask { [request, configuration] in
+        let enclosing = SharedExchanges.enclosing.union([ObjectIdentifier(outcome)])
+        _ = SharedExchanges.$enclosing.withValue(enclosing) {
+            part.startTask { [request] in
                 let result = await part.attempts(of: resolved, prepared: request)
-                exchange.handle.releaseAtEnd()
-                context.scope.endExchange()
-                configuration.countingClock?.end(context.id)
-                configuration.sharedExchanges.remove(exchange, for: key)
-                exchange.outcome.settle(part.notingRepeatability(of: part.unlessInterrupted(result)))
+                part.handle.releaseAtEnd()
+                part.context.scope.endExchange()
+                part.configuration.countingClock?.end(part.context.id)
+                exchanges.end(outcome, for: key, with: part.notingRepeatability(of: part.unlessInterrupted(result)))
             }
         }
     }
@@ -238,39 +216,5 @@ struct SharedExchangeKey: Hashable {
         followsRedirects = context.options.followsRedirects
         cachePolicy = urlRequest.cachePolicy
         validation = context.target.validation
-    }
-}
-
-/// Delivers progress to a call in the order in which it was added. No lock is held during delivery.
-final class ProgressListener: Sendable {
-    private struct State: Sendable {
-        var pending: [TransferProgress] = []
-        var isDelivering = false
-    }
-
-    private let receive: @Sendable (TransferProgress) -> Void
-    private let state = Locked(State())
-
-    init(_ receive: @escaping @Sendable (TransferProgress) -> Void) {
-        self.receive = receive
-    }
-
-    func add(_ steps: [TransferProgress]) {
-        state.withLock { $0.pending += steps }
-    }
-
-    /// Delivers the added progress, unless another thread is delivering.
-    func deliver() {
-        while true {
-            let steps = state.withLock { state -> [TransferProgress] in
-                if state.isDelivering { return [] }
-                defer { state.pending = [] }
-                state.isDelivering = !state.pending.isEmpty
-                return state.pending
-            }
-            if steps.isEmpty { return }
-            for step in steps { receive(step) }
-            state.withLock { $0.isDelivering = false }
-        }
     }
 }
