@@ -144,13 +144,13 @@ extension Call {
         _ deadline: Deadline?,
         work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        guard let deadline, deadline.clock != nil else { return try await work() }
+        guard let deadline, let clock = deadline.clock else { return try await work() }
         let timer = timer()
         defer { timer.end() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {
-                try await timer.run { try await deadline.wait() }
+                try await timer.run { try await deadline.wait(on: clock) }
                 return nil
             }
             defer { group.cancelAll() }

@@ -32,19 +32,12 @@ extension Call {
 
     /// Starts a task that interrupts the call at its timeout; `nil` without one.
     func startTimer() -> Task<Void, Never>? {
-        guard let limit = context.options.timeout.wholeCall, limit > .zero else { return nil }
+        guard let deadline = handle.deadline else { return nil }
         return Task { [clock = configuration.clock, handle, timer = timer()] in
             defer { timer.end() }
             do {
                 try await timer.run {
-                    var deadline: Deadline?
-                    repeat {
-                        deadline = handle.deadline
-                        // This task may start late.
-                        try await clock.wait(for: deadline?.remainingTime ?? .zero)
-                        await handle.waitWhilePaused()
-                        // The time during a pause isn't counted.
-                    } while deadline !== handle.deadline
+                    try await deadline.wait(on: clock)
                     try Task.checkCancellation()
                 }
                 handle.interrupt(.timedOut)

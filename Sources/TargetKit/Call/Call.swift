@@ -173,11 +173,13 @@ extension Call {
         if !plugins.isEmpty { context.handle.prepared = hop.request }
         plugins.willSend(hop.request.urlRequest, context: context)
         do {
-            var response: TransportResponse
-            repeat {
-                response = try await exchange(hop, of: resolved)
-            } while try follow(&hop, after: response, of: resolved)
-            var received = hop.result(response)
+            var received: ExchangeResult
+            while true {
+                let response = try await exchange(hop, of: resolved)
+                guard try !follow(&hop, after: response, of: resolved) else { continue }
+                received = hop.result(response)
+                break
+            }
             if let receive { received = try await pass(received, to: receive, within: hop.request) }
             if kind == .stream { received = try await checkedStream(received) }
             return try accepted(received, by: validation, in: context)
@@ -282,11 +284,9 @@ extension Call {
         by driver: any TransferDriver
     ) async -> Result<Response, TargetKitError> {
         let context = context.ofLastAttempt
-        let exchanges = CallExchanges(self, of: request, in: context)
-        exchanges.onPause(nil)
         handle.noteContinuable(context.transfer?.isRepeatable == true)
         let result = unlessInterrupted(result)
-        await driver.end(result, over: exchanges)
+        await driver.end(result, over: CallExchanges(self, of: request, in: context))
         // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
         if plugins.isEmpty { handle.releaseAtEnd() }
         return result

@@ -224,32 +224,9 @@ extension CallExchanges {
     }
 }
 
-// MARK: - Pausing and cancelling
-
 extension CallExchanges {
     /// Whether the call was cancelled or timed out.
     public var isInterrupted: Bool { call.interruption != nil }
-
-    /// Sets whether the caller can pause the call from now on; by default, pausing has no effect.
-    ///
-    /// A driver that can be paused sends each request in a task that the action cancels, and calls
-    /// ``waitWhilePaused()`` before each request. While the call is paused, the limit of ``CallTimeout/wholeCall(_:)``
-    /// doesn't expire.
-    ///
-    /// - Parameter action: Called when the caller pauses the call, on any thread; called immediately if the call is
-    ///   already paused. `nil` if the call can't be paused, for example during a request that can't be continued.
-    public func onPause(_ action: (@Sendable () -> Void)?) {
-        call.meter?.setPausable(action != nil)
-        call.handle.changePause { $0.action = action }
-    }
-
-    /// Waits while the call is paused. Returns immediately if the call can't be paused.
-    ///
-    /// - Throws: `CancellationError` if the call was cancelled or timed out.
-    public func waitWhilePaused() async throws {
-        await call.handle.waitWhilePaused()
-        try call.checkInterruption()
-    }
 }
 
 /// Performs a call that consists of several requests, such as a resumable upload or an S3 multipart upload.

@@ -64,11 +64,6 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Sets whether pausing the progress pauses the call.
-    func setPausable(_ isPausable: Bool) {
-        object?.isPausable = isPausable
-    }
-
     /// Completes the progress after a success.
     func finish() {
         responseArrived()
@@ -119,8 +114,7 @@ extension CallOptions {
     /// ```
     ///
     /// Its units are bytes, and it reports the throughput and the remaining time. Cancelling it cancels the call.
-    /// Pausing and resuming it pauses and resumes a resumable call, like ``RequestHandle/pause()``. Use one object for
-    /// each call.
+    /// Pausing and resuming it pauses and resumes a resumable call of TargetKitTransfers. Use one object for each call.
     public var progress: Progress? {
         get { self[ProgressKey.self] }
         set { self[ProgressKey.self] = newValue }
@@ -141,8 +135,6 @@ extension Progress {
         kind = .file
         isCancellable = true
         cancellationHandler = { [weak handle] in handle?.cancel() }
-        pausingHandler = { [weak handle] in handle?.pause() }
-        resumingHandler = { [weak handle] in handle?.resume() }
     }
 
     fileprivate func update(_ progress: TransferProgress) {

@@ -2,11 +2,19 @@
 
 /// A limit of time that starts at once or later: of a call, or of an exchange with its redirects.
 final class Deadline: Sendable {
-    private let limit: Duration
+    private struct State: Sendable {
+        /// The time from the start to the end.
+        var limit: Duration
+        /// `nil` while the time doesn't run.
+        var end: Duration?
+        /// Settled when the time runs again after a stop.
+        var restart: SharedOutcome<Void>?
+    }
+
     private let elapsedTime: ElapsedTime
     /// The clock on which the call waits for the deadline; `nil` if a transport measures the time itself.
     let clock: (any Clock<Duration>)?
-    private let end: Locked<Duration?>
+    private let state: Locked<State>
 
     init(
         in limit: Duration,
@@ -14,32 +22,48 @@ final class Deadline: Sendable {
         on clock: (any Clock<Duration>)? = nil,
         isStarted: Bool = true
     ) {
-        self.limit = LongestWait.limited(limit)
+        let limit = LongestWait.limited(limit)
         self.elapsedTime = elapsedTime
         self.clock = clock
-        end = Locked(isStarted ? elapsedTime.current + self.limit : nil)
+        state = Locked(State(limit: limit, end: isStarted ? elapsedTime.current + limit : nil))
     }
 
-    /// Starts the time, unless it has started.
+    /// Starts the time, unless it runs.
     func start() {
         let now = elapsedTime.current
-        end.withLock { $0 = $0 ?? now + limit }
+        let restart = state.withLock { state in
+            defer { state.restart = nil }
+            state.end = state.end ?? now + state.limit
+            return state.restart
+        }
+        restart?.settle(())
+    }
+
+    /// Stops the time until the next start.
+    func stop() {
+        let now = elapsedTime.current
+        state.withLock { state in
+            guard let end = state.end else { return }
+            state = State(limit: max(.zero, end - now), restart: SharedOutcome())
+        }
     }
 
     /// The time until the deadline; zero after it.
     var remainingTime: Duration {
-        guard let end = end.withLock(\.self) else { return limit }
-        return max(.zero, end - elapsedTime.current)
+        let state = state.withLock(\.self)
+        return state.end.map { max(.zero, $0 - elapsedTime.current) } ?? state.limit
     }
 
-    /// Waits until the deadline.
-    func wait() async throws {
-        start()
-        try await clock?.wait(for: remainingTime)
+    /// Waits until the deadline by a clock.
+    func wait(on clock: any Clock<Duration>) async throws {
+        var end: Duration?
+        repeat {
+            end = state.withLock(\.end)
+            try await clock.wait(for: remainingTime)
+            try await state.withLock(\.restart)?.value()
+            // The time while it was stopped isn't counted.
+        } while state.withLock(\.end) != end
     }
-
-    /// A deadline by this clock, after a time from now.
-    func restarted(in limit: Duration) -> Deadline { Deadline(in: limit, by: elapsedTime) }
 }
 
 extension CallTimeout {

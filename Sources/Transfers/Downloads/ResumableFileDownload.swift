@@ -40,6 +40,10 @@ struct ResumableFileDownload: TransferDriver {
         }
     }
 
+    func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {
+        exchanges.onPause(nil)
+    }
+
     /// Requests the missing bytes.
     private func send(
         _ prepared: TransportRequest,

@@ -32,6 +32,7 @@ extension ResumableUpload {
 
     /// Closes the state of the upload, and deletes a cancelled upload from the server if the options request it.
     public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {
+        exchanges.onPause(nil)
         guard let session = exchanges.context[UploadSessionKey.self] else { return }
         let isKept = exchanges.context.options.keepsUpload?.withLock(\.self) == true
         // Breaks the reference cycle: the session has a reference to the exchanges.

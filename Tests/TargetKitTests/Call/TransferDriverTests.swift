@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
+import TargetKitTransfers
 import TestSupport
 import Testing
 
