@@ -117,7 +117,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
 
     /// Escapes every character that is neither unreserved (RFC 3986 §2.3) nor `/` or `?`.
     public func escape(_ string: String) -> String {
-        PercentEncoding.encode(queryText: string)
+        PercentEncoding.encode(string)
     }
 
     private func query(_ parameters: Parameters) -> String {

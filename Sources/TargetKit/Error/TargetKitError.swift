@@ -46,13 +46,13 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// It isn't retried: the call ended before the request was sent, or a shared exchange has already been retried.
-        package static let final = Marks(rawValue: 1 << 0)
+        static let final = Marks(rawValue: 1 << 0)
         /// A plugin's `exchange` threw it to end the call, so it doesn't indicate a failing server.
         package static let ofPlugin = Marks(rawValue: 1 << 1)
         /// The exchange followed a redirect, so the server has responded to the call's request.
         package static let afterRedirect = Marks(rawValue: 1 << 2)
         /// The target didn't accept the status of a response whose body also reports a failure.
-        package static let rejectedStatus = Marks(rawValue: 1 << 3)
+        static let rejectedStatus = Marks(rawValue: 1 << 3)
         /// The call may be made again, because no server can have processed a request that must not be sent twice, or
         /// because another call continues the transfer.
         package static let safeToRepeat = Marks(rawValue: 1 << 4)
@@ -191,8 +191,7 @@ extension TargetKitError: ReflectsDescription {
     /// associated values are omitted, because they can contain secrets. For an undecodable body, it contains the key
     /// path, or the kind and the media type. ``Response/excerpt`` is the beginning of the body.
     public var description: String {
-        // The text of an earlier launch is complete.
-        if let failure = underlying as? StoredFailure { return failure.text.inOneLine }
+        if let line = (underlying as? any ErrorWithKind)?.completeLine { return line.inOneLine }
         var text = target.map { "\($0.name): " } ?? ""
         text += sentence
         if let response { text += " (HTTP \(response.statusCode))" }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitPlugins
 import _TargetKitStorage
 
 /// The record of a transfer in the file of a queue. A later record replaces an earlier one with the same identifier.

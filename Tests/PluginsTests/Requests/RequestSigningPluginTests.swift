@@ -234,7 +234,7 @@ struct RequestSigningPluginTests {
     private struct OwnerRecorder: Plugin {
         let owners: Recorder<String?>
 
-        var place: PluginPlace { .bandwidth }
+        var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue + 30) }
 
         func exchange(
             _ request: TransportRequest,

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import TargetKit
+@testable import _TargetKitSupport
 
 /// The expected bytes follow from RFC 3986 §2.1 to §2.3 and §3.4: unreserved characters stand, and in a query `/` and
 /// `?` too; all else is its UTF-8 bytes in upper-case hexadecimal digits.

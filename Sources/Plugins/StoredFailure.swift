@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The stored description, stage and kind of a failure during an earlier launch.
 package struct StoredFailure: Error, Sendable, Hashable, Codable {
@@ -40,5 +41,7 @@ extension StoredFailure: ErrorWithKind, DescribedError {
 
     package var statusCode: Int? { status }
 
-    var redactedDescription: String { text }
+    package var completeLine: String? { text }
+
+    package var redactedDescription: String { text }
 }

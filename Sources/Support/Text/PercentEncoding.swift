@@ -3,7 +3,7 @@
 /// Percent-encoding (RFC 3986 §2.1) of UTF-8 bytes.
 package enum PercentEncoding {
     /// The bytes that aren't escaped. Every other byte is written as `%XX`.
-    enum Allowed: Sendable {
+    package enum Allowed: Sendable {
         /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3), for interpolated path segments.
         case unreserved
         /// The unreserved characters, and `/` and `?`, which RFC 3986 §3.4 allows in a query.
@@ -18,16 +18,13 @@ package enum PercentEncoding {
         }
     }
 
-    /// Returns the text with all bytes escaped except unreserved characters, `/` and `?`.
-    package static func encode(queryText text: String) -> String { encode(text, allowing: .query) }
-
     /// Returns the escaped text.
     ///
     /// - Parameters:
     ///   - text: Any text.
     ///   - allowed: The bytes that aren't escaped. Default: ``Allowed/query``.
     ///   - spaceAsPlus: Whether a space is written as `+`, as HTML forms do. Default `false`, which writes `%20`.
-    static func encode(
+    package static func encode(
         _ text: some StringProtocol,
         allowing allowed: Allowed = .query,
         spaceAsPlus: Bool = false
@@ -39,7 +36,7 @@ package enum PercentEncoding {
     }
 
     /// Appends the escaped form of a text.
-    static func append(
+    package static func append(
         _ text: some StringProtocol,
         to buffer: inout [UInt8],
         allowing allowed: Allowed = .query,
@@ -74,7 +71,7 @@ package enum PercentEncoding {
 extension PercentEncoding {
     /// Returns a path and query with invalid bytes escaped. Bytes that RFC 3986 §3.3 and §3.4 allow, including percent
     /// escapes, aren't changed.
-    static func encode(escapedText text: String) -> String {
+    package static func encode(escapedText text: String) -> String {
         if ContiguousText.read(text, body: { $0.allSatisfy(\.isAllowedInPathAndQuery) }) { return text }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
