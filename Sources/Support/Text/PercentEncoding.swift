@@ -25,11 +25,11 @@ package enum PercentEncoding {
     ///   - allowed: The bytes that aren't escaped. Default: ``Allowed/query``.
     ///   - spaceAsPlus: Whether a space is written as `+`, as HTML forms do. Default `false`, which writes `%20`.
     package static func encode(
-        _ text: some StringProtocol,
+        _ text: String,
         allowing allowed: Allowed = .query,
         spaceAsPlus: Bool = false
     ) -> String {
-        if ContiguousText.read(text, body: { $0.allSatisfy(allowed.contains) }) { return String(text) }
+        if ContiguousText.read(text, body: { $0.allSatisfy(allowed.contains) }) { return text }
         var escaped: [UInt8] = []
         append(text, to: &escaped, allowing: allowed, spaceAsPlus: spaceAsPlus)
         return String(decoding: escaped, as: UTF8.self)
@@ -37,7 +37,7 @@ package enum PercentEncoding {
 
     /// Appends the escaped form of a text.
     package static func append(
-        _ text: some StringProtocol,
+        _ text: String,
         to buffer: inout [UInt8],
         allowing allowed: Allowed = .query,
         spaceAsPlus: Bool = false

@@ -123,3 +123,113 @@ struct FormValueContainer: SingleValueEncodingContainer {
         if value is any BinaryInteger { try encoder.write(value) } else { try encoder.encode(value) }
     }
 }
+
+/// A node in the tree of values that an `Encodable` encodes.
+///
+/// It is a class because an `Encodable` can have several containers for the same node at the same time. It exists only
+/// during one call of `encode`.
+final class FormNode {
+    enum Content {
+        /// Nothing is written yet.
+        case empty
+        case value(JSONValue)
+        case list([FormNode])
+        case object(FormObject)
+    }
+
+    private(set) var content = Content.empty
+
+    /// Replaces the content with a value.
+    func set(_ value: JSONValue) {
+        content = .value(value)
+    }
+
+    /// Makes an empty node a list, so that an empty array is distinct from no value.
+    func becomeListIfEmpty() {
+        if case .empty = content { content = .list([]) }
+    }
+
+    /// Makes an empty node an object, so that an empty object is distinct from no value.
+    func becomeObjectIfEmpty() {
+        if case .empty = content { content = .object(FormObject()) }
+    }
+
+    /// The child with a name, created if needed. Replaces any other content with an object.
+    func child(named name: String) -> FormNode {
+        let object: FormObject
+        if case .object(let existing) = content {
+            object = existing
+        } else {
+            object = FormObject()
+            content = .object(object)
+        }
+        return object.child(named: name)
+    }
+
+    /// A new element at the end of the list. Replaces any other content with a list.
+    func newElement() -> FormNode {
+        let node = FormNode()
+        if case .list(var nodes) = content {
+            content = .empty
+            nodes.append(node)
+            content = .list(nodes)
+        } else {
+            content = .list([node])
+        }
+        return node
+    }
+
+    /// The number of elements in the list.
+    var count: Int {
+        if case .list(let nodes) = content { return nodes.count }
+        return 0
+    }
+}
+
+extension FormNode {
+    /// The content without empty nodes, as ``FormWriter`` writes it; `nil` if the node is empty.
+    func value(rules: URLEncodedFormEncoder) -> JSONValue? {
+        switch content {
+        case .empty: return nil
+        case .value(let value): return value
+        case .list(let nodes): return .array(arranged(nodes, rules).compactMap { $0.value(rules: rules) })
+        case .object(let object):
+            let members = object.children.compactMap { name, node in
+                node.value(rules: rules).map { (key: name, value: $0) }
+            }
+            return .object(JSONObject(written: rules.alphabetizeKeyValuePairs ? members.sortedByKey() : members))
+        }
+    }
+
+    /// The elements in order.
+    ///
+    /// A reader can't distinguish nested arrays without an index in their names. They are grouped by depth, deepest
+    /// first, followed by objects, as in Alamofire.
+    private func arranged(_ nodes: [FormNode], _ rules: URLEncodedFormEncoder) -> [FormNode] {
+        if case .indexed = rules.arrayEncoding { return nodes }
+        guard rules.alphabetizeKeyValuePairs, nodes.contains(where: { $0.listDepth > 0 }) else { return nodes }
+        return nodes.enumerated()
+            .sorted { ($1.element.listDepth, $0.offset) < ($0.element.listDepth, $1.offset) }
+            .map(\.element)
+    }
+
+    /// The number of levels of nested arrays.
+    private var listDepth: Int {
+        guard case .list(let nodes) = content else { return 0 }
+        return 1 + (nodes.first?.listDepth ?? 0)
+    }
+}
+
+/// The named children of a node, in the order of their first use.
+final class FormObject {
+    private(set) var children: [(name: String, node: FormNode)] = []
+    private var positions: [String: Int] = [:]
+
+    func child(named name: String) -> FormNode {
+        if let position = positions[name] { return children[position].node }
+        let node = FormNode()
+        positions[name] = children.count
+        children.append((name, node))
+        return node
+    }
+}

@@ -82,6 +82,7 @@ extension Provider {
 
 extension Provider {
     /// Makes a call and waits for its result. Cancelling the caller's task cancels the call.
+    @inline(__always)
     func response(
         of target: Target,
         options: CallOptions,

@@ -169,3 +169,101 @@ extension CallOptions: RedactedDescription {
     /// The number of options that are set.
     var redactedDescription: String { values.count == 1 ? "1 option" : "\(values.count) options" }
 }
+
+/// The time limits of a call, with millisecond precision.
+///
+/// ```swift
+/// let provider = Provider<Catalog>(options: .setting(\.timeout, .wholeCall(.seconds(30))))
+/// let product = try await provider.request(.product(id: "7"), options: .setting(\.timeout, .exchange(.milliseconds(800))))
+/// ```
+///
+/// A call that takes longer fails with stage `.transport` and `URLError(.timedOut)`.
+public struct CallTimeout: Sendable, Hashable {
+    /// The limit of one exchange with the server, including redirects. Each attempt has the full limit. Default `nil`,
+    /// which means the transport's own limits.
+    ///
+    /// A limit set for the call overrides ``Endpoint/timeout`` and a `timeoutInterval` set by a request closure or
+    /// plugin. These override a limit set by the target or the provider.
+    public var exchange: Duration?
+    /// The limit from the start of the call until the caller receives the value, including closures, plugins, retries
+    /// and their delays, decoding, and the body of a stream. Default `nil`: no limit.
+    public var wholeCall: Duration?
+
+    /// Creates a timeout that limits each exchange, the whole call, or both.
+    public init(exchange: Duration? = nil, wholeCall: Duration? = nil) {
+        self.exchange = exchange
+        self.wholeCall = wholeCall
+    }
+
+    /// No limits other than the transport's own.
+    public static let none = CallTimeout()
+
+    /// A limit for each exchange.
+    public static func exchange(_ limit: Duration) -> CallTimeout { CallTimeout(exchange: limit) }
+
+    /// A limit for the whole call.
+    public static func wholeCall(_ limit: Duration) -> CallTimeout { CallTimeout(wholeCall: limit) }
+}
+
+extension CallOptions {
+    /// Whether the call may use a mobile network; default `true`.
+    ///
+    /// On Apple platforms URLSession rejects a call that isn't allowed to use the device's network. On Linux,
+    /// `WaitsForConnectivityPlugin` does; without it, the option has no effect there.
+    public var allowsCellular: Bool {
+        get { self[AllowsCellularKey.self] }
+        set { self[AllowsCellularKey.self] = newValue }
+    }
+
+    /// Whether the call may use a network that the system considers expensive, such as a mobile network or a phone's
+    /// hotspot; default `true`. See ``allowsCellular``.
+    public var allowsExpensive: Bool {
+        get { self[AllowsExpensiveKey.self] }
+        set { self[AllowsExpensiveKey.self] = newValue }
+    }
+
+    /// Whether the call may use the network in Low Data Mode; default `true`. See ``allowsCellular``.
+    public var allowsConstrained: Bool {
+        get { self[AllowsConstrainedKey.self] }
+        set { self[AllowsConstrainedKey.self] = newValue }
+    }
+
+    /// The kinds of network that the call may not use.
+    var refusedNetworks: RefusedNetworks {
+        if isEmpty { return [] }
+        var refused: RefusedNetworks = []
+        if !allowsCellular { refused.insert(.cellular) }
+        if !allowsExpensive { refused.insert(.expensive) }
+        if !allowsConstrained { refused.insert(.constrained) }
+        return refused
+    }
+}
+
+/// Kinds of network that a call may not use.
+struct RefusedNetworks: OptionSet, Sendable, Hashable {
+    let rawValue: UInt8
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    static let cellular = RefusedNetworks(rawValue: 1)
+    static let expensive = RefusedNetworks(rawValue: 2)
+    static let constrained = RefusedNetworks(rawValue: 4)
+}
+
+extension URLRequest {
+    /// Disallows kinds of network, for a transport that uses URLSession. Never allows a kind that the request already
+    /// disallows.
+    mutating func refuse(_ networks: RefusedNetworks) {
+        if networks.contains(.cellular) { allowsCellularAccess = false }
+        #if !canImport(FoundationNetworking)
+        if networks.contains(.expensive) { allowsExpensiveNetworkAccess = false }
+        if networks.contains(.constrained) { allowsConstrainedNetworkAccess = false }
+        #endif
+    }
+}
+
+private enum AllowsCellularKey: CallOptionKey { static let defaultValue = true }
+private enum AllowsExpensiveKey: CallOptionKey { static let defaultValue = true }
+private enum AllowsConstrainedKey: CallOptionKey { static let defaultValue = true }

@@ -44,3 +44,63 @@ extension MultiTarget: RedactedDescription {
     /// The type and case of the wrapped target, without its associated values, which may be secrets.
     var redactedDescription: String { target.name }
 }
+
+/// A call of a URL, for a request that needs no separate target type.
+///
+/// ```swift
+/// let provider = Provider<URLTarget>()
+/// let response = try await provider.request(URLTarget(url))
+/// let created = try await provider.request(URLTarget(url, method: .post, task: .json(note)), as: Note.self)
+/// ```
+public struct URLTarget: TargetType {
+    /// The complete URL, including its query.
+    public var baseURL: URL
+    /// The method.
+    public var method: HTTPMethod
+    /// The query, the request body, and the destination of the response body.
+    public var task: HTTPTask
+    /// The header fields of the call.
+    public var headers: HTTPHeaders
+
+    /// Creates a call of a URL.
+    public init(_ url: URL, method: HTTPMethod = .get, task: HTTPTask = .plain, headers: HTTPHeaders = [:]) {
+        baseURL = url
+        self.method = method
+        self.task = task
+        self.headers = headers
+    }
+
+    /// Empty, because the URL is complete.
+    public var path: RequestPath { "" }
+}
+
+extension URLTarget: RedactedDescription {
+    /// The method and the URL, without user, query and fragment, which may contain secrets.
+    var redactedDescription: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
+}
+
+/// A target that declares the type of its response, usually a struct for a single endpoint.
+///
+/// ```swift
+/// struct GetUser: TypedTarget {
+///     typealias Output = User
+///     var id: Int
+///     var baseURL: URL { Shop.baseURL }
+///     var path: RequestPath { "/users/\(id)" }
+/// }
+///
+/// let user = try await provider.request(GetUser(id: 3))
+/// ```
+public protocol TypedTarget: TargetType {
+    /// The type that the response body decodes to.
+    associatedtype Output: Decodable & Sendable
+
+    /// The key path of the value in the body, for example `data.user`; default `nil`, which means the whole body. With
+    /// an envelope (``CallOptions/envelope``), the key path is relative to the envelope's payload.
+    var keyPath: String? { get }
+}
+
+extension TypedTarget {
+    /// The whole body.
+    public var keyPath: String? { nil }
+}

@@ -66,7 +66,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
         /// Appends a string as one segment.
         public mutating func appendInterpolation(_ value: Substring) {
-            escaped += PercentEncoding.encode(value, allowing: .unreserved)
+            escaped += PercentEncoding.encode(String(value), allowing: .unreserved)
         }
 
         /// Appends the raw value of an enum or a typed identifier as one segment.
