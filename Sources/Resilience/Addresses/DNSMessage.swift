@@ -39,10 +39,11 @@ enum DNSMessage {
         return data
     }
 
-    /// Returns the addresses in a response.
+    /// Returns the addresses in a response to the query for a host's records.
     ///
-    /// - Throws: `Malformed` if the bytes aren't a response, or the server reports another failure than a missing name.
-    static func answer(_ data: Data, to type: RecordType) throws(Malformed) -> Answer {
+    /// - Throws: `Malformed` if the bytes aren't a response, if they answer another question (RFC 5452 §9.1), or if the
+    ///   server reports another failure than a missing name.
+    static func answer(_ data: Data, to type: RecordType, of host: String) throws(Malformed) -> Answer {
         var reader = Reader(bytes: Array(data))
         let (_, flags) = (try reader.number16(), try reader.number16())
         let (isResponse, code) = (flags & 0x8000 != 0, flags & 0xF)
@@ -50,8 +51,11 @@ enum DNSMessage {
         _ = try reader.bytes(4)
         guard isResponse, code == 0 || code == 3 else { throw Malformed() }
         for _ in 0..<questionCount {
+            let start = reader.position
             try reader.skipName()
             _ = try reader.bytes(4)
+            let question = reader.bytes[start..<reader.position].map(\.asciiLowercased)
+            guard query(type, of: host)?.dropFirst(12).map(\.asciiLowercased) == question else { throw Malformed() }
         }
         var answer = Answer()
         for _ in 0..<answerCount {
@@ -83,7 +87,7 @@ extension DNSMessage {
     /// Reads a message from its start, and throws at its end.
     private struct Reader {
         let bytes: [UInt8]
-        private var position = 0
+        private(set) var position = 0
 
         init(bytes: [UInt8]) {
             self.bytes = bytes

@@ -11,6 +11,9 @@ import TargetKit
 ///
 /// Addresses are remembered until the server's TTL ends, for at most 1,024 hosts. Calls that need the addresses of a host
 /// at the same time share one lookup.
+///
+/// Names that only the device and its network know stay there, for the system's lookup: `localhost` (RFC 6761 §6.3),
+/// names in `.localhost` and `.local` (RFC 6762 §3), and names without a dot.
 public final class DNSOverHTTPSResolver: Sendable {
     private typealias Lookup = SharedOutcome<[String]?>
 
@@ -61,8 +64,8 @@ public final class DNSOverHTTPSResolver: Sendable {
     ///   - host: The name of the host, in ASCII.
     ///   - port: Ignored, so that the method can be passed as a transport's resolver.
     public func addresses(of host: String, port: Int) async -> [String]? {
-        let host = host.lowercased()
-        guard host != server.host()?.lowercased() else { return nil }
+        let host = Self.withoutFinalDot(host.lowercased())
+        guard host != Self.withoutFinalDot(server.host()?.lowercased() ?? ""), !Self.isLocal(host) else { return nil }
         let now = elapsed.current
         let (lookup, isNew) = entries.withLock { entries -> (Lookup, Bool) in
             if let entry = entries[host], entry.end.map({ now < $0 }) ?? true { return (entry.lookup, false) }
@@ -75,11 +78,19 @@ public final class DNSOverHTTPSResolver: Sendable {
         return try? await lookup.value()
     }
 
-    /// Forgets all addresses, for example after the device joined another network.
+    /// Forgets all addresses, for example after the device joined another network. The answers of lookups that have
+    /// begun are returned to the calls that wait for them, and aren't remembered.
     public func removeAll() {
-        entries.withLock { entries in
-            entries = entries.filter { $0.value.end == nil }
-        }
+        entries.withLock { $0 = [:] }
+    }
+
+    private static func withoutFinalDot(_ host: String) -> String {
+        host.hasSuffix(".") ? String(host.dropLast()) : host
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        let labels = host.split(separator: ".")
+        return labels.count < 2 || labels.last == "local" || labels.last == "localhost"
     }
 
     private func perform(_ lookup: Lookup, of host: String) async {
@@ -90,6 +101,8 @@ public final class DNSOverHTTPSResolver: Sendable {
         let seconds = [first?.seconds, second?.seconds].compactMap(\.self).min() ?? 0
         let isComplete = first != nil && second != nil
         entries.withLock { entries in
+            // Forgotten, and perhaps looked up again.
+            guard entries[host]?.lookup === lookup else { return }
             let now = elapsed.current
             if entries.count >= Self.hostLimit {
                 entries = entries.filter { $0.value.end.map { now < $0 } ?? true }
@@ -115,7 +128,7 @@ public final class DNSOverHTTPSResolver: Sendable {
         call.timeout = timeout
         guard let response = try? await transport.send(call), response.head.statusCode == 200,
             response.head.headers[.contentType]?.mediaType == "application/dns-message",
-            case .data(let data) = response.body, var answer = try? DNSMessage.answer(data, to: type)
+            case .data(let data) = response.body, var answer = try? DNSMessage.answer(data, to: type, of: host)
         else { return nil }
         // The time in caches on the way (RFC 8484 §5.1).
         let age = response.head.headers["Age"].flatMap { UInt32($0) } ?? 0

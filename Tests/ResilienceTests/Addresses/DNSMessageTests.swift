@@ -12,6 +12,8 @@ struct DNSMessageTests {
         Data(hex.split(separator: " ").compactMap { UInt8($0, radix: 16) })
     }
 
+    private let host = "www.example.com"
+
     private let response =
         "00 00 81 80 00 01 00 01 00 00 00 00 03 77 77 77 07 65 78 61 6d 70 6c 65 03 63 6f 6d 00 00 1c 00 "
         + "01 c0 0c 00 1c 00 01 00 00 0e 7d 00 10 20 01 0d b8 ab cd 00 12 00 01 00 02 00 03 00 04"
@@ -37,16 +39,29 @@ struct DNSMessageTests {
 
     @Test("The response of RFC 8484's example has its address and TTL")
     func answer() throws {
-        let answer = try DNSMessage.answer(data(response), to: .aaaa)
+        let answer = try DNSMessage.answer(data(response), to: .aaaa, of: host)
         #expect(answer == .init(addresses: ["2001:db8:abcd:12:1:2:3:4"], seconds: 3709))
-        #expect(try DNSMessage.answer(data(response), to: .a).addresses == [])
+    }
+
+    @Test(
+        "A response to another question is an error",
+        arguments: [("www.example.com", 28, true), ("WWW.Example.com.", 28, true), ("example.com", 28, false)]
+            + [("www.example.com", 1, false), ("a.www.example.com", 28, false), ("", 28, false)]
+    )
+    func otherQuestion(host: String, type: UInt16, isAnswer: Bool) throws {
+        let type = try #require(DNSMessage.RecordType(rawValue: type))
+        #expect(((try? DNSMessage.answer(data(response), to: type, of: host)) != nil) == isAnswer)
     }
 
     @Test("The smallest TTL of an alias and its addresses counts")
     func alias() throws {
         let alias = "01 61 00 00 05 00 01 00 00 00 3c 00 02 c0 0c"
         let address = "c0 0c 00 01 00 01 00 00 01 2c 00 04 7f 00 00 01"
-        let answer = try DNSMessage.answer(data("00 00 81 80 00 00 00 02 00 00 00 00 \(alias) \(address)"), to: .a)
+        let answer = try DNSMessage.answer(
+            data("00 00 81 80 00 00 00 02 00 00 00 00 \(alias) \(address)"),
+            to: .a,
+            of: host
+        )
         #expect(answer == .init(addresses: ["127.0.0.1"], seconds: 60))
     }
 
@@ -55,7 +70,11 @@ struct DNSMessageTests {
         arguments: [(0x83, true), (0x82, false), (0x85, false)]
     )
     func codes(code: Int, isAnswer: Bool) {
-        let answer = try? DNSMessage.answer(data("00 00 81 \(String(code, radix: 16)) 00 00 00 00 00 00 00 00"), to: .a)
+        let answer = try? DNSMessage.answer(
+            data("00 00 81 \(String(code, radix: 16)) 00 00 00 00 00 00 00 00"),
+            to: .a,
+            of: host
+        )
         #expect(answer == (isAnswer ? .init() : nil))
     }
 
@@ -63,7 +82,9 @@ struct DNSMessageTests {
     func malformed() {
         let whole = data(response)
         for count in 0..<whole.count {
-            #expect(throws: DNSMessage.Malformed.self) { try DNSMessage.answer(whole.prefix(count), to: .aaaa) }
+            #expect(throws: DNSMessage.Malformed.self) {
+                try DNSMessage.answer(whole.prefix(count), to: .aaaa, of: host)
+            }
         }
         var random = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
@@ -71,11 +92,11 @@ struct DNSMessageTests {
             for _ in 0..<3 {
                 bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
             }
-            _ = try? DNSMessage.answer(bytes, to: .aaaa)
+            _ = try? DNSMessage.answer(bytes, to: .aaaa, of: host)
         }
         // A question is not an answer.
         #expect(throws: DNSMessage.Malformed.self) {
-            try DNSMessage.answer(DNSMessage.query(.a, of: "a.example") ?? Data(), to: .a)
+            try DNSMessage.answer(DNSMessage.query(.a, of: host) ?? Data(), to: .a, of: host)
         }
     }
 }

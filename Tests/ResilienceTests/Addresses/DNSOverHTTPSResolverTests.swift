@@ -111,6 +111,41 @@ struct DNSOverHTTPSResolverTests {
         #expect(names.queries.elements.count == 2)
     }
 
+    @Test("A lookup that began before removeAll isn't remembered, nor joined by later calls")
+    func forgotten() async throws {
+        let gate = Gate()
+        let names = Names(gate: gate, answer: Self.loopback)
+        let resolver = try resolver(names)
+        let early = Task { await resolver.addresses(of: "a.example", port: 1) }
+        await gate.waitForArrivals(2)
+        resolver.removeAll()
+        let late = Task { await resolver.addresses(of: "a.example", port: 1) }
+        await gate.waitForArrivals(4)
+        gate.open()
+        #expect(await early.value?.last == "127.0.0.1")
+        #expect(await late.value?.last == "127.0.0.1")
+        _ = await resolver.addresses(of: "a.example", port: 1)
+        #expect(names.queries.elements.count == 4)
+    }
+
+    @Test(
+        "A name that only the own network knows stays there",
+        arguments: ["localhost", "LOCALHOST.", "a.localhost", "printer.local", "Printer.Local.", "database"]
+    )
+    func localName(host: String) async throws {
+        let names = Names(answer: Self.loopback)
+        #expect(try await resolver(names).addresses(of: host, port: 80) == nil)
+        #expect(names.queries.elements.isEmpty)
+    }
+
+    @Test("A dot at the end of a name makes no other name")
+    func finalDot() async throws {
+        let names = Names(answer: Self.loopback)
+        let resolver = try resolver(names)
+        for host in ["a.example.", "A.example"] { _ = await resolver.addresses(of: host, port: 80) }
+        #expect(names.queries.elements.count == 2)
+    }
+
     @Test("A host that doesn't exist has no addresses")
     func missing() async throws {
         let names = Names { Self.response([], type: $0) }
@@ -139,10 +174,10 @@ struct DNSOverHTTPSResolverTests {
         #expect(names.queries.elements.count == 4)
     }
 
-    @Test("The name of the server itself isn't looked up by the server")
-    func ownName() async throws {
+    @Test("The name of the server itself isn't looked up by the server", arguments: ["DNS.example", "dns.example."])
+    func ownName(host: String) async throws {
         let names = Names(answer: Self.loopback)
-        #expect(try await resolver(names).addresses(of: "DNS.example", port: 443) == nil)
+        #expect(try await resolver(names).addresses(of: host, port: 443) == nil)
         #expect(names.queries.elements.isEmpty)
     }
 
