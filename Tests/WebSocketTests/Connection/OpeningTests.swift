@@ -39,6 +39,22 @@ struct OpeningTests {
         #expect(await last.value == .cancelled)
     }
 
+    @Test("A WebSocket is opened at the address that the transport's resolver returns, even after another answer")
+    func resolver() async throws {
+        let server = try TestServer(response: .webSocket(.send("hello")))
+        let addresses = Locked(["127.0.0.1"])
+        let transport = CurlTransport(proxy: .none, resolver: { _, _ in addresses.withLock(\.self) })
+        let provider = Provider<Feed>(transport: transport)
+        let feed = Feed(baseURL: try #require(URL(string: "http://api.example:\(server.port)")))
+        var messages = try await provider.webSocket(feed).messages.makeAsyncIterator()
+        #expect(try await messages.next() == .text("hello"))
+        #expect(server.requests.first?.headers["Host"] == "api.example:\(server.port)")
+        addresses.withLock { $0 = ["127.0.0.9"] }
+        #expect(await provider.failure(of: feed)?.kind == .cannotConnect)
+        addresses.withLock { $0 = [] }
+        #expect(await provider.failure(of: feed)?.kind == .cannotConnect)
+    }
+
     @Test("A transport that is shut down ends the calls that wait for a handshake")
     func shutdown() async throws {
         let server = try TestServer { _ in [.hang] }

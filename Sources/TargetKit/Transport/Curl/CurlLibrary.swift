@@ -19,6 +19,9 @@ enum CurlLibrary {
     /// Whether libcurl delays the reset of an HTTP/2 stream until it next sends on the connection.
     static let delaysStreamResets = (0x075800..<0x080100).contains(number)
 
+    /// Whether an entry for libcurl's cache of names can expire, by a plus sign before the name.
+    static let expiresHostEntries = number >= 0x074B00
+
     /// Whether libcurl reports the GOAWAY frames that it receives.
     static let reportsGoAway = number >= 0x075800
 

@@ -10,6 +10,8 @@ struct CurlLookup: Sendable {
     }
 
     let resolver: @Sendable (_ host: String, _ port: Int) async -> [String]?
+    /// Otherwise, libcurl keeps an entry until another one replaces it, and reads the plus sign as a part of the name.
+    var expiresEntries = CurlLibrary.expiresHostEntries
 
     /// Returns the entries with the addresses for libcurl's cache of names; none if the host is an address.
     ///
@@ -37,7 +39,8 @@ struct CurlLookup: Sendable {
         case .addresses(let addresses):
             // Some versions look up a name with the dot at its end, others without it.
             let entry = try Self.entry(port, addresses)
-            return Set([host, name]).map { (addresses == nil ? "-" : "+") + $0 + entry }
+            let sign = addresses == nil ? "-" : expiresEntries ? "+" : ""
+            return Set([host, name]).map { sign + $0 + entry }
         }
     }
 

@@ -37,6 +37,7 @@ extension CurlTransfer {
         ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent)
         if call.address.isSecure, settings.trustDependsOnHost { prepareTrust(call) }
         ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
+        prepareHost(call)
         set(CURLOPT_HTTP_VERSION, value: Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FRESH_CONNECT, value: 1)
         set(CURLOPT_CONNECT_ONLY, value: 1)

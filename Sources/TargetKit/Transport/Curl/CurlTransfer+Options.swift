@@ -45,10 +45,12 @@ extension CurlTransfer {
         set(CURLOPT_NOPROGRESS, value: call.progress == nil ? 1 : 0)
         set(CURLOPT_BUFFERSIZE, value: Self.bufferSize(for: call.destination))
         ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
-        if settings.configuration.lookup != nil { prepareHost(call) }
+        prepareHost(call)
     }
 
-    private func prepareHost(_ call: CurlCall) {
+    /// Sets the addresses that the transport's resolver returned for the call's host.
+    func prepareHost(_ call: CurlCall) {
+        guard settings.configuration.lookup != nil else { return }
         var entries = CurlList()
         for entry in call.hostEntries { entries.append(entry) }
         ccurl_setopt_list(easy, CURLOPT_RESOLVE, entries.head)

@@ -60,8 +60,8 @@ extension CurlTransport {
     ///     for as long as they are valid; an open connection to the host is used as long as it stays open. Certificates,
     ///     server name, `Host` and cookies still are those of the host. An empty array ends the call with
     ///     `.cannotFindHost`. The time counts toward the request's timeout, or is limited by `connectTimeout`. It isn't
-    ///     called for a host that is an address, and with `unixSocketPath`, and its answer has no effect for requests through a proxy that looks up
-    ///     names itself.
+    ///     called for a host that is an address, and with `unixSocketPath`, and its answer has no effect for requests
+    ///     through a proxy that looks up names itself.
     public convenience init(
         connectTimeout: Duration = .seconds(60),
         idleTimeout: Duration = .seconds(60),
@@ -84,7 +84,7 @@ extension CurlTransport {
         configuration.proxy = proxy
         configuration.unixSocketPath = unixSocketPath
         configuration.tls = tls
-        configuration.lookup = unixSocketPath == nil ? resolver.map(CurlLookup.init) : nil
+        configuration.lookup = unixSocketPath == nil ? resolver.map { CurlLookup(resolver: $0) } : nil
         self.init(configuration: configuration)
     }
 }

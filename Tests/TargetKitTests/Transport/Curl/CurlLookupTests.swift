@@ -58,11 +58,26 @@ struct CurlLookupTests {
         #expect(await TestCall().failure(at: wrong, with: transport) == .serverCertificateUntrusted)
     }
 
-    @Test("Each new connection uses the last answer, and nil means the system's lookup")
-    func changes() async throws {
+    @Test(
+        "Each new connection uses the last answer, and nil means the system's lookup, also before libcurl 7.75",
+        arguments: [true, false]
+    )
+    func changes(expires: Bool) async throws {
         let server = try TestServer(response: .text("", headers: ["Connection": "close"]))
         let answers = Recorder<[String]?>()
-        let transport = transport { _ in answers.elements.last.flatMap(\.self) }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        configuration.lookup = CurlLookup(
+            resolver: { [asked] host, _ in
+                asked.append(host)
+                return answers.elements.last.flatMap(\.self)
+            },
+            expiresEntries: expires
+        )
+        let entries = try await CurlLookup(resolver: { _, _ in ["127.0.0.1", "::1"] }, expiresEntries: expires)
+            .entries(for: try url("a.example", 80), within: .seconds(60))
+        #expect(entries == [(expires ? "+" : "") + "a.example:80:127.0.0.1,[::1]"])
+        let transport = CurlTransport(configuration: configuration)
         let url = try url("host.invalid", server.port)
         answers.append(["127.0.0.1"])
         _ = try await transport.send(TestCall().request(to: url))
@@ -86,13 +101,17 @@ struct CurlLookupTests {
 
     @Test(
         "A name is asked for as libcurl reads it",
-        arguments: ["api.example.", "API.example", "%61pi.example", "b\u{FC}cher.example"]
+        arguments: [
+            ("api.example.", "api.example"), ("API.example", "API.example"), ("%61pi.example", "api.example"),
+            ("b\u{FC}cher.example", "xn--bcher-kva.example"), ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ]
     )
-    func spelling(host: String) async throws {
+    func spelling(host: String, name: String) async throws {
         let server = try TestServer(response: .text("here"))
         let transport = transport { _ in ["127.0.0.1"] }
         let response = try await transport.send(TestCall().request(to: url(host, server.port)))
         #expect(response.text == "here")
+        #expect(asked.elements == ["\(name) \(server.port)"])
     }
 
     @Test("A host that is an address isn't asked for", arguments: ["127.0.0.1", "[::1]"])
