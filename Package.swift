@@ -37,6 +37,7 @@ let package = Package(
         // What the core uses of locks, texts, digests, dates and files, for each target: nothing there is public.
         .target(
             name: "_TargetKitSupport",
+            dependencies: [.target(name: "CTargetKitCurl", condition: .when(platforms: [.linux]))],
             path: "Sources/Support",
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
@@ -69,10 +70,7 @@ let package = Package(
         .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
-            dependencies: [
-                "TargetKit", "TargetKitPlugins", "_TargetKitStorage",
-                .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
-            ],
+            dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitStorage"],
             path: "Sources/Transfers",
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
@@ -89,10 +87,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitWebSocket",
-            dependencies: [
-                "TargetKit", "TargetKitPlugins", "_TargetKitStorage",
-                .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
-            ],
+            dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitStorage"],
             path: "Sources/WebSocket"
         ),
         .target(

@@ -11,7 +11,8 @@ import TargetKit
 /// A body is compressed if its `Content-Type` is a text format, such as JSON, XML, a form, or one of `text/`, and if its
 /// size isn't known to be smaller than the minimum. Small bodies are compressed in memory, and sent as they are if that
 /// isn't larger; files, sources, and data of more than 256 KiB are compressed while they are sent, with bounded memory and
-/// without a known length. `Content-Encoding` names the coding.
+/// without a known length. `Content-Encoding` names the coding. On a system with neither zlib nor Apple's Compression,
+/// bodies are sent as they are.
 ///
 /// A request is not changed if it has `Content-Encoding`, `Content-Range` or a digest of its body already, or if it
 /// transfers a part of an upload. Signatures cover the compressed body.

@@ -1,44 +1,24 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import CTargetKitCurl
+import TargetKit
 
 /// Compresses messages (RFC 7692 §7.2.1).
 final class MessageDeflater {
-    private let library: DeflateLibrary
+    private let library: ZlibLibrary
     private let isContextKept: Bool
     /// Allocated outside this object, because zlib stores its address.
-    private let stream: UnsafeMutablePointer<ccurl_z_stream>
-
-    /// `Z_DEFLATED`, and zlib's defaults.
-    private enum Parameter {
-        static let method: Int32 = 8
-        static let level: Int32 = -1
-        static let memoryLevel: Int32 = 8
-        static let defaultStrategy: Int32 = 0
-        /// Disables references to the window, so that its size doesn't matter.
-        static let huffmanOnly: Int32 = 2
-    }
+    private let stream: UnsafeMutablePointer<ZlibLibrary.Stream>
 
     /// - Returns: `nil` when zlib isn't loaded, or has no memory.
     init?(windowBits: Int, isContextKept: Bool) {
-        guard let library = DeflateLibrary.loaded else { return nil }
+        guard let library = ZlibLibrary.loaded else { return nil }
         self.library = library
         self.isContextKept = isContextKept
         stream = .allocate(capacity: 1)
-        stream.initialize(to: ccurl_z_stream())
+        stream.initialize(to: ZlibLibrary.Stream())
         // zlib can't compress with a window of 256 bytes.
-        let strategy = windowBits < 9 ? Parameter.huffmanOnly : Parameter.defaultStrategy
-        let status = library.startDeflate(
-            stream,
-            Parameter.level,
-            Parameter.method,
-            -Int32(max(9, windowBits)),
-            Parameter.memoryLevel,
-            strategy,
-            "1",
-            DeflateLibrary.streamSize
-        )
-        guard status == DeflateLibrary.Code.ok else {
+        let bits = Int32(max(9, windowBits))
+        guard library.startDeflate(stream, windowBits: -bits, usesWindow: windowBits >= 9) else {
             stream.deallocate()
             return nil
         }
@@ -62,7 +42,7 @@ final class MessageDeflater {
             rest = rest.dropFirst(Self.maximumStep)
         }
         guard isLast else { return }
-        output.removeLast(min(DeflateLibrary.tail.count, output.count))
+        output.removeLast(min(PerMessageDeflate.tail.count, output.count))
         if !isContextKept { _ = library.resetDeflate(stream) }
     }
 
@@ -77,7 +57,7 @@ final class MessageDeflater {
             let left = output.withUnsafeMutableBytes { bytes in
                 stream.pointee.next_out = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self).advanced(by: start)
                 stream.pointee.avail_out = UInt32(room)
-                _ = library.deflate(stream, DeflateLibrary.Code.syncFlush)
+                _ = library.deflate(stream, ZlibLibrary.Flush.sync)
                 return Int(stream.pointee.avail_out)
             }
             output.removeLast(left)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
-import CTargetKitCurl
+import TargetKit
 
 /// Decompresses messages (RFC 7692 §7.2.2). Its output never exceeds a limit, regardless of how far the input expands.
 final class MessageInflater {
-    private let library: DeflateLibrary
+    private let library: ZlibLibrary
     private let isContextKept: Bool
     /// Allocated outside this object, because zlib stores its address.
-    private let stream: UnsafeMutablePointer<ccurl_z_stream>
+    private let stream: UnsafeMutablePointer<ZlibLibrary.Stream>
     /// Whether the message has any input.
     private var hasInput = false
     /// Whether the last bytes ended a final block, after which the tail isn't part of the message.
@@ -15,15 +15,15 @@ final class MessageInflater {
 
     /// - Returns: `nil` when zlib isn't loaded, or has no memory.
     init?(windowBits: Int, isContextKept: Bool) {
-        guard let library = DeflateLibrary.loaded else { return nil }
+        guard let library = ZlibLibrary.loaded else { return nil }
         self.library = library
         self.isContextKept = isContextKept
         stream = .allocate(capacity: 1)
-        stream.initialize(to: ccurl_z_stream())
+        stream.initialize(to: ZlibLibrary.Stream())
         // A negative value omits zlib's header. A larger window can read the output of a smaller one, and not all
         // variants support 8.
         let bits = Int32(max(9, windowBits))
-        guard library.startInflate(stream, -bits, "1", DeflateLibrary.streamSize) == DeflateLibrary.Code.ok else {
+        guard library.startInflate(stream, windowBits: -bits) else {
             stream.deallocate()
             return nil
         }
@@ -55,7 +55,7 @@ final class MessageInflater {
         check: (UnsafeRawBufferPointer) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {
         if hasInput, !isAtFinalBlock {
-            try DeflateLibrary.tail.withUnsafeBufferPointer { (tail) throws(WebSocketError) in
+            try PerMessageDeflate.tail.withUnsafeBufferPointer { (tail) throws(WebSocketError) in
                 try run(UnsafeRawBufferPointer(tail), into: output, limit: limit, check: check)
             }
             // The number of unused bits, 64 in a final block, and 128 between two blocks.
@@ -100,9 +100,9 @@ final class MessageInflater {
         }
         stream.pointee.next_out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_out = UInt32(clamping: memory.count)
-        switch library.inflate(stream, DeflateLibrary.Code.syncFlush) {
-        case DeflateLibrary.Code.ok, DeflateLibrary.Code.noProgress: break
-        case DeflateLibrary.Code.streamEnd: isAtFinalBlock = true
+        switch library.inflate(stream, ZlibLibrary.Flush.sync) {
+        case ZlibLibrary.Code.ok, ZlibLibrary.Code.noProgress: break
+        case ZlibLibrary.Code.streamEnd: isAtFinalBlock = true
         default: throw WebSocketError(.invalidCompressedData, "the compressed data of a message is invalid")
         }
         return memory.count - Int(stream.pointee.avail_out)

@@ -29,11 +29,13 @@ package struct PerMessageDeflate: Sendable, Hashable {
     }
 
     static let name = "permessage-deflate"
+    /// The bytes at the end of a sync flush, which messages omit (RFC 7692 §7.2.1).
+    static let tail: [UInt8] = [0, 0, 0xFF, 0xFF]
 
     /// Whether this system can compress messages.
     package static var isAvailable: Bool {
         #if os(Linux)
-        DeflateLibrary.loaded != nil
+        ZlibLibrary.loaded != nil
         #else
         false
         #endif
