@@ -123,7 +123,8 @@ struct HARRequestPart: Encodable {
             postData = nil
             bodySize = 0
         case .data(let data):
-            let body = HARBody(data, contentType: type, of: content, isRequest: true)
+            let decoded = ReadableBody.decoded(data, headers: HTTPHeaders(fields))
+            let body = HARBody(decoded, contentType: type, of: content, isRequest: true)
             postData = data.isEmpty ? nil : PostData(mimeType: mediaType, text: body.text ?? "", comment: body.comment)
             bodySize = Int64(data.count)
         case .file(let file):

@@ -31,8 +31,11 @@ public struct RecordedRequest: Sendable, RedactedDescription {
         self.target = target
     }
 
-    /// The body as text, with invalid UTF-8 replaced.
-    public var text: String { String(decoding: body, as: UTF8.self) }
+    /// The body as text, with invalid UTF-8 replaced. A body with the `Content-Encoding` `gzip` or `deflate` is decoded.
+    public var text: String { String(decoding: decodedBody, as: UTF8.self) }
+
+    /// The body without the coding of a `BodyCompressionPlugin`.
+    var decodedBody: Data { ReadableBody.decoded(body, headers: headers) }
 }
 
 extension RecordedRequest {

@@ -20,13 +20,13 @@ package struct RedactedRequest: Sendable, Hashable {
         self.body = body
     }
 
-    /// Creates the redacted copy of a request.
+    /// Creates the redacted copy of a request, with its body decoded.
     package init(_ request: RecordedRequest, by redaction: Redaction = Redaction()) {
         self.init(
             method: request.method.rawValue,
             url: redaction.url(request.url.absoluteString),
             headers: redaction.headers(request.headers),
-            body: redaction.body(request.body, contentType: request.headers[.contentType])
+            body: redaction.body(request.decodedBody, contentType: request.headers[.contentType])
         )
     }
 

@@ -96,10 +96,14 @@ public struct RequestMatcher: Sendable {
     public static func body(_ data: Data) -> Self {
         Self(
             description: { "body of \(data.count) bytes" },
-            isMet: { $0.request.body == data },
+            isMet: { $0.request.body == data || $0.request.decodedBody == data },
             differences: { request in
                 let request = request.request
-                return MessageText.differences(data, found: request.body, contentType: request.headers[.contentType])
+                return MessageText.differences(
+                    data,
+                    found: request.decodedBody,
+                    contentType: request.headers[.contentType]
+                )
             }
         )
     }

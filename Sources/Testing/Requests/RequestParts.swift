@@ -30,7 +30,7 @@ package final class RequestParts {
     lazy var form = FormItem.items(of: request.text)
 
     /// The JSON in the body; `nil` if it isn't valid JSON.
-    lazy var json = try? JSONValue(parsing: request.body)
+    lazy var json = try? JSONValue(parsing: request.decodedBody)
 }
 
 extension RequestParts {

@@ -35,6 +35,15 @@ public var COMPRESSION_STREAM_FINALIZE: compression_stream_flags { fatalError() 
 public var COMPRESSION_STATUS_OK: compression_status { fatalError() }
 public var COMPRESSION_STATUS_END: compression_status { fatalError() }
 
+public func compression_decode_buffer(
+    _ dst_buffer: UnsafeMutablePointer<UInt8>,
+    _ dst_size: Int,
+    _ src_buffer: UnsafePointer<UInt8>,
+    _ src_size: Int,
+    _ scratch_buffer: UnsafeMutableRawPointer?,
+    _ algorithm: compression_algorithm
+) -> Int { fatalError() }
+
 @discardableResult
 public func compression_stream_init(
     _ stream: UnsafeMutablePointer<compression_stream>,
