@@ -124,10 +124,14 @@ extension String {
 }
 
 extension HTTPHeaders {
-    /// Whether the codings that the server accepts contain one (RFC 7694 §3).
+    /// Whether the codings that the server accepts contain one (RFC 9110 §12.5.3, RFC 7694 §3).
     fileprivate func accept(_ coding: BodyCompression.Coding) -> Bool {
-        values(for: "Accept-Encoding").flatMap { $0.split(separator: ",") }.contains { item in
-            item.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased() == coding.rawValue
+        let ranges = values(for: "Accept-Encoding").flatMap { $0.elements(separatedBy: ",") }
+        func range(_ names: String...) -> Substring? {
+            ranges.first { names.contains($0.prefix { $0 != ";" }.trimmingSpaces.lowercased()) }
         }
+        guard let range = range(coding.rawValue, "x-" + coding.rawValue) ?? range("*") else { return false }
+        let weight = HeaderParameters(String(range)).parameters.first { $0.name == "q" }
+        return weight.map { Double($0.value) != 0 } ?? true
     }
 }

@@ -130,6 +130,35 @@ struct BodyCompressionTests {
         #expect(server.requests.map { $0.headers["Content-Encoding"] } == ["gzip", nil, nil])
     }
 
+    @Test(
+        "Accept-Encoding in the response to a refusal says whether the coding was refused",
+        arguments: [
+            ([], false), (["gzip"], true), (["br", "x-GZIP ; q=0.5"], true), (["*"], true), (["br, *;q=0.1"], true),
+            ([""], false), (["identity"], false), (["gzip;q=0"], false), (["gzip; Q=0.000, br"], false),
+            (["gzip;q=0", "*"], false), (["*;q=0"], false), (["gzip;a=\",\";q=1"], true), (["\"gzip\""], false),
+        ]
+    )
+    func accepted(values: [String], isAccepted: Bool) async throws {
+        let headers = HTTPHeaders(values.map { HTTPHeaders.Field(name: "Accept-Encoding", value: $0) })
+        let server = try echo(refusals: 9, headers: headers)
+        let target = target(server, .data(Self.text, contentType: Self.json))
+        let response = try await provider(BodyCompressionPlugin()).request(target)
+        #expect(response.statusCode == (isAccepted ? 415 : 200))
+    }
+
+    @Test("A redirect that keeps the body compresses it again, and a refusal counts for its origin alone")
+    func redirected() async throws {
+        let last = try echo(refusals: 1)
+        let first = try TestServer { _ in
+            .status(308, headers: ["Location": "\(last.baseURL.absoluteString)/b"])
+        }
+        let provider = provider(BodyCompressionPlugin())
+        let target = target(first, .data(Self.text, contentType: Self.json))
+        for _ in 0..<2 { #expect(try await provider.request(target).data == Self.text) }
+        #expect(first.requests.map { $0.headers["Content-Encoding"] } == ["gzip", "gzip"])
+        #expect(last.requests.map { $0.headers["Content-Encoding"] } == ["gzip", nil, nil])
+    }
+
     @Test("A 415 that isn't about the coding is the response, and is remembered for no one")
     func otherRefusal() async throws {
         let accepting = try echo(refusals: 9, headers: ["Accept-Encoding": "br, GZIP;q=0.5"])
