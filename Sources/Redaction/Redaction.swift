@@ -6,7 +6,8 @@ import TargetKit
 /// A field is secret if its name contains a word such as `token`, `secret`, `password`, `session`, `credential`,
 /// `auth`, `signature` or `captcha`, or if its last word is `key`, `sign` or `ticket`. Examples are `X-Session-Key`,
 /// `accessToken`, `client_secret` and `paySign`. Pairs of words such as `verify_code` and `magicLink` are also secret,
-/// and so are `ak`, `sk`, `tk`, `pan` and `mac` as the whole name. Words that only contain these letters (`monkey`,
+/// and so are `ak`, `sk`, `tk`, `pan` and `mac` as the whole name, and `access` and `refresh` if the value looks like a
+/// token: 16 or more characters without spaces, with a digit or a capital. Words that only contain these letters (`monkey`,
 /// `author`, `design`, `macOS`), counts and properties (`max_tokens`, `token_type`), and names such as `publicKey`
 /// aren't secret. In queries and forms, `code` is also secret. In a CSV body, columns with a secret name in the first
 /// line are redacted in a recording, but not in a log.
@@ -107,6 +108,21 @@ extension Redaction {
         return isHidden && (visibleNames.isEmpty || !visibleNames.contains(SecretFields.normalized(name)))
     }
 
+    /// Whether a field with that name can be a token, of which the name tells only the purpose.
+    static func namesToken(_ name: some StringProtocol) -> Bool {
+        name.equalsIgnoringASCIICase("access") || name.equalsIgnoringASCIICase("refresh")
+    }
+
+    /// Whether the field is a token, as in `{"access": "…", "refresh": "…"}`, and not `"access": "public"` or
+    /// `"refresh": 3600`.
+    func isToken(_ value: some Collection<UInt8>, named name: some StringProtocol) -> Bool {
+        guard Self.namesToken(name), usesRule, value.count >= 16, value.allSatisfy(\.isPartOfToken68) else {
+            return false
+        }
+        let hasSign = value.contains { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+        return hasSign && !visibleNames.contains(name.lowercased())
+    }
+
     /// Whether query items, form fields, and members of a token request with that name are secret.
     package func isSecret(parameter name: some StringProtocol) -> Bool {
         isSecret(parameterName: name) || hasSecretPath(name)
@@ -199,7 +215,8 @@ extension Redaction {
             if let sign = form[start..<end].firstIndex(of: UInt8(ascii: "=")) {
                 let value = UnsafeBufferPointer(rebasing: form[(sign + 1)..<end])
                 copy.append(contentsOf: form[start...sign])
-                if isSecret(UnsafeBufferPointer(rebasing: form[start..<sign]), value: value, names) {
+                let name = UnsafeBufferPointer(rebasing: form[start..<sign])
+                if isSecret(name, value: value, names) || isToken(value, named: name) {
                     copy.append(contentsOf: TextRedactor.placeholder)
                 } else {
                     append(value, to: &copy)
@@ -228,6 +245,11 @@ extension Redaction {
         // A count, for example `tokens=12`.
         if text.hasSuffix("s"), !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) { return false }
         return isSecret(parameterName: text)
+    }
+
+    private func isToken(_ value: UnsafeBufferPointer<UInt8>, named name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard value.count >= 16, name.count == 6 || name.count == 7 else { return false }
+        return isToken(Array(Self.decoded(value).utf8), named: String(decoding: name, as: UTF8.self))
     }
 
     /// Appends the value of an item, with secrets redacted in nested JSON, URLs and forms.

@@ -17,7 +17,9 @@ extension TextRedactor {
         }
         let name = text(ofString: index..<end)
         let value = skippingSpace(from: colon + 1)
-        let isSecret = enter(name, valueAt: value) && !isPublic(valueAt: value, of: name)
+        let isSecret =
+            enter(name, valueAt: value) && !isPublic(valueAt: value, of: name)
+            || Redaction.namesToken(name) && redaction.isToken((string(at: value) ?? "").utf8, named: name)
         copyBytes(to: isSecret ? value : colon + 1)
         guard isSecret else { return }
         append(Self.quoted(SecretFields.placeholder))

@@ -29,7 +29,9 @@ extension TextRedactor {
         for attribute in tag.attributes {
             copyBytes(to: attribute.range.lowerBound)
             index = attribute.range.upperBound
-            let isSecret = redaction.isSecret(name: attribute.name) && attribute.name != "key"
+            let isSecret =
+                redaction.isSecret(name: attribute.name) && attribute.name != "key"
+                || redaction.isToken(attribute.value.utf8, named: attribute.name)
             if isSecret || (isNamed && ["value", "content"].contains(attribute.name)) {
                 append("\"\(SecretFields.placeholder)\"".utf8)
             } else {
@@ -52,15 +54,17 @@ extension TextRedactor {
     }
 
     private mutating func copyContent(of tag: Tag, isNamed: Bool) {
-        let isValue = isNextElementSecret
-        isNextElementSecret = false
+        let names = [nextElementName, tag.name].compactMap(\.self)
+        nextElementName = nil
         guard !tag.isEmpty else { return }
         if Self.tagsOfNames.contains(tag.name), let name = nameOfNextElement(after: tag) {
-            isNextElementSecret = redaction.isSecret(name: name)
+            nextElementName = name
             return
         }
-        guard isValue || isNamed || redaction.isSecret(name: tag.name) else { return }
+        let isSecret = isNamed || names.contains { redaction.isSecret(name: $0) }
+        guard isSecret || names.contains(where: { Redaction.namesToken($0) }) else { return }
         let end = endOfContent(of: tag.name)
+        guard isSecret || names.contains(where: { redaction.isToken(bytes[index..<end], named: $0) }) else { return }
         if bytes[index..<end].contains(where: { $0 > 0x20 }) { append(Self.placeholder) }
         index = end
     }

@@ -32,8 +32,8 @@ package struct TextRedactor {
     /// The keys that lead to this position. An array has none.
     var names: [String] = []
     var levels: [Level] = []
-    /// Whether the next XML element is the value of a secret key, as in a property list.
-    var isNextElementSecret = false
+    /// The name of the value in the next XML element, as in a property list.
+    var nextElementName: String?
 
     private init(_ bytes: [UInt8], redaction: Redaction, limit: Int, depth: Int) {
         self.bytes = bytes
@@ -117,7 +117,7 @@ extension TextRedactor {
             return append(Self.placeholder)
         }
         guard let (separator, value) = separator(after: end), value < bytes.count,
-            isSecretName(start..<end, separator: separator)
+            isSecretName(start..<end, separator: separator) || isToken(at: value, named: start..<end)
         else { return copyPlainWord(to: end) }
         copyBytes(to: value)
         if bytes[value] == UInt8(ascii: "\"") || bytes[value] == UInt8(ascii: "'") {
@@ -171,6 +171,17 @@ extension TextRedactor {
         let isField = separator == UInt8(ascii: "=") && "?&#".utf8.contains(before)
         let isParameter = isField || name.utf8.contains(UInt8(ascii: "["))
         return isParameter ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)
+    }
+
+    private func isToken(at value: Int, named range: Range<Int>) -> Bool {
+        let name = String(decoding: bytes[range], as: UTF8.self)
+        guard Redaction.namesToken(name) else { return false }
+        let isQuoted = bytes[value] == UInt8(ascii: "\"") || bytes[value] == UInt8(ascii: "'")
+        let start = isQuoted ? value + 1 : value
+        let end = bytes[start...].firstIndex { !$0.isPartOfToken68 && $0 != UInt8(ascii: "%") } ?? bytes.count
+        if let next = byte(at: end), !" \t\r\n,;&#\"'<}".utf8.contains(next) { return false }
+        let text = String(decoding: bytes[start..<end], as: UTF8.self)
+        return redaction.isToken((text.removingPercentEncoding ?? text).utf8, named: name)
     }
 
     /// The `=` or `:` after a name, and the start of its value.
@@ -310,7 +321,7 @@ extension UInt8 {
     }
 
     /// Whether the byte can be part of a `token68` (RFC 9110 §11.2).
-    fileprivate var isPartOfToken68: Bool {
+    var isPartOfToken68: Bool {
         (isPartOfFieldName && self < 0x80 && self != UInt8(ascii: "%") && self != UInt8(ascii: "$"))
             || "~+/=".utf8.contains(self)
     }

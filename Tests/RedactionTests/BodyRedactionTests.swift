@@ -35,6 +35,51 @@ struct BodyRedactionTests {
     }
 
     @Test(
+        "Tokens whose names are only their purposes are redacted",
+        arguments: [
+            (#"{"access":"TOKEN","refresh": "TOKEN"}"#, "application/json"),
+            (#"{"data":[{"Refresh":"TOKEN","id":7}]}"#, nil), (#"{"body":"{\"access\":\"TOKEN\"}"}"#, nil),
+            ("access=TOKEN&id=7&refresh=TOKEN", "application/x-www-form-urlencoded"),
+            ("GET https://a.example/x?refresh=TOKEN&id=7 ok", "text/plain"),
+            ("access: TOKEN\nrefresh: 'TOKEN'\n", "application/yaml"),
+            ("<a><access>TOKEN</access><b refresh=\"TOKEN\"/></a>", "application/xml"),
+            ("<dict><key>access</key><string>TOKEN</string></dict>", "application/x-plist"),
+            ("data: {\"access\":\ndata: \"TOKEN\"}\n\n", "text/event-stream"),
+        ]
+    )
+    func purposes(text: String, type: String?) {
+        for token in ["s3cretb5f0c9d1e2a7", "Zm9vYmFyLWJhei1xdXg_~.-", "TOPSECRETTOPSECRET", "mc2/xK+9dE4fGh0AbQ=="] {
+            // The padding of Base64 is escaped in forms and URLs.
+            let sent = type?.hasSuffix("form-urlencoded") == true || text.hasPrefix("GET")
+            let written = sent ? token.replacing("=", with: "%3D").replacing("+", with: "%2B") : token
+            let body = Data(text.replacing("TOKEN", with: written).utf8)
+            #expect(redacted(body, type) == Data(text.replacing("TOKEN", with: "<redacted>").utf8))
+            #expect(Redaction.none.body(body, contentType: type) == body)
+            var visible = Redaction()
+            visible.visibleFields = ["access", "refresh"]
+            #expect(visible.body(body, contentType: type) == body)
+        }
+    }
+
+    @Test(
+        "Other values of access and refresh are shown",
+        arguments: [
+            #"{"refresh":true,"access":"public"}"#, #"{"refresh":3600,"access":"read-write-and-administrate"}"#,
+            #"{"refresh":"2026-11-29T10:00:00Z","access":["s3cretb5f0c9d1e2a7"]}"#, #"{"access":null,"refresh":""}"#,
+            #"{"refresh":"Every 30 minutes, at night","access":{"level":"administrator-1"}}"#,
+            #"{"lastRefresh":"b5f0c9d1e2a7b5f0c9d1","accessLevel":"b5f0c9d1e2a7b5f0c9d1"}"#,
+            "access=public&refresh=1&q=access", "refresh: 5; url=https://a.example/0123456789",
+            "access: all areas of the shop",
+            "<access>public</access><refresh>every minute of 2026</refresh>", "access,refresh\nb5f0,c9d1",
+        ]
+    )
+    func otherValues(text: String) {
+        for type in [nil, "application/json", "text/plain"] {
+            #expect(String(decoding: redacted(Data(text.utf8), type), as: UTF8.self) == text)
+        }
+    }
+
+    @Test(
         "Text in UTF-16 is redacted",
         arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian],
         [true, false]
