@@ -25,9 +25,14 @@ struct HARContent: Sendable {
         comment = note.isEmpty || (text != nil && !isOwn) ? nil : note
     }
 
+    /// Whether the archive contains bytes of the body.
+    var hasText: Bool { text?.isEmpty == false }
+
     /// Decodes the body.
     func body(status: Int, headers: HTTPHeaders) throws -> Data {
         if isEmpty || status == 204 || status == 304 { return Data() }
+        // Browsers don't keep the body of a redirect, and nobody reads it.
+        if !hasText, (300..<400).contains(status), headers[.location] != nil { return Data() }
         if let comment {
             throw HARExchange.Problem(
                 "the body isn't complete in the archive (\(comment.excerpt(200).inOneLine)); \(Self.remedy)"
@@ -40,7 +45,10 @@ struct HARContent: Sendable {
             )
         }
         guard !encoding.isEmpty else { return Data(text.utf8) }
-        let body = try Self.decoded(text, encoding: encoding, field: "response.content")
+        let body = ReadableBody.decoded(
+            try Self.decoded(text, encoding: encoding, field: "response.content"),
+            headers: headers
+        )
         if headers["Content-Encoding"]?.lowercased() == "gzip", body.starts(with: [0x1F, 0x8B]) {
             throw HARExchange.Problem("response.content.text is still compressed; save the archive with decoded bodies")
         }

@@ -48,10 +48,15 @@ struct HARExchange: Sendable {
             head = nil
             return
         }
+        var fields = try Self.headers("response.headers", in: entry)
+        if (300..<400).contains(status), fields[.location] == nil, let target = response["redirectURL"].string {
+            fields[.location] = target.isEmpty ? nil : target
+        }
         head = RecordedResponse(
-            status: status,
+            // A browser's cache answered the page, whose request had no condition.
+            status: status == 304 && content.hasText ? 200 : status,
             httpVersion: Self.version(response["httpVersion"].string ?? ""),
-            headers: try Self.headers("response.headers", in: entry),
+            headers: fields,
             body: Data()
         )
     }

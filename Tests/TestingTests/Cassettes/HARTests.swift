@@ -116,6 +116,41 @@ struct HARTests {
         #expect(response.head.headers[.contentType]?.hasSuffix("x=1") == true)
     }
 
+    @Test(
+        "A redirect needs no body, and its location can be the entry's redirectURL",
+        arguments: [
+            (#"[{"name":"Location","value":"/v1/products"}]"#, #""redirectURL":"""#),
+            ("[]", #""redirectURL":"https://shop.example/v1/products""#),
+        ]
+    )
+    func redirect(headers: String, url: String) async throws {
+        let content = #"{"size":154,"mimeType":"text/html"},\#(url)"#
+        let transport = try archive(entry(status: "302", headers: headers, content: content))
+        let response = try await send(TestCall(), transport)
+        #expect(response.head.statusCode == 302 && response.text.isEmpty)
+        #expect(response.head.headers[.location]?.hasSuffix("/v1/products") == true)
+    }
+
+    @Test("What a browser's cache answered after a 304 is a 200, because the app's request has no condition")
+    func notModified() async throws {
+        let transport = try archive(
+            entry(status: "304"),
+            entry("https://shop.example/v1/a", status: "304", content: #"{"size":0,"text":""}"#)
+        )
+        let response = try await send(TestCall(), transport)
+        #expect(response.head.statusCode == 200 && response.text == "{}")
+        #expect(try await send(TestCall(path: "/a"), transport).head.statusCode == 304)
+    }
+
+    @Test("A body that is still compressed is decoded")
+    func compressed() async throws {
+        let headers = #"[{"name":"Content-Encoding","value":"gzip"}]"#
+        let content = #"{"size":9,"encoding":"base64","text":"H4sIAAAAAAACA6tWSlSyUipJTVSqBQDTsqmLCwAAAA=="}"#
+        let response = try await send(TestCall(), try archive(entry(headers: headers, content: content)))
+        #expect(response.text == #"{"a":"tea"}"#)
+        #expect(response.head.headers["Content-Encoding"] == nil)
+    }
+
     @Test("Half a character of JavaScript is replaced, and a whole one is kept")
     func surrogates() async throws {
         let response = try await send(TestCall(), archive(entry(content: #"{"text":"\\ud83c a\ud83c \ud83c\udf75"}"#)))
