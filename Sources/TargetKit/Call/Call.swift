@@ -208,9 +208,12 @@ extension Call {
     /// The failure of an attempt, with the envelope's error details.
     @inline(never)
     private func failed(_ error: any Error, of request: ResolvedRequest) -> AttemptResult {
-        var failure = failure(error, at: .request, request: request.urlRequest)
+        let isOfDriver = request.driver != nil && !(error is TargetKitError) && !(error is InvalidRequest)
+        let hasSent = isOfDriver && handle.state.withLock(\.hasSent)
+        var failure = failure(error, at: hasSent ? .transport : .request, request: request.urlRequest)
         // An error that doesn't come from an exchange, such as a driver's own, isn't retried.
         if !(error is TargetKitError) { failure.marks.insert(.final) }
+        if isOfDriver { failure.marks.insert(.ofDriver) }
         return (.failure(context.options.envelope.map { failure.explained(by: $0) } ?? failure), false)
     }
 

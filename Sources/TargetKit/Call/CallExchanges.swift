@@ -167,6 +167,7 @@ extension CallExchanges {
         validation: StatusValidation? = nil,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws -> Response {
+        call.handle.state.withLock { $0.hasSent = true }
         guard let stored else {
             return try await call.send(request, of: resolved, in: context, validation: validation, receive: receive)
         }
@@ -249,7 +250,8 @@ extension CallExchanges {
 ///
 /// The provider calls the driver once for each attempt. To keep a value for the next attempt, store it in the context:
 /// `exchanges.context[Key.self]`. If the driver rethrows an error of ``CallExchanges/send(_:)``, the attempt fails and
-/// plugins can request another. Any other error ends the call with stage `.request`.
+/// plugins can request another. Any other error ends the call: with stage `.request` before the driver's first request,
+/// with stage `.transport` after it.
 public protocol TransferDriver: Sendable {
     /// Returns the response of the call.
     ///

@@ -34,6 +34,8 @@ public final class RequestHandle: Sendable {
         var prepared: TransportRequest?
         /// The other origin for which a plugin's `prepare` last changed a request of the call's driver.
         var movedOrigin: [String]?
+        /// Whether the call's driver sent a request.
+        var hasSent = false
         var processing = Processing()
     }
 

@@ -23,9 +23,9 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         /// The endpoint couldn't be built from the target, because of its path or the endpoint closure.
         case endpoint
         /// The request couldn't be built from the endpoint, because of an encoding, the request closure or a plugin's
-        /// `prepare`, or a plugin rejected it.
+        /// `prepare`, or a plugin rejected it, or a ``TransferDriver`` failed before it sent a request.
         case request
-        /// The exchange failed; the response is missing or incomplete.
+        /// The exchange failed, or a ``TransferDriver`` after it sent a request; the response is missing or incomplete.
         case transport
         /// The call was cancelled, at any step.
         case cancelled
@@ -41,9 +41,9 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
 
     /// What is known about a failure besides its stage and its cause.
     package struct Marks: OptionSet, Sendable {
-        package let rawValue: UInt8
+        package let rawValue: UInt16
 
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// It isn't retried: the call ended before the request was sent, or a shared exchange has already been retried.
         static let final = Marks(rawValue: 1 << 0)
@@ -63,6 +63,8 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         package static let endedSession = Marks(rawValue: 1 << 6)
         /// The refresh of a credential failed, and the call with it. The request is the call's.
         package static let ofRefresh = Marks(rawValue: 1 << 7)
+        /// The call's driver threw it.
+        static let ofDriver = Marks(rawValue: 1 << 8)
     }
 
     private struct Fields: Sendable {
@@ -219,6 +221,10 @@ extension TargetKitError: ReflectsDescription {
     /// What failed. After a refresh that ended the session, stage and status are those of the rejected call; after any
     /// other, those of the refresh.
     private var sentence: String {
+        if marks.contains(.ofDriver) {
+            if stage == .request { return "the transfer couldn't be started" }
+            if stage == .transport { return "the transfer failed" }
+        }
         guard marks.contains(.ofRefresh), !marks.contains(.endedSession) else { return stage.sentence }
         return stage == .request ? Self.failedRefresh : "\(Self.failedRefresh): \(stage.sentence)"
     }

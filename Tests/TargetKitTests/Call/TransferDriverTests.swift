@@ -140,15 +140,24 @@ struct TransferDriverTests {
         #expect(sent == ["0 GET first", "0 GET 503", "1 GET last"])
     }
 
-    @Test("An error of the driver's own ends the call with stage .request, and plugins are not asked")
-    func ownError() async throws {
-        let driver = Driver { _, _ in throw Boom() }
+    @Test(
+        "An error of the driver's own ends the call, plugins aren't asked, and the stage tells whether it has sent a request",
+        arguments: [(0, false), (1, false), (1, true)]
+    )
+    func ownError(count: Int, isConcurrent: Bool) async throws {
+        let driver = Driver { request, exchanges in
+            let exchanges = isConcurrent ? exchanges.concurrent() : exchanges
+            for _ in 0..<count { _ = try await exchanges.send(Self.request(request, "part", "POST")) }
+            throw Boom()
+        }
         let observer = Observer(retries: 1)
         let provider = Provider<TestTarget>(transport: transport, plugins: [observer])
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(target(driver)) }
-        #expect(error?.stage == .request)
+        #expect(error?.stage == (count == 0 ? .request : .transport))
         #expect(error?.underlying is Boom)
-        #expect(observer.events.elements == ["processed"])
+        #expect(observer.events.elements.last == "processed")
+        let text = count == 0 ? "TestTarget: the transfer couldn't be started [" : "TestTarget: the transfer failed ["
+        #expect(error?.description.hasPrefix(text) == true, "\(error?.description ?? "")")
     }
 
     @Test("Requests in flight at the same time have contexts of their own, each sent and received once")
