@@ -5,9 +5,14 @@
 struct DecodingDescription: CustomStringConvertible {
     let description: String
 
-    init(_ error: DecodingError) {
+    /// - Parameter isJSON: Whether a key path or another `JSONDecoder` can help; default `true`.
+    init(_ error: DecodingError, isJSON: Bool = true) {
         description =
             switch error {
+            case .keyNotFound(let key, let context) where !isJSON:
+                "no value at \(CodingKeyPath(context.codingPath + [key])); make the property optional"
+            case .typeMismatch(let type, let context) where !isJSON:
+                Self.place(of: type, context) + "; change the property's type"
             case .keyNotFound(let key, let context): Self.text(missing: key, context)
             case .valueNotFound(let type, let context):
                 "expected \(Self.name(of: type)) at \(CodingKeyPath(context.codingPath)), found null; "
@@ -30,9 +35,13 @@ struct DecodingDescription: CustomStringConvertible {
 
     private static func text(expected type: any Any.Type, _ context: DecodingError.Context) -> String {
         let found = FoundValue(context.debugDescription)
-        let place = "expected \(name(of: type)) at \(CodingKeyPath(context.codingPath))"
-        let remedy = remedy(expected: type, found: found, isTop: context.codingPath.isEmpty)
-        return "\(place), found \(found?.rawValue ?? "another type"); \(remedy)"
+        return place(of: type, context) + "; "
+            + remedy(expected: type, found: found, isTop: context.codingPath.isEmpty)
+    }
+
+    private static func place(of type: any Any.Type, _ context: DecodingError.Context) -> String {
+        "expected \(name(of: type)) at \(CodingKeyPath(context.codingPath)), found "
+            + (FoundValue(context.debugDescription)?.rawValue ?? "another type")
     }
 
     private static func remedy(expected type: any Any.Type, found: FoundValue?, isTop: Bool) -> String {

@@ -12,6 +12,10 @@ package indirect enum UnreadableBody: Error, Sendable {
     case inFile
     /// The body isn't JSON. It is `HTML`, `XML`, or another format if `nil`.
     case notJSON(String?, type: String)
+    /// The body is HTML, and a decoder of another format couldn't read it.
+    case html(type: String)
+    /// The value of a format other than JSON has another shape.
+    case otherShape(DecodingError)
     /// The body starts as JSON and contains a syntax error.
     case brokenJSON(JSONParsingError)
     /// A key path was to be read with a decoder of another format than JSON.
@@ -41,6 +45,8 @@ extension UnreadableBody: DescribedError {
         case .inFile: "the body is in a file and wasn't read"
         case .notJSON(let kind?, let type): "the body is \(kind) instead of JSON (\(type))"
         case .notJSON(nil, let type): "the body isn't JSON (\(type))"
+        case .html(let type): "the body is HTML (\(type))"
+        case .otherShape(let error): DecodingDescription(error, isJSON: false).description
         case .brokenJSON(let error): error.description
         case .keyPath(let decoder):
             "a key path is read from JSON only, and the decoder is \(decoder); decode the whole body"
@@ -80,11 +86,7 @@ extension UnreadableBody {
         let type = response.headers[.contentType]
         let content = response.data.drop { $0.isJSONSpace || [0xEF, 0xBB, 0xBF].contains($0) }
         guard let first = content.first else {
-            if response.file != nil {
-                self = .inFile
-            } else {
-                self = response.isSample ? .emptySample : .empty(type: Self.words(about: type))
-            }
+            self = Self.missing(in: response)
             return
         }
         // UTF-16 isn't valid for JSON (RFC 8259 §8.1), but Foundation reads it.
@@ -98,6 +100,33 @@ extension UnreadableBody {
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         guard let error = JSONScanner.error(in: response.data, isLimited: true) else { return nil }
         self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
+    }
+
+    /// Creates the reason why a response's value of another format is unreadable; `nil` if only the decoder knows it.
+    ///
+    /// - Parameter mayBeJSON: Whether the value may be JSON that a closure decodes.
+    init?(_ response: Response, ofOtherFormat error: any Error, mayBeJSON: Bool) {
+        if error is UnreadableBody { return nil }
+        let content = response.data.drop { $0.isJSONSpace || [0xEF, 0xBB, 0xBF].contains($0) }
+        let type = response.headers[.contentType]
+        if content.isEmpty {
+            // A value of no bytes can be one of another type.
+            if case DecodingError.dataCorrupted = error {} else if error is DecodingError { return nil }
+            self = Self.missing(in: response)
+        } else if content.first == UInt8(ascii: "<"), Self.isSyntaxError(error) || !(error is DecodingError),
+            Self.isHTML(content, type: type)
+        {
+            self = .html(type: Self.words(about: type))
+        } else if !mayBeJSON, let error = error as? DecodingError {
+            self = .otherShape(error)
+        } else {
+            return nil
+        }
+    }
+
+    private static func missing(in response: Response) -> Self {
+        if response.file != nil { return .inFile }
+        return response.isSample ? .emptySample : .empty(type: words(about: response.headers[.contentType]))
     }
 
     /// Whether a decoder failed to parse the text.

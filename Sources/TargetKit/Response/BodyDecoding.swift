@@ -29,8 +29,12 @@ public struct BodyDecoding<Value: Sendable>: Sendable {
     ///   ``TargetKitError`` of stage `.decoding`; a `TargetKitError` is thrown unchanged.
     public init(_ decode: @escaping @Sendable (Data) throws -> Value) {
         self.init { response, options in
-            guard let envelope = options.envelope else { return try decode(response.data) }
-            return try decode(response.payload(in: envelope) ?? Data())
+            let data = try options.envelope.map { try response.payload(in: $0) ?? Data() } ?? response.data
+            do {
+                return try decode(data)
+            } catch {
+                throw (error as? TargetKitError) ?? response.formatError(error, mayBeJSON: true)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ extension Response {
             if data.isEmpty, !failsOnEmptyData { return try Self.emptyValue(type, using: decoder) }
             return try Self.value(type, from: data, atKeyPath: keyPath, using: decoder)
         } catch {
-            throw decoder is JSONDecoder ? jsonError(error) : decodingError(error)
+            throw decoder is JSONDecoder ? jsonError(error) : formatError(error)
         }
     }
 
@@ -103,6 +103,15 @@ extension Response {
     package func jsonError(_ underlying: any Error) -> TargetKitError {
         var error = decodingError(underlying)
         error.unreadable = UnreadableBody(self, error: underlying)
+        return error
+    }
+
+    /// The error for a body that a decoder of another format couldn't read.
+    ///
+    /// - Parameter mayBeJSON: Whether the value may be JSON that a closure decodes; default `false`.
+    func formatError(_ underlying: any Error, mayBeJSON: Bool = false) -> TargetKitError {
+        var error = decodingError(underlying)
+        error.unreadable = UnreadableBody(self, ofOtherFormat: underlying, mayBeJSON: mayBeJSON)
         return error
     }
 

@@ -80,7 +80,8 @@ extension Response {
             {
                 return null
             }
-            throw decodingError((error as? DecodingError)?.below(envelope.valueKeys) ?? error)
+            let error = (error as? DecodingError)?.below(envelope.valueKeys) ?? error
+            throw decoder is JSONDecoder ? decodingError(error) : formatError(error)
         }
     }
 

@@ -165,6 +165,73 @@ struct BodyDecodingTests {
         #expect(try await empty.request(TestTarget(.example), as: Int?.self) == nil)
     }
 
+    private struct Stock: ResponseModel { var id: Int }
+
+    /// The description of the error after the request.
+    private func reason(
+        _ body: String,
+        type: String?,
+        _ call: (Provider<TestTarget>, CallOptions) async throws -> Void
+    ) async throws -> String {
+        var headers = HTTPHeaders()
+        headers[.contentType] = type
+        let provider = provider(.response(status: 200, headers: headers, data: Data(body.utf8)))
+        let error = await #expect(throws: TargetKitError.self) {
+            try await call(provider, .setting(\.decoder, PropertyListDecoder()))
+        }
+        #expect(error?.stage == .decoding)
+        let text = try #require(error?.description)
+        #expect(!text.contains("s3cret"))
+        return String(text[(text.range(of: "]: ")?.upperBound ?? text.startIndex)...])
+    }
+
+    @Test(
+        "The error of another format names an empty body and HTML, and the key path of a value, without the body",
+        arguments: [
+            ("", nil, "the stub's sample is empty; implement sampleData or sampleResponse"),
+            ("<!DOCTYPE html><p>s3cret", "text/html; charset=utf-8", "the body is HTML (Content-Type: text/html)"),
+            ("\n<HTML>s3cret", nil, "the body is HTML (no Content-Type)"),
+            ("<p>s3cret", "text/html", "the body is HTML (Content-Type: text/html)"),
+            ("{s3cret", "text/plain", "unreadable value at the top"),
+            (
+                "<plist><dict><key>name</key><string>s3cret</string></dict></plist>", nil,
+                "no value at id; make the property optional"
+            ),
+            (
+                "<plist><dict><key>id</key><string>s3cret</string></dict></plist>", nil,
+                "expected Int at id, found a string; change the property's type"
+            ),
+        ] as [(String, String?, String)]
+    )
+    func reasons(body: String, type: String?, words: String) async throws {
+        let reason = try await reason(body, type: type) { provider, options in
+            _ = try await provider.request(TestTarget(.example), as: Stock.self, options: options)
+        }
+        #expect(reason == words)
+    }
+
+    @Test(
+        "The error of a closure names an empty body and HTML, but is the closure's own for other bodies and for fields"
+    )
+    func closureReasons() async throws {
+        struct Unknown: Error, CustomStringConvertible { var description = "an unknown message" }
+        let whole = BodyDecoding<Int> { _ in throw Unknown() }
+        let field = BodyDecoding<Int>(response: { _ in throw Unknown() })
+        for (body, words) in [("", "the stub's sample is empty; "), ("<html>", "the body is HTML (no Content-Type)")] {
+            let reason = try await reason(body, type: nil) { provider, _ in
+                _ = try await provider.request(TestTarget(.example), decoding: whole)
+            }
+            #expect(reason.hasPrefix(words))
+        }
+        let own = try await reason("\u{8}\u{1}", type: nil) { provider, _ in
+            _ = try await provider.request(TestTarget(.example), decoding: whole)
+        }
+        let ownOfField = try await reason("", type: nil) { provider, _ in
+            _ = try await provider.request(TestTarget(.example), decoding: field)
+        }
+        #expect(own.contains("Unknown") && own == ownOfField)
+    }
+
     @Test("A key path with a decoder of another format says that it needs JSON, and shows nothing of the body")
     func keyPath() async throws {
         let provider = provider(
