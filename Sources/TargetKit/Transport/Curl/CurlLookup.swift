@@ -18,9 +18,12 @@ struct CurlLookup: Sendable {
     /// Without addresses, they remove those of an earlier answer. The resolver's task is cancelled with the call,
     /// which doesn't wait for it.
     func entries(for url: URL, within limit: Duration) async throws(TransportFailure) -> [String] {
-        // libcurl decodes the name.
-        guard let name = url.host(percentEncoded: false), !Self.isAddress(name) else { return [] }
+        // libcurl decodes the name. Only an IPv6 address has colons that aren't escaped (RFC 3986 §3.2.2).
+        guard url.host(percentEncoded: true)?.contains(":") == false, let name = url.host(percentEncoded: false) else {
+            return []
+        }
         let host = name.hasSuffix(".") ? String(name.dropLast()) : name
+        guard !Self.endsInNumber(host) else { return [] }
         guard host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ":") }) else { throw .missingHost }
         let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
         let outcome = SharedOutcome<Outcome>()
@@ -50,21 +53,31 @@ struct CurlLookup: Sendable {
         guard !addresses.isEmpty else {
             throw .quotable(.cannotFindHost, "the host couldn't be found: the transport's resolver returned no address")
         }
-        guard addresses.allSatisfy(isAddress) else {
+        let bare = addresses.map { $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : $0 }
+        guard bare.allSatisfy(isAddress) else {
             throw .quotable(
                 .cannotFindHost,
                 "the transport's resolver returned something else than addresses; return IPv4 and IPv6 addresses, such as "
                     + "192.0.2.1 and 2001:db8::1"
             )
         }
-        return ":\(port):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
+        return ":\(port):" + bare.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
     }
 
     /// Whether the text is an IPv4 or IPv6 address.
     private static func isAddress(_ text: String) -> Bool {
         var bytes = in6_addr()
-        let bare = text.hasPrefix("[") ? String(text.dropFirst().dropLast()) : text
-        return inet_pton(AF_INET, bare, &bytes) == 1 || inet_pton(AF_INET6, bare, &bytes) == 1
+        return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
+    }
+
+    /// Whether a host is an IPv4 address by its last part, as in `127.1` and `0x7f000001`, which libcurl reads itself.
+    /// No top-level domain is a number (URL standard, "ends in a number").
+    private static func endsInNumber(_ host: String) -> Bool {
+        guard let last = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).last else {
+            return false
+        }
+        if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
+        return !last.isEmpty && last.utf8.allSatisfy(\.isDigit)
     }
 }
 #endif

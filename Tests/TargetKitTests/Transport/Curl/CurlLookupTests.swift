@@ -114,11 +114,39 @@ struct CurlLookupTests {
         #expect(asked.elements == ["\(name) \(server.port)"])
     }
 
-    @Test("A host that is an address isn't asked for", arguments: ["127.0.0.1", "[::1]"])
+    @Test(
+        "A host that is an address isn't asked for, and is read as without a resolver",
+        arguments: [
+            "127.0.0.1", "127.1", "0x7f.0x1", "2130706433", "127.0.0.1.", "[::1]", "[::ffff:127.0.0.1]",
+            "[fe80::1%25lo]",
+        ]
+    )
     func isAddress(host: String) async throws {
-        let server = try TestServer(response: .text(""))
+        let server = try TestServer(response: .text("here"))
         let transport = transport { _ in ["192.0.2.1"] }
-        _ = await TestCall().failure(at: try url(host, host == "[::1]" ? 1 : server.port), with: transport)
+        let url = try url(host, host.hasPrefix("[") ? 1 : server.port)
+        let plain = CurlTransport(proxy: .none)
+        #expect(
+            await TestCall().failure(at: url, with: transport) == TestCall().failure(at: url, with: plain)
+        )
+        #expect(asked.elements.isEmpty)
+    }
+
+    @Test(
+        "An address may have brackets, may be that of an IPv4 host in IPv6, and is followed by others if it refuses",
+        arguments: [["[127.0.0.1]"], ["::ffff:127.0.0.1"], ["[::1]", "127.0.0.1"], ["::1", "127.0.0.9", "127.0.0.1"]]
+    )
+    func forms(addresses: [String]) async throws {
+        let server = try TestServer(response: .text("here"))
+        let transport = transport { _ in addresses }
+        let response = try await transport.send(TestCall().request(to: url("api.example", server.port)))
+        #expect(response.text == "here")
+    }
+
+    @Test("A colon in the escapes of a name adds no address to it", arguments: ["a%3A80%3A127.0.0.1", "a%00b.example"])
+    func escaped(host: String) async throws {
+        let transport = transport { _ in ["127.0.0.1"] }
+        #expect(await TestCall().failure(at: try url(host, 1), with: transport) == .badURL)
         #expect(asked.elements.isEmpty)
     }
 
