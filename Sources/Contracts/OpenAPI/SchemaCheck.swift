@@ -38,7 +38,7 @@ struct SchemaCheck {
         var rest = [value]
         while let value = rest.popLast() {
             steps += 50
-            rest += value.array ?? value.object?.values ?? []
+            rest += value.array ?? value.object?.map(\.value) ?? []
         }
         return steps
     }

@@ -111,5 +111,7 @@ extension JSONValue {
     }
 
     /// The members as an unordered dictionary; `nil` for any other value.
-    public var dictionary: [String: JSONValue]? { object?.dictionary }
+    public var dictionary: [String: JSONValue]? {
+        object.map { Dictionary($0.map { ($0.key, $0.value) }) { _, last in last } }
+    }
 }

@@ -14,7 +14,7 @@ open class RequestMultipartFormData {
     ///   - fileManager: Has no effect.
     ///   - boundary: The boundary between the parts; default: a random one.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
-        self.boundary = boundary ?? MultipartForm.randomBoundary()
+        self.boundary = boundary ?? MultipartForm(parts: []).boundary
     }
 
     /// The content type of the body, with its boundary.

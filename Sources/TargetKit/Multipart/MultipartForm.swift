@@ -36,7 +36,7 @@ public struct MultipartForm: Sendable {
     }
 
     /// A boundary of 128 random bits: `TargetKit-` and 32 hexadecimal digits.
-    package static func randomBoundary() -> String {
+    private static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         return randomBoundary(using: &generator)
     }

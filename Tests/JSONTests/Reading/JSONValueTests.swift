@@ -107,7 +107,7 @@ struct JSONValueTests {
         object["c"] = 3
         object["b"] = 4
         #expect(object.keys == ["b", "a", "c"])
-        #expect(object.values == [4, 2, 3])
+        #expect(object.map(\.value) == [4, 2, 3])
         #expect(object == ["a": 2, "c": 3, "b": 4])
         #expect(object != ["a": 2, "c": 3, "d": 4])
         #expect(object != ["a": 2, "c": 3])

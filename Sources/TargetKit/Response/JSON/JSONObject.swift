@@ -51,13 +51,8 @@ public struct JSONObject: Sendable, Encodable {
     /// The keys, in order.
     public var keys: [String] { members.map(\.key) }
 
-    /// The values, in the order of their keys.
-    package var values: [JSONValue] { members.map(\.value) }
-
     /// The members as an unordered dictionary.
-    package var dictionary: [String: JSONValue] {
-        Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
-    }
+    var dictionary: [String: JSONValue] { Dictionary(members.map { ($0.key, $0.value) }) { _, last in last } }
 
     private func position(of key: String) -> Int? {
         if let positions { return positions[key] }
