@@ -27,77 +27,105 @@ extension RequestOutcome: RedactedDescription {
 /// The calls start when iteration starts; ending the iteration cancels calls in flight. New calls start as outcomes are
 /// read, so a slow reader has a backlog of at most twice the concurrency limit.
 public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
-    fileprivate let targets: [Target]
-    fileprivate let limit: Int
-    fileprivate let isInOrder: Bool
-    fileprivate let run: @Sendable (Target) async -> Result<Response, TargetKitError>
+    /// The outcome of one call.
+    public typealias Element = RequestOutcome<Target>
 
-    /// Returns an iterator that makes the calls, of which the first ones start with its first outcome.
-    public func makeAsyncIterator() -> AsyncStream<RequestOutcome<Target>>.Iterator {
-        let calls = RunningCalls(self)
-        return AsyncStream { await calls.next() }.makeAsyncIterator()
+    /// Makes the calls and reads their outcomes.
+    public struct Iterator: AsyncIteratorProtocol, RedactedDescription {
+        private let outcomes: RequestOutcomes
+        private var startedCount = 0
+        private var deliveredCount = 0
+        /// Outcomes that arrived out of order, for delivery in order.
+        private var early: [Int: Element] = [:]
+        private var runningCount: Int { startedCount - deliveredCount - early.count }
+        private let calls = RunningCalls<Target>()
+
+        /// The number of calls and of started calls.
+        var redactedDescription: String { "\(outcomes.targets.count) calls, \(startedCount) started" }
+
+        fileprivate init(_ outcomes: RequestOutcomes) {
+            self.outcomes = outcomes
+        }
+
+        /// The next outcome, in order of completion or of the targets; `nil` after the last one, or if the task is
+        /// cancelled.
+        public mutating func next() async -> Element? {
+            while deliveredCount < outcomes.targets.count {
+                startCalls()
+                if let outcome = early.removeValue(forKey: deliveredCount) {
+                    deliveredCount += 1
+                    return outcome
+                }
+                guard let outcome = await calls.next() else { return nil }
+                if outcomes.isInOrder, outcome.index != deliveredCount {
+                    early[outcome.index] = outcome
+                } else {
+                    deliveredCount += 1
+                    return outcome
+                }
+            }
+            return nil
+        }
+
+        private mutating func startCalls() {
+            let (targets, limit) = (outcomes.targets, outcomes.limit)
+            while startedCount < targets.count, runningCount < limit, (startedCount - deliveredCount) / 2 < limit {
+                let (index, target) = (startedCount, targets[startedCount])
+                calls.start(index) { [run = outcomes.run] in
+                    RequestOutcome(index: index, target: target, result: await run(target))
+                }
+                startedCount += 1
+            }
+        }
+    }
+
+    private let targets: [Target]
+    private let limit: Int
+    private let isInOrder: Bool
+    private let run: @Sendable (Target) async -> Result<Response, TargetKitError>
+
+    init(
+        _ targets: [Target],
+        limit: Int,
+        isInOrder: Bool,
+        run: @escaping @Sendable (Target) async -> Result<Response, TargetKitError>
+    ) {
+        self.targets = targets
+        self.limit = Swift.max(1, limit)
+        self.isInOrder = isInOrder
+        self.run = run
+    }
+
+    /// Starts the first calls.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(self)
     }
 }
 
-/// The calls of one iteration. Those in flight are cancelled when the object is deallocated.
+/// The calls in flight of one iteration. They are cancelled when the object is deallocated.
 private final class RunningCalls<Target: TargetType>: Sendable {
-    private struct State: Sendable {
-        var startedCount = 0
-        var deliveredCount = 0
-        var tasks: [Int: Task<Void, Never>] = [:]
-        /// Outcomes that aren't delivered yet.
-        var arrived: [Int: RequestOutcome<Target>] = [:]
-    }
-
-    private let all: RequestOutcomes<Target>
-    private let state = Locked(State())
+    private let tasks = Locked<[Int: Task<Void, Never>]>([:])
     private let ends: AsyncStream<RequestOutcome<Target>>
     private let continuation: AsyncStream<RequestOutcome<Target>>.Continuation
 
-    init(_ all: RequestOutcomes<Target>) {
-        self.all = all
+    init() {
         (ends, continuation) = AsyncStream.makeStream()
     }
 
     deinit {
-        for task in state.withLock(\.tasks).values { task.cancel() }
+        for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
     }
 
-    /// The next outcome, in order of completion or of the targets; `nil` after the last one, or if the task is
-    /// cancelled.
+    func start(_ index: Int, call: @escaping @Sendable () async -> RequestOutcome<Target>) {
+        let task = Task { [continuation] in _ = continuation.yield(await call()) }
+        tasks.withLock { $0[index] = task }
+    }
+
     func next() async -> RequestOutcome<Target>? {
-        while true {
-            let (next, isOver) = state.withLock { state in
-                start(&state)
-                return (take(&state), state.deliveredCount >= all.targets.count)
-            }
-            if next != nil || isOver { return next }
-            var ends = ends.makeAsyncIterator()
-            guard let outcome = await ends.next() else { return nil }
-            state.withLock { state in
-                state.tasks[outcome.index] = nil
-                state.arrived[outcome.index] = outcome
-            }
-        }
-    }
-
-    private func take(_ state: inout State) -> RequestOutcome<Target>? {
-        let index = all.isInOrder ? state.deliveredCount : state.arrived.keys.first
-        let next = index.flatMap { state.arrived.removeValue(forKey: $0) }
-        if next != nil { state.deliveredCount += 1 }
-        return next
-    }
-
-    private func start(_ state: inout State) {
-        while state.startedCount < all.targets.count, state.tasks.count < all.limit,
-            (state.startedCount - state.deliveredCount) / 2 < all.limit
-        {
-            let (index, target) = (state.startedCount, all.targets[state.startedCount])
-            state.tasks[index] = Task { [continuation, run = all.run] in
-                _ = continuation.yield(RequestOutcome(index: index, target: target, result: await run(target)))
-            }
-            state.startedCount += 1
-        }
+        var ends = ends.makeAsyncIterator()
+        guard let outcome = await ends.next() else { return nil }
+        tasks.withLock { $0[outcome.index] = nil }
+        return outcome
     }
 }
 
@@ -125,7 +153,7 @@ extension Provider {
         maxConcurrent: Int,
         inOrder: Bool = false
     ) -> RequestOutcomes<Target> {
-        RequestOutcomes(targets: Array(targets), limit: max(1, maxConcurrent), isInOrder: inOrder) { target in
+        RequestOutcomes(Array(targets), limit: maxConcurrent, isInOrder: inOrder) { target in
             do throws(TargetKitError) {
                 return .success(try await self.request(target))
             } catch {

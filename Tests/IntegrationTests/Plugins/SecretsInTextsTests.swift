@@ -203,6 +203,11 @@ struct SecretsInTextsTests {
             }
             return outcomes
         },
+        Holder("RequestOutcomes.Iterator") {
+            var outcomes = Provider<Login>.stubbed().requests([login, login], maxConcurrent: 1).makeAsyncIterator()
+            _ = await outcomes.next()
+            return outcomes
+        },
         Holder("ResponseStream.Elements.Iterator") {
             let pieces = Recorder<Data>()
             let body = ResponseBody {

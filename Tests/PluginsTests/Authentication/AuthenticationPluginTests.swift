@@ -255,8 +255,6 @@ struct AuthenticationPluginTests {
     func sharing(_ firstLeaves: Bool) async throws {
         let (server, gate) = (TokenServer(), Gate())
         let transport = StubTransport { request in
-            // Calls that join later are told of this step first.
-            request.progress?(TransferProgress(completed: 0, total: 1, direction: .upload))
             await gate.wait()
             return server.answer(request.urlRequest)
         }
@@ -268,13 +266,11 @@ struct AuthenticationPluginTests {
         )
         let first = Task { await provider.result(PluginTarget()) }
         await gate.waitForArrivals()
-        let (joined, results) = (Tally(), Recorder<RecordingPlugin.Outcome>())
-        for number in 1...2 {
-            provider.request(PluginTarget(), on: .global(), progress: { _ in joined.add() }) {
-                results.append(.init($0))
-            }
-            try await joined.wait(for: number)
+        let results = Recorder<RecordingPlugin.Outcome>()
+        for _ in 1...2 {
+            provider.request(PluginTarget(), on: .global()) { results.append(.init($0)) }
         }
+        await provider.waitForJoinedCalls(3)
         if firstLeaves { first.cancel() }
         if firstLeaves { #expect(await first.value.failure?.stage == .cancelled) }
         gate.open()
