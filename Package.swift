@@ -213,6 +213,13 @@ let package = Package(
             exclude: ["Pages/Fixtures"]
         ),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",
+                "TargetKitWebSocket", "TargetKitTesting", "TargetKitContracts", "TestSupport",
+            ]
+        ),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "TargetKitPlugins", "TargetKitResilience", "TargetKitJSON", "TargetKitTransfers", "TargetKitOffline",

@@ -44,7 +44,8 @@ enum CacheFile {
         var head = FieldReader(UnsafeRawBufferPointer(rebasing: bytes[prefixSize..<prefixSize + headSize]))
         guard let url = head.text(), let user = head.text(), let digest = head.text(),
             let names = head.list({ $0.text() }),
-            let statusCode = head.number(), let httpVersion = head.text(), let requestTime = head.number(),
+            let status = head.number(), let statusCode = Int(exactly: status), let httpVersion = head.text(),
+            let requestTime = head.number(),
             let responseTime = head.number(),
             let fields = head.list({ reader -> HTTPHeaders.Field? in
                 guard let name = reader.text(), let value = reader.text() else { return nil }
@@ -57,7 +58,7 @@ enum CacheFile {
         return CachedResponse(
             key: CacheKey(url: url, user: user.isEmpty ? nil : user),
             variant: CacheVariant(names: names, digest: digest.isEmpty ? nil : digest),
-            statusCode: Int(truncatingIfNeeded: statusCode),
+            statusCode: statusCode,
             httpVersion: httpVersion,
             headers: HTTPHeaders(fields),
             body: Data(bytes[(prefixSize + headSize)...]),
@@ -95,7 +96,7 @@ enum CacheFile {
     }
 
     /// A checksum that detects damage, but not deliberate changes: 64-bit FNV-1a over words of eight bytes.
-    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ UInt64(bytes.count)
         func add(_ word: UInt64) {
             hash = (hash ^ word) &* 0x0000_0100_0000_01b3

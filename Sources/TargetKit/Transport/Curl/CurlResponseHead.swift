@@ -81,7 +81,7 @@ struct CurlResponseHead {
         isStatusLineNext = false
         guard let space = line.firstIndex(of: 0x20) else { return }
         httpVersion =
-            switch line[5..<max(5, space)].first {
+            switch line[..<space].dropFirst(5).first {
             case UInt8(ascii: "1"): line[..<space].last == UInt8(ascii: "0") ? "HTTP/1.0" : "HTTP/1.1"
             case UInt8(ascii: "3"): "HTTP/3"
             default: "HTTP/2"

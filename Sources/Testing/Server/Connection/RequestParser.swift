@@ -32,6 +32,8 @@ struct RequestParser {
     private var state = State.head
     private var buffer: [UInt8] = []
     private var start = 0
+    /// The index before which the line or head that is incomplete doesn't end.
+    private var searchedEnd = 0
 
     /// The number of bytes that aren't parsed yet.
     var waitingCount: Int { buffer.count - start }
@@ -39,14 +41,14 @@ struct RequestParser {
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start == buffer.count {
             buffer.removeAll(keepingCapacity: true)
-            start = 0
+            (start, searchedEnd) = (0, 0)
         }
         buffer.append(contentsOf: bytes)
     }
 
     /// Removes and returns the bytes that aren't parsed yet.
     mutating func takeAll() -> Data {
-        defer { (buffer, start) = ([], 0) }
+        defer { (buffer, start, searchedEnd) = ([], 0, 0) }
         return Data(buffer[start...])
     }
 
@@ -138,7 +140,8 @@ extension RequestParser {
     }
 
     private mutating func takeLine() throws -> String? {
-        guard let end = buffer[start...].firstIndex(of: 10) else {
+        guard let end = buffer[max(start, searchedEnd)...].firstIndex(of: 10) else {
+            searchedEnd = buffer.count
             if waitingCount > Self.maximumHeadSize { throw Malformed(reason: "line too long", status: 400) }
             return nil
         }
@@ -149,9 +152,11 @@ extension RequestParser {
     }
 
     /// The index after the first empty line.
-    private func endOfHead() -> Int? {
-        buffer.withUnsafeBufferPointer { buffer in
-            var index = start + 3
+    private mutating func endOfHead() -> Int? {
+        let first = max(start + 3, searchedEnd)
+        searchedEnd = buffer.count
+        return buffer.withUnsafeBufferPointer { buffer in
+            var index = first
             while index < buffer.count {
                 if buffer[index] == 10, buffer[index - 1] == 13, buffer[index - 2] == 10, buffer[index - 3] == 13 {
                     return index + 1
