@@ -15,6 +15,7 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/CoreOffice/XMLCoder", exact: "0.18.2"),
@@ -38,6 +39,16 @@ let package = Package(
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
+        ),
+        // Named after what it adds, since the package's own module has the name of the folder.
+        .target(
+            name: "HTTPTypesConversion",
+            dependencies: [
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
+            ],
+            path: "Sources/HTTPTypes"
         ),
         // A cache and a cookie jar, with the public API only.
         .target(name: "SmallPlugins", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
@@ -81,6 +92,14 @@ let package = Package(
                 .product(name: "TargetKitDiagnostics", package: "TargetKit"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
+        .testTarget(
+            name: "HTTPTypesTests",
+            dependencies: [
+                "HTTPTypesConversion",
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ]
         ),
         .testTarget(
