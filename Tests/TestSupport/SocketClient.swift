@@ -10,6 +10,8 @@ import Darwin
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// A connection for tests that send or receive bytes that an HTTP client would not. It waits on its own queue.

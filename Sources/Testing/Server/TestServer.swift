@@ -7,6 +7,8 @@ import Darwin
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// A local HTTP/1.1 server for tests with real connections, including timeouts and faults that a stub can't simulate.

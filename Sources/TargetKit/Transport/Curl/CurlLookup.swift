@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The lookup of a host's addresses by the resolver of a ``CurlTransport``.
 struct CurlLookup: Sendable {

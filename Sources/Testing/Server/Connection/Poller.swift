@@ -6,6 +6,8 @@ import Darwin
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// The descriptors for which a thread waits, each with a token. It uses `poll`, which Linux and Darwin have.

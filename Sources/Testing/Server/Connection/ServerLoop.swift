@@ -8,6 +8,8 @@ import Darwin
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// The thread of a server, which accepts connections, reads, writes and runs timers. It is used only on that thread.

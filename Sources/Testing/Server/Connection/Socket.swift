@@ -8,6 +8,8 @@ import Darwin
 import Glibc
 #elseif canImport(Musl)
 import Musl
+#elseif canImport(Android)
+import Android
 #endif
 
 /// The POSIX calls of ``TestServer`` and of this package's own tests.
@@ -95,6 +97,8 @@ package enum Socket {
         Darwin.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #elseif canImport(Glibc)
         Glibc.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        #elseif canImport(Android)
+        Android.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #else
         Musl.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #endif
