@@ -17,17 +17,17 @@ public enum FigureRecord: Codable, Sendable {
         public let measured: String
         /// The value of the peer; empty without one.
         public let peer: String
-        /// What the goal is about: a ratio, or a count.
+        /// What the goal is about: the median of the rounds, or a count.
         public let figure: Double
-        /// `≤ 1.25`, for example; empty without a goal.
-        public let goal: String
-        /// Whether the goal is met; `true` without a goal.
-        public let isMet: Bool
+        /// The figure in each round; empty for a count.
+        public let rounds: [Double]
+        /// What the figure has to be.
+        public let goal: Goal
 
         /// Creates a line.
-        public init(what: String, measured: String, peer: String, figure: Double, goal: String, isMet: Bool) {
+        public init(what: String, measured: String, peer: String, figure: Double, rounds: [Double], goal: Goal) {
             (self.what, self.measured, self.peer) = (what, measured, peer)
-            (self.figure, self.goal, self.isMet) = (figure, goal, isMet)
+            (self.figure, self.rounds, self.goal) = (figure, rounds, goal)
         }
     }
 

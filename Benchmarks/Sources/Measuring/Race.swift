@@ -3,28 +3,42 @@ import Foundation
 
 /// Contenders measured in turn, A B A B …: whatever else the machine does meets all of them alike.
 ///
-/// Of each contender the best round counts: noise only ever adds.
+/// Two contenders are compared by their ratio in each round, of which the median counts. Of each contender alone, the best
+/// round counts: noise only ever adds.
 public struct Race {
+    /// Seconds of each contender in each round.
+    public let seconds: [[Double]]
+
     /// Seconds of each contender's best round.
-    public let best: [Double]
+    public var best: [Double] { seconds.map { $0.min() ?? .infinity } }
 
     /// Runs every contender once to warm up, and then all of them in each round.
     public init(rounds: Int, _ contenders: [@Sendable () async throws -> Void]) async throws {
         for contender in contenders { try await contender() }
-        var best = [Double](repeating: .infinity, count: contenders.count)
+        var seconds = contenders.map { _ in [Double]() }
         for round in 0..<roundCount(rounds) {
             // Every other round the other way round, so that nobody always runs in the other's wake.
             let order = round.isMultiple(of: 2) ? Array(contenders.indices) : contenders.indices.reversed()
             for index in order {
                 let time = try await ContinuousClock().measure { try await contenders[index]() }
-                best[index] = min(best[index], time.inSeconds)
+                seconds[index].append(time.inSeconds)
             }
         }
-        self.best = best
+        self.seconds = seconds
     }
 
-    /// The first contender's time by the second's.
-    public var ratio: Double { best[0] / best[1] }
+    /// A contender's time by another's, in each round.
+    public func ratios(_ own: Int = 0, by peer: Int = 1) -> Rounds { Rounds(seconds[own], by: seconds[peer]) }
+
+    /// A contender's rate by another's, in each round.
+    public func rateRatios(_ own: Int = 0, by peer: Int = 1) -> Rounds { ratios(peer, by: own) }
+
+    /// The time that a contender takes longer than another, in each round.
+    ///
+    /// - Parameter scale: What a second counts as: for example, 1e6 by the number of repetitions in a round.
+    public func differences(_ own: Int, minus peer: Int, scale: Double) -> Rounds {
+        Rounds(zip(seconds[own], seconds[peer]).map { ($0 - $1) * scale })
+    }
 }
 
 /// The number of rounds: of `count`, the part that `TARGETKIT_ROUNDS` says, at least 2. The report runs each benchmark

@@ -4,12 +4,7 @@ import Foundation
 /// The figures of one run, printed line by line as they come.
 public final class Table {
     /// What a figure has to be.
-    public enum Goal: Sendable {
-        case atMost(Double)
-        case atLeast(Double)
-        /// A figure to know, without a goal.
-        case none
-    }
+    public typealias Goal = Measuring.Goal
 
     private var misses: [String] = []
     private let isChecking: Bool
@@ -26,38 +21,50 @@ public final class Table {
     ) {
         isChecking = arguments.contains("--check")
         print("\(title)\n")
-        printLine("what", "measured", columns.peer, columns.figure, "goal", "")
-        print(String(repeating: "-", count: 120))
+        printLine("what", "measured", columns.peer, columns.figure, "spread", "goal", "")
+        print(String(repeating: "-", count: 134))
     }
 
-    /// Adds a line.
+    /// Adds a line with a count, which is the same in each round.
     ///
-    /// - Parameter figure: What the goal is about: a ratio, or a count.
+    /// - Parameter figure: What the goal is about.
     public func add(_ what: String, _ measured: String, _ peer: String = "", figure: Double, goal: Goal = .none) {
-        let isMet: Bool
-        let goalText: String
-        switch goal {
-        case .atMost(let limit):
-            isMet = figure <= limit
-            goalText = "≤ \(text(limit))"
-        case .atLeast(let limit):
-            isMet = figure >= limit
-            goalText = "≥ \(text(limit))"
-        case .none:
-            isMet = true
-            goalText = ""
-        }
-        if !isMet { misses.append(what) }
-        printLine(what, measured, peer, text(figure), goalText, goalText.isEmpty ? "" : isMet ? "ok" : "MISS")
+        add(what, measured, peer, figure, [], goal, goal.verdict(onCount: figure))
+    }
+
+    /// Adds a line with a figure that was measured in rounds, whose median and spread decide about the goal.
+    ///
+    /// - Parameter rounds: What the goal is about: ratios within each round, or costs.
+    public func add(_ what: String, _ measured: String, _ peer: String = "", rounds: Rounds, goal: Goal = .none) {
+        add(what, measured, peer, rounds.median, rounds.values, goal, goal.verdict(on: rounds))
+    }
+
+    private func add(
+        _ what: String,
+        _ measured: String,
+        _ peer: String,
+        _ figure: Double,
+        _ rounds: [Double],
+        _ goal: Goal,
+        _ verdict: Goal.Verdict
+    ) {
+        if verdict == .missed { misses.append(what) }
+        printLine(what, measured, peer, figureText(figure), spreadText(rounds), "\(goal)", verdict.rawValue)
         let line = FigureRecord.Figure(
             what: what,
             measured: measured,
             peer: peer,
             figure: figure,
-            goal: goalText,
-            isMet: isMet
+            rounds: rounds,
+            goal: goal
         )
         FigureRecord.figure(line).write()
+    }
+
+    private func spreadText(_ values: [Double]) -> String {
+        if values.isEmpty { return "" }
+        let spread = Rounds(values).spread
+        return "\(figureText(spread.lowerBound)) – \(figureText(spread.upperBound))"
     }
 
     /// Measures two contenders at several sizes, and adds the curve of each, in microseconds.
@@ -87,24 +94,19 @@ public final class Table {
             for (name, seconds) in zip([names.0, names.1], race.best) {
                 let cost = seconds / Double(calls) * 1e6
                 FigureRecord.point(.init(plot: plot, curve: name, size: Double(size), cost: cost)).write()
-                printLine("\(name), \(size)", "", "", text(cost), "", "")
+                printLine("\(name), \(size)", "", "", figureText(cost), "", "", "")
             }
         }
     }
 
     /// Prints the sum, and ends the program when a goal was missed and `--check` was asked for.
     public func finish() {
-        print(misses.isEmpty ? "\nEvery goal is met." : "\nMissed: \(misses.joined(separator: "; "))")
+        print(misses.isEmpty ? "\nNo goal is missed." : "\nMissed: \(misses.joined(separator: "; "))")
         if isChecking, !misses.isEmpty { exit(1) }
     }
 
-    private func text(_ number: Double) -> String {
-        number.isFinite && number == number.rounded() && abs(number) >= 10
-            ? String(Int(number)) : String(format: "%.2f", number)
-    }
-
     private func printLine(_ columns: String...) {
-        let widths = [50, 12, 32, 10, 9, 4]
+        let widths = [50, 12, 32, 10, 15, 9, 10]
         let cells = zip(columns, widths).map { cell, width in
             cell + String(repeating: " ", count: max(1, width - cell.count))
         }

@@ -32,12 +32,11 @@ struct CacheFigures {
         let none = Provider<Plain>(transport: Server())
         let memory = provider(ResponseCache())
         let disk = provider(ResponseCache(storedIn: folder, memoryLimit: 0, diskLimit: 1 << 30))
-        let seconds = try await Race(rounds: 30, [run(none), run(memory), run(disk)]).best.map {
-            $0 / Double(Self.calls)
-        }
-        add("a call with a cached response in memory, µs", seconds[1], to: table)
-        add("a hit in memory, µs", seconds[1] - seconds[0], goal: .atMost(5), to: table)
-        add("a hit on the disk, µs", seconds[2] - seconds[0], goal: .atMost(60), to: table)
+        let race = try await Race(rounds: 30, [run(none), run(memory), run(disk)])
+        let call = race.best[1] / Double(Self.calls)
+        table.add("a call with a cached response in memory, µs", timeText(call), figure: call * 1e6)
+        addHit("a hit in memory, µs", race, 1, goal: .atMost(5), to: table)
+        addHit("a hit on the disk, µs", race, 2, goal: .atMost(60), to: table)
         for page in 0..<Self.stored { keep(try await disk.request(Plain(baseURL: base, page: page))) }
         var opening: [Double] = []
         for _ in 0..<5 {
@@ -49,15 +48,19 @@ struct CacheFigures {
             // Until the files have been counted.
             keep(await cache.size)
             if opening.count == 1 {
-                add("the same, with the files counted, ms", (ContinuousClock.now - start).inSeconds, to: table)
+                let seconds = (ContinuousClock.now - start).inSeconds
+                table.add("the same, with the files counted, ms", timeText(seconds), figure: seconds * 1e3)
             }
         }
-        add("opening \(Self.stored) responses, with a hit, ms", opening.min() ?? 0, goal: .atMost(100), to: table)
+        let times = Rounds(opening.map { $0 * 1e3 })
+        let text = timeText(times.median / 1e3)
+        table.add("opening \(Self.stored) responses, with a hit, ms", text, rounds: times, goal: .atMost(100))
     }
 
-    private func add(_ what: String, _ seconds: Double, goal: Table.Goal = .none, to table: Table) {
-        let figure = seconds * (what.hasSuffix("ms") ? 1e3 : 1e6)
-        table.add(what, timeText(max(0, seconds)), figure: figure, goal: goal)
+    /// Adds what a hit takes longer than a call without a cache.
+    private func addHit(_ what: String, _ race: Race, _ contender: Int, goal: Table.Goal, to table: Table) {
+        let added = race.differences(contender, minus: 0, scale: 1e6 / Double(Self.calls))
+        table.add(what, timeText(max(0, added.median / 1e6)), rounds: added, goal: goal)
     }
 
     private func provider(_ cache: ResponseCache) -> Provider<Plain> {

@@ -32,7 +32,7 @@ struct FlightFigures {
             "stubbed call with 10,000 in flight, by none",
             timeText(best[1]),
             timeText(best[0]),
-            figure: best[1] / best[0],
+            rounds: race.ratios(1, by: 0),
             goal: .atMost(1.5)
         )
         let clock = ContinuousClock()

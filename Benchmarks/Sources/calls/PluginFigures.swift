@@ -14,11 +14,11 @@ struct PluginFigures {
     func add(to table: Table) async throws {
         let plugins = PluginSet.each
         let contenders = [run([])] + plugins.map { run([$0.plugin]) }
-        let best = try await Race(rounds: 30, contenders).best
+        let race = try await Race(rounds: 30, contenders)
         for (index, plugin) in plugins.enumerated() {
-            let added = (best[index + 1] - best[0]) / Double(Self.calls)
+            let added = race.differences(index + 1, minus: 0, scale: 1e9 / Double(Self.calls))
             let goal: Table.Goal = plugin.doesMore ? .none : .atMost(1000)
-            table.add("\(plugin.name), ns", timeText(max(0, added)), figure: added * 1e9, goal: goal)
+            table.add("\(plugin.name), ns", timeText(max(0, added.median / 1e9)), rounds: added, goal: goal)
         }
     }
 

@@ -23,8 +23,17 @@ struct StubbedFigures {
 
     /// What one call of a contender costs.
     private struct Cost {
-        let seconds: Double
+        /// In each round.
+        let rounds: [Double]
         let allocations: Double
+
+        /// In the best round.
+        var seconds: Double { rounds.min() ?? .infinity }
+
+        /// What this takes longer in each round, in nanoseconds, by a number of parts.
+        func nanoseconds(minus other: Cost, by count: Int = 1) -> Rounds {
+            Rounds(zip(rounds, other.rounds).map { ($0 - $1) * 1e9 / Double(count) })
+        }
     }
 
     /// The number of calls that a round of a contender makes.
@@ -67,12 +76,12 @@ struct StubbedFigures {
         add("4 plugins with the logger, by hand without any", .fourPlugins, costs, goal: .atMost(2.5), to: table)
         addAllocations("4 plugins with the logger: allocations", .fourPlugins, costs, to: table)
         guard let none = costs[.awaited], let one = costs[.oneIdle], let eleven = costs[.elevenIdle] else { return }
-        let first = (one.seconds - none.seconds) * 1e9
-        let further = (eleven.seconds - one.seconds) / Double(Self.idleCount) * 1e9
-        table.add("the first idle plugin, ns", "", figure: first, goal: .atMost(300))
+        let first = one.nanoseconds(minus: none)
+        let further = eleven.nanoseconds(minus: one, by: Self.idleCount)
+        table.add("the first idle plugin, ns", "", rounds: first, goal: .atMost(300))
         let added = one.allocations - none.allocations
         table.add("the first idle plugin: allocations", "", figure: added, goal: .atMost(0))
-        table.add("each further idle plugin, ns", "", figure: further, goal: .atMost(100))
+        table.add("each further idle plugin, ns", "", rounds: further, goal: .atMost(100))
         let each = (eleven.allocations - one.allocations) / Double(Self.idleCount)
         table.add("each further idle plugin: allocations", "", figure: each)
     }
@@ -80,8 +89,8 @@ struct StubbedFigures {
     private func addMoya(_ costs: [Contender: Cost], to table: Table) {
         guard let moya = costs[.moya], let native = costs[.awaited] else { return }
         let (time, peer) = (timeText(moya.seconds), timeText(native.seconds))
-        let ratio = moya.seconds / native.seconds
-        table.add("through MoyaProvider, a native call", time, peer, figure: ratio, goal: .atMost(2))
+        let ratios = Rounds(moya.rounds, by: native.rounds)
+        table.add("through MoyaProvider, a native call", time, peer, rounds: ratios, goal: .atMost(2))
         addAllocations("through MoyaProvider: allocations", .moya, costs, to: table)
     }
 
@@ -95,7 +104,7 @@ struct StubbedFigures {
     ) {
         guard let cost = costs[contender], let floor = costs[.byHand] else { return }
         let (time, peer) = (timeText(cost.seconds), timeText(floor.seconds))
-        table.add(what, time, peer, figure: cost.seconds / floor.seconds, goal: goal)
+        table.add(what, time, peer, rounds: Rounds(cost.rounds, by: floor.rounds), goal: goal)
     }
 
     private func addTime(
@@ -106,7 +115,7 @@ struct StubbedFigures {
         to table: Table
     ) {
         guard let cost = costs[contender] else { return }
-        table.add(what, timeText(cost.seconds), figure: cost.seconds * 1e6, goal: goal)
+        table.add(what, timeText(cost.seconds), rounds: Rounds(cost.rounds.map { $0 * 1e6 }), goal: goal)
     }
 
     private func addAllocations(
@@ -131,8 +140,8 @@ struct StubbedFigures {
         }
         let race = try await Race(rounds: 40, runs)
         let costs = Contender.allCases.map { contender in
-            let seconds = race.best[contender.rawValue] / Double(Self.calls)
-            return (contender, Cost(seconds: seconds, allocations: allocations[contender.rawValue]))
+            let rounds = race.seconds[contender.rawValue].map { $0 / Double(Self.calls) }
+            return (contender, Cost(rounds: rounds, allocations: allocations[contender.rawValue]))
         }
         return Dictionary(uniqueKeysWithValues: costs)
     }

@@ -26,10 +26,10 @@ extension EncodingBenchmark {
             "5 parameters → JSON, by JSONSerialization",
             times[0],
             times[1],
-            figure: race.ratio,
+            rounds: race.ratios(),
             goal: .atMost(0.25)
         )
-        table.add("the same, keys not sorted", times[2], times[1], figure: race.best[2] / race.best[1])
+        table.add("the same, keys not sorted", times[2], times[1], rounds: race.ratios(2, by: 1))
     }
 
     /// Three parts with 1 MB in them, against copying that megabyte.
@@ -53,7 +53,7 @@ extension EncodingBenchmark {
             ]
         )
         let times = race.best.map { timeText($0 / Double(calls)) }
-        table.add("3-part form of 1 MB, by one copy", times[0], times[1], figure: race.ratio, goal: .atMost(1.3))
+        table.add("3-part form of 1 MB, by one copy", times[0], times[1], rounds: race.ratios(), goal: .atMost(1.3))
     }
 
     private static func copy(_ data: Data) -> Data {

@@ -44,16 +44,15 @@ extension EncodingBenchmark {
                 { for id in 0..<calls { keep(request(id: id, accept: "application/json")) } },
             ]
         )
-        let best = race.best
-        let times = best.map { timeText($0 / Double(calls)) }
+        let times = race.best.map { timeText($0 / Double(calls)) }
         table.add(
             "plain target → URLRequest, by hand",
             times[0],
             times[1],
-            figure: best[0] / best[1],
+            rounds: race.ratios(),
             goal: .atMost(1.2)
         )
-        table.add("with a header field, by hand", times[2], times[3], figure: best[2] / best[3], goal: .atMost(1.2))
+        table.add("with a header field, by hand", times[2], times[3], rounds: race.ratios(2, by: 3), goal: .atMost(1.2))
     }
 
     /// The time to convert 100 header fields to a request's dictionary, compared with filling a case-sensitive
@@ -78,7 +77,7 @@ extension EncodingBenchmark {
             "100 header fields → dictionary, a plain one",
             times[0],
             times[1],
-            figure: race.best[0] / Double(calls) * 1e6,
+            rounds: Rounds(race.seconds[0].map { $0 / Double(calls) * 1e6 }),
             goal: .atMost(20)
         )
     }

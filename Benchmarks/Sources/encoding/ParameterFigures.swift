@@ -48,18 +48,17 @@ struct ParameterFigures {
                 { for _ in 0..<calls { keep(url(sorted: true).map { URLRequest(url: $0) }) } },
             ]
         )
-        let best = race.best
-        let times = best.map { timeText($0 / Double(calls)) }
+        let times = race.best.map { timeText($0 / Double(calls)) }
         let name = "\(count) parameters"
         table.add(
             "\(name) → query, by URLComponents",
             times[0],
             times[1],
-            figure: best[0] / best[1],
+            rounds: race.ratios(),
             goal: .atMost(goal)
         )
-        table.add("the same, the peer in any order", times[0], times[2], figure: best[0] / best[2])
-        table.add("\(name) → URLRequest", times[3], times[4], figure: best[3] / best[4])
+        table.add("the same, the peer in any order", times[0], times[2], rounds: race.ratios(0, by: 2))
+        table.add("\(name) → URLRequest", times[3], times[4], rounds: race.ratios(3, by: 4))
     }
 
     private func url(sorted: Bool) -> URL? {

@@ -121,7 +121,7 @@ struct TargetFigures {
             ]
         )
         let times = race.best.map { timeText($0 / Double(Self.calls)) }
-        table.add(what, times[0], times[1], figure: race.ratio, goal: goal)
+        table.add(what, times[0], times[1], rounds: race.ratios(), goal: goal)
     }
 
     private func request(_ path: String, _ body: Data, _ contentType: String) throws -> URLRequest {

@@ -44,20 +44,46 @@ struct DownloadFigures {
             ]
         )
         try await client.shutdown()
-        let (best, curl) = (race.best, race.best[3])
-        add("1 GB streamed, by C on libcurl that discards", best[0], curl, goal: .atLeast(0.6), to: table)
-        add("the same, read on the main actor", best[5], curl, goal: .atLeast(0.6), to: table)
-        add("1 GB to a file, by C on libcurl that writes", best[1], best[6], goal: .atLeast(0.95), to: table)
-        add("1 GB streamed by async-http-client, by the same", best[2], curl, goal: .none, to: table)
-        add("1 GB streamed, by async-http-client", best[0], best[2], goal: .atLeast(1.2), to: table)
-        add("the same, read on the main actor", best[5], best[2], goal: .atLeast(1.2), to: table)
-        add("1 GB to a file, by async-http-client streamed", best[1], best[2], goal: .none, to: table)
-        add("1 GB to a file that is resumable, by the one that is not", best[4], best[1], goal: .none, to: table)
+        add("1 GB streamed, by C on libcurl that discards", race, 0, by: 3, goal: .atLeast(0.6), to: table)
+        add("the same, read on the main actor", race, 5, by: 3, goal: .atLeast(0.6), to: table)
+        add("1 GB to a file, by C on libcurl that writes", race, 1, by: 6, goal: .atLeast(0.95), to: table)
+        add("1 GB streamed by async-http-client, by the same", race, 2, by: 3, to: table)
+        add("1 GB streamed, by async-http-client", race, 0, by: 2, goal: .atLeast(1.2), to: table)
+        add("the same, read on the main actor", race, 5, by: 2, goal: .atLeast(1.2), to: table)
+        add("1 GB to a file, by async-http-client streamed", race, 1, by: 2, to: table)
+        add("1 GB to a file that is resumable, by the one that is not", race, 4, by: 1, to: table)
+        addSwitches("1 GB streamed: context switches", try await switches { try await stream(provider) }, to: table)
+        let main = try await switches { try await streamOnMainActor(provider) }
+        addSwitches("the same, read on the main actor", main, to: table)
     }
 
-    /// Adds a rate as a ratio to the peer's.
-    private func add(_ what: String, _ seconds: Double, _ peer: Double, goal: Table.Goal, to table: Table) {
-        table.add(what, rateText(seconds), rateText(peer), figure: peer / seconds, goal: goal)
+    /// The voluntary context switches of this process, in several rounds.
+    private func switches(_ work: () async throws -> Void) async throws -> [Int] {
+        var counts: [Int] = []
+        for _ in 0..<roundCount(8) {
+            let before = ProcessFigures.contextSwitches
+            try await work()
+            counts.append(ProcessFigures.contextSwitches - before)
+        }
+        return counts
+    }
+
+    private func addSwitches(_ what: String, _ counts: [Int], to table: Table) {
+        let rounds = Rounds(counts.map(Double.init))
+        table.add(what, "\(Int(rounds.median))", rounds: rounds, goal: .atMost(4000))
+    }
+
+    /// Adds the ratio of two contenders' rates.
+    private func add(
+        _ what: String,
+        _ race: Race,
+        _ own: Int,
+        by peer: Int,
+        goal: Table.Goal = .none,
+        to table: Table
+    ) {
+        let texts = [own, peer].map { rateText(race.best[$0]) }
+        table.add(what, texts[0], texts[1], rounds: race.rateRatios(own, by: peer), goal: goal)
     }
 
     private func rateText(_ seconds: Double) -> String {

@@ -47,9 +47,9 @@ struct StartFigures {
             let other = times[peer] ?? []
             table.add(
                 "from the start to the first response",
-                timeText(median(own)),
-                "\(timeText(median(other))) \(peer.rawValue)",
-                figure: medianRatio(own, other),
+                timeText(Rounds(own).median),
+                "\(timeText(Rounds(other).median)) \(peer.rawValue)",
+                rounds: Rounds(own, by: other),
                 goal: peer == .session ? .atMost(0.9) : .none
             )
         }

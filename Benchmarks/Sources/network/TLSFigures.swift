@@ -80,9 +80,9 @@ struct TLSFigures {
         for (index, goal) in [(1, goal), (2, goalByC ?? .none)] where index < contenders.count {
             table.add(
                 "TLS, \(title): rate",
-                "\(Int(median(perSecond[0])))/s",
-                "\(Int(median(perSecond[index])))/s \(contenders[index].name)",
-                figure: medianRatio(perSecond[0], perSecond[index]),
+                "\(Int(Rounds(perSecond[0]).median))/s",
+                "\(Int(Rounds(perSecond[index]).median))/s \(contenders[index].name)",
+                rounds: Rounds(perSecond[0], by: perSecond[index]),
                 goal: goal
             )
         }

@@ -27,7 +27,7 @@ struct ThroughputFigures {
     }
 
     /// What a contender did, round by round.
-    private struct Rounds {
+    private struct Measured {
         var perSecond: [Double] = []
         var cpuSeconds: [Double] = []
 
@@ -98,16 +98,16 @@ struct ThroughputFigures {
         try await transportClient.shutdown()
     }
 
-    private func add(_ comparisons: [Comparison], _ title: String, _ rounds: [String: Rounds], to table: Table) {
+    private func add(_ comparisons: [Comparison], _ title: String, _ rounds: [String: Measured], to table: Table) {
         for comparison in comparisons {
             guard let own = rounds[comparison.own]?.values(comparison.quantity),
                 let peer = rounds[comparison.peer]?.values(comparison.quantity)
             else { continue }
             table.add(
                 "\(title): \(name(comparison.quantity)), \(comparison.own)",
-                text(median(own), comparison.quantity),
-                "\(text(median(peer), comparison.quantity)) \(comparison.peer)",
-                figure: medianRatio(own, peer),
+                text(Rounds(own).median, comparison.quantity),
+                "\(text(Rounds(peer).median, comparison.quantity)) \(comparison.peer)",
+                rounds: Rounds(own, by: peer),
                 goal: comparison.goal
             )
         }
@@ -127,28 +127,18 @@ struct ThroughputFigures {
 
     /// Many short rounds: what else the machine does comes and goes in seconds, and those that are compared are to meet
     /// the same.
-    private func rounds(of contenders: [Contender], inFlight: Int) async throws -> [String: Rounds] {
-        var rounds: [String: Rounds] = [:]
+    private func rounds(of contenders: [Contender], inFlight: Int) async throws -> [String: Measured] {
+        var rounds: [String: Measured] = [:]
         for contender in contenders { try await contender.run(inFlight, contender.calls / 2) }
         for _ in 0..<roundCount(Self.rounds) {
             for contender in contenders {
                 let calls = inFlight == 1 ? contender.calls / 4 : contender.calls / inFlight * inFlight
                 let cpu = ProcessFigures.cpuSeconds
                 let time = try await ContinuousClock().measure { try await contender.run(inFlight, calls) }
-                rounds[contender.name, default: Rounds()]
+                rounds[contender.name, default: Measured()]
                     .add(calls: calls, seconds: time.inSeconds, cpuSeconds: ProcessFigures.cpuSeconds - cpu)
             }
         }
         return rounds
     }
-}
-
-/// The middle one.
-func median(_ values: [Double]) -> Double {
-    values.sorted()[values.count / 2]
-}
-
-/// The middle one of the rounds' ratios.
-func medianRatio(_ values: [Double], _ peers: [Double]) -> Double {
-    median(zip(values, peers).map(/))
 }

@@ -31,9 +31,9 @@ struct WaitingFigures {
         for index in Self.counts.indices.dropFirst() {
             table.add(
                 "\(Self.counts[index]) in flight: requests/s, by those with 100",
-                "\(Int(median(perSecond[index])))",
-                "\(Int(median(perSecond[0])))",
-                figure: medianRatio(perSecond[index], perSecond[0]),
+                "\(Int(Rounds(perSecond[index]).median))",
+                "\(Int(Rounds(perSecond[0]).median))",
+                rounds: Rounds(perSecond[index], by: perSecond[0]),
                 goal: .atLeast(0.8)
             )
         }

@@ -17,8 +17,23 @@ struct FigureCollection {
 
         /// The run whose figure is in the middle.
         var median: FigureRecord.Figure { runs[runs.count / 2] }
-        /// The lowest and the highest figure; `nil` for one run.
-        var spread: ClosedRange<Double>? { runs.count > 1 ? runs[0].figure...runs[runs.count - 1].figure : nil }
+        /// The rounds of all runs; `nil` for a count.
+        private var rounds: Rounds? {
+            let values = runs.flatMap(\.rounds)
+            return values.isEmpty ? nil : Rounds(values)
+        }
+
+        /// The median of all rounds; of a count, that of the runs.
+        var figure: Double { rounds?.median ?? median.figure }
+        /// The middle half of the rounds; of a count, the lowest and the highest. `nil` for one value.
+        var spread: ClosedRange<Double>? {
+            if let rounds { return rounds.values.count > 1 ? rounds.spread : nil }
+            return runs.count > 1 ? runs[0].figure...runs[runs.count - 1].figure : nil
+        }
+        var verdict: Goal.Verdict {
+            let goal = median.goal
+            return rounds.map { goal.verdict(on: $0) } ?? goal.verdict(onCount: median.figure)
+        }
     }
 
     private(set) var titles: [String] = []
@@ -58,8 +73,10 @@ struct FigureCollection {
             if let failure = failures[title] { text += "\(failure)\n" }
             for line in lines(of: title) {
                 let run = line.median
-                let cells = [run.what, run.measured, short(run.figure), spread(line), run.goal]
-                text += zip(cells, [58, 14, 12, 20, 9]).map { $0.padded(to: $1) }.joined() + "\n"
+                let cells = [
+                    run.what, run.measured, short(line.figure), spread(line), "\(run.goal)", line.verdict.rawValue,
+                ]
+                text += zip(cells, [58, 14, 12, 20, 9, 10]).map { $0.padded(to: $1) }.joined() + "\n"
             }
             text += "\n"
         }

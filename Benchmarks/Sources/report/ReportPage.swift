@@ -20,7 +20,7 @@ struct ReportPage {
         <style>\(Self.style)</style>
         <h1>TargetKit: benchmarks</h1>
         <p>\(escaped(machine))</p>
-        <p>Each figure is the median of its runs, with the lowest and the highest. Figures by a peer are ratios within a run.</p>
+        <p>Each figure is the median of its rounds, with their middle half; a figure by a peer is their ratio within a round. A goal is judged from at least \(Goal.fewestRounds) rounds, and not if it is within their middle half. Of a count, the median of the runs is judged.</p>
         \(collection.titles.map(section).joined(separator: "\n"))
         <h2>Cost against size</h2>
         \(plots)
@@ -43,7 +43,7 @@ struct ReportPage {
             <h2>\(escaped(title))</h2>
             \(failure)
             <div class="table"><table>
-            <tr><th>what</th><th>measured</th><th>peer</th><th>figure</th><th>spread</th><th>goal</th></tr>
+            <tr><th>what</th><th>measured</th><th>peer</th><th>figure</th><th>spread</th><th>goal</th><th></th></tr>
             \(lines.map(row).joined(separator: "\n"))
             </table></div>
             """
@@ -52,8 +52,16 @@ struct ReportPage {
     private func row(_ line: FigureCollection.Line) -> String {
         let run = line.median
         let spread = collection.spread(line)
-        let cells = [run.what, run.measured, run.peer, collection.short(run.figure), spread, run.goal]
-        let style = run.goal.isEmpty ? "" : run.isMet ? " class=\"met\"" : " class=\"missed\""
+        let cells = [
+            run.what, run.measured, run.peer, collection.short(line.figure), spread, "\(run.goal)",
+            line.verdict.rawValue,
+        ]
+        let style =
+            switch line.verdict {
+            case .met: " class=\"met\""
+            case .missed: " class=\"missed\""
+            case .unclear, .notJudged, .none: ""
+            }
         return "<tr\(style)>\(cells.map { "<td>\(escaped($0))</td>" }.joined())</tr>"
     }
 

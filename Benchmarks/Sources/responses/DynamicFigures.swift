@@ -35,25 +35,26 @@ struct DynamicFigures {
     func add(to table: Table) async throws {
         for (index, body) in bodies.enumerated() {
             let data = body.data
-            let best = try await Race(
+            let race = try await Race(
                 rounds: 20,
                 [
                     { keep(try JSONSerialization.jsonObject(with: data)) }, { keep(try JSONValue(parsing: data)) },
                     { keep(try JSONDecoder().decode(JSONValue.self, from: data)) },
                 ]
-            ).best
+            )
+            let best = race.best
             table.add(
                 "\(body.name) → JSONValue",
                 timeText(best[1]),
                 "\(timeText(best[0])) Serialization",
-                figure: best[0] / best[1],
+                rounds: race.rateRatios(1, by: 0),
                 goal: index == 0 ? .atLeast(2) : .none
             )
             table.add(
                 "the same",
                 timeText(best[1]),
                 "\(timeText(best[2])) JSONDecoder",
-                figure: best[2] / best[1]
+                rounds: race.rateRatios(1, by: 2)
             )
         }
     }

@@ -20,7 +20,7 @@ struct LineFigures {
     func add(to table: Table) async throws {
         for row in rows {
             let piece = row.piece
-            let best = try await Race(
+            let race = try await Race(
                 rounds: 10,
                 [
                     {
@@ -29,10 +29,10 @@ struct LineFigures {
                         keep(bytes)
                     }, { keep(try await byteLoop(over: stream(of: piece))) },
                 ]
-            ).best
+            )
             let megabytes = Double(piece.count * Self.pieceCount) / 1e6
-            let speeds = best.map { "\(Int(megabytes / $0)) MB/s" }
-            table.add("\(row.name), by a byte loop", speeds[0], speeds[1], figure: best[1] / best[0])
+            let speeds = race.best.map { "\(Int(megabytes / $0)) MB/s" }
+            table.add("\(row.name), by a byte loop", speeds[0], speeds[1], rounds: race.rateRatios())
         }
     }
 

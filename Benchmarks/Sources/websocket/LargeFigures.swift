@@ -23,8 +23,8 @@ struct LargeFigures {
         )
         let rates = race.best.map { Double(Self.size) / $0 / 1e6 }
         let peer = "\(Int(rates[2])) MB/s in C"
-        table.add("echo of 64 MB of data", "\(Int(rates[0])) MB/s", peer, figure: rates[0] / rates[2])
-        table.add("echo of 64 MB of text", "\(Int(rates[1])) MB/s", peer, figure: rates[1] / rates[2])
+        table.add("echo of 64 MB of data", "\(Int(rates[0])) MB/s", peer, rounds: race.rateRatios(0, by: 2))
+        table.add("echo of 64 MB of text", "\(Int(rates[1])) MB/s", peer, rounds: race.rateRatios(1, by: 2))
         ProcessFigures.resetPeak()
         let before = ProcessFigures.residentBytes
         try await Self.echo(.text(text), server)

@@ -56,10 +56,10 @@ struct MessageFigures {
     ) {
         let rates = race.best.map { Double(count) / $0 }
         let own = "\(Int(rates[0]))/s"
-        table.add(what, own, figure: rates[0].rounded(), goal: goal)
-        table.add("\(what), by C", own, "\(Int(rates[1]))/s", figure: rates[0] / rates[1])
+        table.add(what, own, rounds: Rounds(race.seconds[0].map { (Double(count) / $0).rounded() }), goal: goal)
+        table.add("\(what), by C", own, "\(Int(rates[1]))/s", rounds: race.rateRatios())
         guard rates.count > 2 else { return }
-        table.add("\(what), by SwiftNIO", own, "\(Int(rates[2]))/s", figure: rates[0] / rates[2])
+        table.add("\(what), by SwiftNIO", own, "\(Int(rates[2]))/s", rounds: race.rateRatios(0, by: 2))
     }
 
     private static func receive(_ server: Server) async throws {
