@@ -180,52 +180,50 @@ extension Redaction {
 
     /// A URL reference for the log, without its fragment, which isn't sent.
     package func url(_ text: String) -> String {
-        var text = text
-        return text.withUTF8 { bytes in
+        ContiguousText.read(text) { bytes in
             let end = bytes.position(of: UInt8(ascii: "#")) ?? bytes.count
             let mark = bytes.position(of: UInt8(ascii: "?"), before: end) ?? end
-            if isNone { return String(decoding: bytes[..<end], as: UTF8.self) }
-            var copy: [UInt8] = []
-            copy.reserveCapacity(end + 64)
-            append(address: bytes[..<mark], to: &copy)
-            if mark < end {
-                copy.append(UInt8(ascii: "?"))
-                append(form: bytes[(mark + 1)..<end], limit: .max, to: &copy)
+            var copy = RedactedCopy(of: UnsafeBufferPointer(rebasing: bytes[..<end]))
+            if !isNone {
+                redact(address: mark, in: &copy)
+                if mark < end { redact(form: mark + 1, limit: .max, in: &copy) }
             }
-            return String(decoding: copy, as: UTF8.self)
+            // Most URLs have no secret.
+            return copy.isUnchanged && end == bytes.count ? text : String(decoding: copy.all, as: UTF8.self)
         }
     }
 
     /// The redacted pairs of a form, and whether they were truncated at the limit.
     package func form(_ text: String, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
-        var text = text
-        var copy: [UInt8] = []
-        let isCut = text.withUTF8 { append(form: $0[...], limit: limit, to: &copy) }
-        return (copy, isCut)
+        ContiguousText.read(text) { bytes in
+            var copy = RedactedCopy(of: bytes)
+            guard let end = redact(form: 0, limit: limit, in: &copy) else { return (copy.all, false) }
+            return (copy.prefix(before: end), true)
+        }
     }
 
-    /// Appends the pairs of a form, and returns whether they were truncated at the limit.
+    /// Redacts the pairs of a form.
+    ///
+    /// - Returns: The position at which they were truncated at the limit; `nil` if they weren't.
     @discardableResult
-    private func append(form: Slice<UnsafeBufferPointer<UInt8>>, limit: Int, to copy: inout [UInt8]) -> Bool {
+    private func redact(form: Int, limit: Int, in copy: inout RedactedCopy) -> Int? {
         let names = SecretNames()
-        var start = form.startIndex
+        let bytes = copy.source
+        var start = form
         while true {
-            guard copy.count < limit else { return start < form.endIndex }
-            let end = form[start...].firstIndex(of: UInt8(ascii: "&")) ?? form.endIndex
-            if let sign = form[start..<end].firstIndex(of: UInt8(ascii: "=")) {
-                let value = UnsafeBufferPointer(rebasing: form[(sign + 1)..<end])
-                copy.append(contentsOf: form[start...sign])
-                let name = UnsafeBufferPointer(rebasing: form[start..<sign])
+            guard copy.count(before: start) < limit else { return start < bytes.count ? start : nil }
+            let end = bytes.position(of: UInt8(ascii: "&"), from: start) ?? bytes.count
+            let sign = bytes.position(of: UInt8(ascii: "="), from: start, before: end)
+            if let sign {
+                let value = UnsafeBufferPointer(rebasing: bytes[(sign + 1)..<end])
+                let name = UnsafeBufferPointer(rebasing: bytes[start..<sign])
                 if isSecret(name, value: value, names) || isToken(value, named: name) {
-                    copy.append(contentsOf: TextRedactor.placeholder)
-                } else {
-                    append(value, to: &copy)
+                    copy.replace((sign + 1)..<end, with: TextRedactor.placeholder)
+                } else if let redacted = redacted(value) {
+                    copy.replace((sign + 1)..<end, with: redacted.escapedInForm.utf8)
                 }
-            } else {
-                copy.append(contentsOf: form[start..<end])
             }
-            guard end < form.endIndex else { return false }
-            copy.append(UInt8(ascii: "&"))
+            guard end < bytes.count else { return nil }
             start = end + 1
         }
     }
@@ -252,18 +250,12 @@ extension Redaction {
         return isToken(Array(Self.decoded(value).utf8), named: String(decoding: name, as: UTF8.self))
     }
 
-    /// Appends the value of an item, with secrets redacted in nested JSON, URLs and forms.
-    private func append(_ value: UnsafeBufferPointer<UInt8>, to copy: inout [UInt8]) {
-        guard value.count > 7, hidesPersonalData || Self.canContainSecret(value) else {
-            return copy.append(contentsOf: value)
-        }
+    /// The value of an item, with secrets redacted in nested JSON, URLs and forms; `nil` if there is none.
+    private func redacted(_ value: UnsafeBufferPointer<UInt8>) -> String? {
+        guard value.count > 7, hidesPersonalData || Self.canContainSecret(value) else { return nil }
         let text = Self.decoded(value)
         let redacted = TextRedactor.redacted(text, by: self, depth: 1)
-        if redacted == text {
-            copy.append(contentsOf: value)
-        } else {
-            copy.append(contentsOf: redacted.escapedInForm.utf8)
-        }
+        return redacted == text ? nil : redacted
     }
 
     /// Whether an escaped value can be more than plain text.
@@ -291,27 +283,56 @@ extension Redaction {
         return text.removingPercentEncoding ?? text
     }
 
-    /// Appends a URL without its user, secret path parameters and JSON Web Tokens.
-    private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
-        // The start of a JSON Web Token, the end of a user, or the start of a path parameter.
-        var isPlain = !hidesPersonalData
-        for index in address.startIndex..<address.endIndex {
-            switch address[index] {
-            case UInt8(ascii: "@"), UInt8(ascii: ";"): isPlain = false
-            case UInt8(ascii: "e"): if address[index...].starts(with: "eyJ".utf8) { isPlain = false }
-            default: break
-            }
-        }
-        if isPlain { return copy.append(contentsOf: address) }
+    /// Redacts the user, secret path parameters and JSON Web Tokens of a URL before its query.
+    private func redact(address end: Int, in copy: inout RedactedCopy) {
+        let bytes = copy.source
+        // The end of a user, or the start of a path parameter or of a JSON Web Token.
+        let isPlain =
+            !hidesPersonalData && bytes.position(of: UInt8(ascii: "@"), before: end) == nil
+            && bytes.position(of: UInt8(ascii: ";"), before: end) == nil && !bytes.holdsToken(before: end)
+        if isPlain { return }
+        let address = bytes[..<end]
         var text = String(decoding: address, as: UTF8.self)
         if usesRule { text = SecretFields.redacted(path: text) }
         if hidesPersonalData { text = PersonalData.redacted(text) }
-        guard let start = text.range(of: "//") else { return copy.append(contentsOf: text.utf8) }
-        let authority = text[start.upperBound...].prefix { $0 != "/" }
-        if let at = authority.lastIndex(of: "@") {
-            text.replaceSubrange(start.upperBound..<at, with: SecretFields.placeholder)
+        if let start = text.range(of: "//") {
+            let authority = text[start.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                text.replaceSubrange(start.upperBound..<at, with: SecretFields.placeholder)
+            }
         }
-        copy.append(contentsOf: text.utf8)
+        copy.replace(0..<end, with: text.utf8)
+    }
+}
+
+/// A text with replaced parts, in their order. The parts between them are copied only if there is a replacement.
+private struct RedactedCopy {
+    let source: UnsafeBufferPointer<UInt8>
+    private var bytes: [UInt8] = []
+    /// The position before which the source is in ``bytes``.
+    private var position = 0
+
+    init(of source: UnsafeBufferPointer<UInt8>) {
+        self.source = source
+    }
+
+    /// Whether nothing was replaced.
+    var isUnchanged: Bool { position == 0 && bytes.isEmpty }
+
+    /// The whole copy.
+    var all: [UInt8] { prefix(before: source.count) }
+
+    /// The copy of the source before a position.
+    func prefix(before end: Int) -> [UInt8] { bytes + source[position..<end] }
+
+    /// The size of the copy of the source before a position.
+    func count(before end: Int) -> Int { bytes.count + end - position }
+
+    mutating func replace(_ range: Range<Int>, with replacement: some Collection<UInt8>) {
+        if bytes.isEmpty { bytes.reserveCapacity(source.count + 64) }
+        bytes.append(contentsOf: source[position..<range.lowerBound])
+        bytes.append(contentsOf: replacement)
+        position = range.upperBound
     }
 }
 
@@ -349,9 +370,22 @@ extension SecretFields {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The first position of a byte before an end; by default, before the end of the buffer.
-    fileprivate func position(of byte: UInt8, before end: Int? = nil) -> Int? {
-        guard let start = baseAddress, let found = memchr(start, Int32(byte), end ?? count) else { return nil }
-        return UnsafeRawPointer(start).distance(to: UnsafeRawPointer(found))
+    /// The first position of a byte from a start and before an end; by default, before the end of the buffer.
+    fileprivate func position(of byte: UInt8, from start: Int = 0, before end: Int? = nil) -> Int? {
+        let count = (end ?? count) - start
+        guard count > 0, let base = baseAddress, let found = memchr(base + start, Int32(byte), count) else {
+            return nil
+        }
+        return UnsafeRawPointer(base).distance(to: UnsafeRawPointer(found))
+    }
+
+    /// Whether a JSON Web Token may start before an end: whether it holds `eyJ`. `J` is rare.
+    fileprivate func holdsToken(before end: Int) -> Bool {
+        var start = 2
+        while let found = position(of: UInt8(ascii: "J"), from: start, before: end) {
+            if self[found - 1] == UInt8(ascii: "y"), self[found - 2] == UInt8(ascii: "e") { return true }
+            start = found + 1
+        }
+        return false
     }
 }

@@ -140,7 +140,15 @@ private struct LineBytes {
         bytes.reserveCapacity(192)
     }
 
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// The text. Its parts are texts, so their bytes needn't be validated.
+    var text: String {
+        #if compiler(>=6.2)
+        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return String(copying: UTF8Span(unchecked: bytes.span))
+        }
+        #endif
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     mutating func append(_ text: String) {
         ContiguousText.read(text) { bytes.append(contentsOf: $0) }

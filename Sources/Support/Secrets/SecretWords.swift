@@ -9,6 +9,7 @@ package struct SecretNames {
 
     /// Whether a field with this name, in UTF-8, usually contains a secret.
     package func isSecret(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+        if meaningful.hasNoMeaning(name) { return false }
         var words = SecretWords(meaningful)
         words.read(name)
         return words.areSecret
@@ -126,7 +127,7 @@ private struct WordHash: Hashable {
         return hash
     }
 
-    private mutating func add(_ byte: UInt8) {
+    mutating func add(_ byte: UInt8) {
         value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
     }
 
@@ -159,6 +160,18 @@ private final class MeaningfulWords: Sendable {
         var isTaken = [Bool](repeating: false, count: 1024)
         for word in meanings.keys { isTaken[word.position] = true }
         self.isTaken = isTaken
+    }
+
+    /// Whether a name is one word in lowercase without a meaning, as most names of parameters are.
+    func hasNoMeaning(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Longer words can end with one of the endings.
+        guard (2...5).contains(name.count) else { return false }
+        var hash = WordHash()
+        for byte in name {
+            guard byte.isLowercase else { return false }
+            hash.add(byte)
+        }
+        return !isTaken[hash.position]
     }
 
     func meanings(of word: WordHash) -> SecretMeanings {
