@@ -53,9 +53,23 @@ extension StringProtocol {
             }
         }
     }
+}
+
+extension String {
+    /// Whether both are equal, ignoring the case of ASCII letters. Compiled once: inlined, it takes 1.6 KB a place.
+    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        return ContiguousText.read(self) { left in
+            ContiguousText.read(other) { right in
+                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
+            }
+        }
+    }
+
+    /// The text with ASCII letters in lowercase.
+    package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
     /// Hashes the bytes, with ASCII letters in lowercase.
-    @inlinable
     package func hashIgnoringASCIICase(into hasher: inout Hasher) {
         // Combining eight bytes costs as much as combining one.
         let last = ContiguousText.read(self) { bytes in

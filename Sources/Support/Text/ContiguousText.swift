@@ -14,6 +14,19 @@ package enum ContiguousText {
 }
 
 extension String {
+    /// Whether the bytes of UTF-8 precede those of another text. For composed text, this is also the order of `String`.
+    package func hasBytes(before other: String) -> Bool {
+        ContiguousText.read(self) { own in
+            ContiguousText.read(other) { other in
+                guard let first = own.baseAddress, let second = other.baseAddress else {
+                    return own.count < other.count
+                }
+                let order = memcmp(first, second, min(own.count, other.count))
+                return order == 0 ? own.count < other.count : order < 0
+            }
+        }
+    }
+
     /// Whether the strings have the same bytes of UTF-8. Equal strings can have different ones, if one of them has a
     /// composed character.
     package func hasBytes(of other: String) -> Bool {

@@ -208,9 +208,7 @@ extension FormNode {
     private func arranged(_ nodes: [FormNode], _ rules: URLEncodedFormEncoder) -> [FormNode] {
         if case .indexed = rules.arrayEncoding { return nodes }
         guard rules.alphabetizeKeyValuePairs, nodes.contains(where: { $0.listDepth > 0 }) else { return nodes }
-        return nodes.enumerated()
-            .sorted { ($1.element.listDepth, $0.offset) < ($0.element.listDepth, $1.offset) }
-            .map(\.element)
+        return nodes.ordered { $0.listDepth > $1.listDepth }
     }
 
     /// The number of levels of nested arrays.

@@ -246,11 +246,9 @@ extension ParameterReader {
 }
 
 extension Array {
-    /// The pairs sorted by the UTF-8 bytes of their keys. `String` compares ASCII faster, in the same order.
+    /// The pairs sorted by the UTF-8 bytes of their keys.
     consuming func sortedByKey<Value>() -> Self where Element == (key: String, value: Value) {
-        let isASCII = allSatisfy { ContiguousText.read($0.key) { $0.allSatisfy { $0 < 0x80 } } }
-        sort { isASCII ? $0.key < $1.key : $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        return self
+        ordered { $0.key.hasBytes(before: $1.key) }
     }
 }
 

@@ -39,8 +39,8 @@ public struct HTTPHeaders: Sendable {
 
     /// Creates a list from a dictionary, sorted by name for a stable order.
     public init(_ dictionary: [String: String]) {
-        fields = dictionary.sorted { $0.key < $1.key }
-            .map { Field(name: HTTPHeaderName(rawValue: $0.key), value: $0.value) }
+        fields = dictionary.map { Field(name: HTTPHeaderName(rawValue: $0.key), value: $0.value) }
+            .ordered { $0.name.rawValue.hasBytes(before: $1.name.rawValue) }
     }
 
     /// The value of the field with a name; `nil` if there is none.
@@ -84,8 +84,8 @@ public struct HTTPHeaders: Sendable {
     /// The size of the content in bytes; `nil` if it is missing or isn't a single number.
     package var contentLength: Int64? {
         guard !contains(.transferEncoding) else { return nil }
-        let values = Set(values(for: .contentLength))
-        guard values.count == 1, let value = values.first, value.utf8.allSatisfy(\.isDigit) else {
+        let values = values(for: .contentLength)
+        guard let value = values.first, values.allSatisfy({ $0 == value }), value.utf8.allSatisfy(\.isDigit) else {
             return nil
         }
         return Int64(value)
@@ -94,23 +94,28 @@ public struct HTTPHeaders: Sendable {
     /// These fields, with the fields of `other` replacing those with equal names.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
         if fields.isEmpty { return other }
-        let names = Set(other.fields.map(\.name))
-        return HTTPHeaders(fields.filter { !names.contains($0.name) } + other.fields)
+        if other.isShort { return HTTPHeaders(fields.filter { !other.contains($0.name) } + other.fields) }
+        let names = Set(other.fields.map(\.name.rawValue.asciiLowercased))
+        return HTTPHeaders(fields.filter { !names.contains($0.name.rawValue.asciiLowercased) } + other.fields)
     }
+
+    /// Whether a search costs less than a table.
+    private var isShort: Bool { fields.count <= 8 }
 
     /// The fields as a dictionary for `URLRequest`. Repeated names are joined like in the subscript.
     public var dictionary: [String: String] {
         if fields.isEmpty { return [:] }
         var result = [String: String](minimumCapacity: fields.count)
-        // The first spelling of each name. In a short list, a search costs less than a table.
-        var names: [HTTPHeaderName: String] = [:]
-        let isShort = fields.count <= 8
+        // The first spelling of each name.
+        var names: [String: String] = [:]
+        let isShort = isShort
         for (index, field) in fields.enumerated() {
-            let first = isShort ? fields[..<index].first { $0.name == field.name }?.name.rawValue : names[field.name]
+            let key = isShort ? "" : field.name.rawValue.asciiLowercased
+            let first = isShort ? fields[..<index].first { $0.name == field.name }?.name.rawValue : names[key]
             if let first {
                 result[first]?.append(field.separator + field.value)
             } else {
-                if !isShort { names[field.name] = field.name.rawValue }
+                if !isShort { names[key] = field.name.rawValue }
                 result[field.name.rawValue] = field.value
             }
         }
@@ -121,7 +126,13 @@ public struct HTTPHeaders: Sendable {
 extension HTTPHeaders: Hashable {
     /// Whether both have the same values for each name, in the same order (RFC 9110 §5.3).
     public static func == (left: Self, right: Self) -> Bool {
-        Dictionary(grouping: left.fields, by: \.name) == Dictionary(grouping: right.fields, by: \.name)
+        left.count == right.count && left.orderedFields == right.orderedFields
+    }
+
+    /// The fields by their names.
+    private var orderedFields: [Field] {
+        fields.map { Field(name: HTTPHeaderName(rawValue: $0.name.rawValue.asciiLowercased), value: $0.value) }
+            .ordered { $0.name.rawValue.hasBytes(before: $1.name.rawValue) }
     }
 
     /// Hashes the fields regardless of their order.

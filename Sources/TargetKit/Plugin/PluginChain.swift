@@ -27,13 +27,10 @@ final class PluginChain: Sendable {
 
     init(_ plugins: [any Plugin]) {
         func list(of hook: PluginHooks, by position: (PluginPlace) -> Int = { $0.rawValue }) -> [any Plugin] {
-            // `sort` is stable, but its documentation doesn't guarantee it.
-            plugins.enumerated().filter { $0.element.hooks.contains(hook) }
-                .sorted { left, right in
-                    let (first, second) = (left.element.place, right.element.place)
-                    return (position(first), first, left.offset) < (position(second), second, right.offset)
+            plugins.filter { $0.hooks.contains(hook) }
+                .ordered { left, right in
+                    (position(left.place), left.place) < (position(right.place), right.place)
                 }
-                .map(\.element)
         }
         preparing = list(of: .prepare)
         sending = list(of: .willSend)

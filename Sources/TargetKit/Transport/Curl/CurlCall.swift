@@ -125,7 +125,8 @@ struct CurlField: Sendable, Equatable {
                 ordered.append(CurlField(name: key, value: value))
             }
         }
-        return ordered + rest.map { CurlField(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
+        return ordered
+            + rest.map { CurlField(name: $0.key, value: $0.value) }.ordered { $0.name.hasBytes(before: $1.name) }
     }
 }
 

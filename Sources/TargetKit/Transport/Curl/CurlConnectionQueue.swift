@@ -206,13 +206,13 @@ final class CurlConnectionQueue {
                 }
             }
         }
-        let calls = overdue.sorted { $0 < $1 }.compactMap { drop($0.ticket) }
+        let calls = overdue.ordered { $0 < $1 }.compactMap { drop($0.ticket) }
         return (calls, firstDeadline == .max ? nil : firstDeadline)
     }
 
     /// Removes all waiting calls.
     func removeAll() -> [CurlPendingCall] {
-        waiting.keys.sorted().compactMap { drop($0) }
+        Array(waiting.keys).ordered(by: <).compactMap { drop($0) }
     }
 }
 
