@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// A request for URLSession, checked for features that URLSession doesn't support or handles incorrectly.
-struct URLSessionCall: Sendable {
+final class URLSessionCall: Sendable {
     /// One week, in seconds. It is longer than any call, and within Foundation's range on Linux, where infinity ends
     /// the process.
     static let longestTimeout: TimeInterval = 7 * 24 * 3600

@@ -6,7 +6,7 @@
 /// URLSession's events arrive one after another on the session's callback queue. A cancellation or timeout can occur at
 /// any time.
 final class URLSessionExchange: Sendable {
-    struct State: Sendable {
+    final class State {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         /// The outcome, if the exchange ended before it had a continuation.
         var outcome: Result<TransportResponse, any Error>?
@@ -33,23 +33,37 @@ final class URLSessionExchange: Sendable {
         var restarts = 0
         /// Whether the server or a proxy responded with a challenge, and processed nothing.
         var isChallenged = false
+
+        init(body: URLSessionBody, bodyWriter: URLSessionBodyWriter) {
+            self.body = body
+            self.bodyWriter = bodyWriter
+        }
     }
 
     /// The state of an ended exchange, owned by the code that ended it.
-    struct Ended: Sendable {
-        var continuation: CheckedContinuation<TransportResponse, any Error>?
-        var task: URLSessionTask?
-        var timer: Task<Void, Never>?
-        var bodyWriter: URLSessionBodyWriter?
+    final class Ended: Sendable {
+        /// `nil` if the caller is resumed after a write.
+        let continuation: CheckedContinuation<TransportResponse, any Error>?
+        let task: URLSessionTask?
+        let timer: Task<Void, Never>?
+        let bodyWriter: URLSessionBodyWriter?
         /// The channel of a streamed body, if its caller already received the response.
-        var channel: BodyChannel?
+        let channel: BodyChannel?
+
+        init(_ state: State, continuation: CheckedContinuation<TransportResponse, any Error>?, channel: BodyChannel?) {
+            self.continuation = continuation
+            task = state.task
+            timer = state.timer
+            bodyWriter = state.bodyWriter.take()
+            self.channel = channel
+        }
     }
 
     let call: URLSessionCall
     /// The queue on which the task is suspended, resumed and cancelled.
     let queue: DispatchQueue
     /// Used only by the extensions of this class.
-    let state: Locked<State>
+    let state: LockedObject<State>
     private let streaming: URLSessionStreaming
 
     /// Creates an exchange that uses its tasks on a serial queue.
@@ -57,7 +71,7 @@ final class URLSessionExchange: Sendable {
         self.call = call
         self.streaming = streaming
         self.queue = queue
-        state = Locked(State(body: URLSessionBody(call.body), bodyWriter: call.bodyWriter))
+        state = LockedObject(State(body: URLSessionBody(call.body), bodyWriter: call.bodyWriter))
     }
 
     var isSettled: Bool { state.withLock { $0.isSettled } }
@@ -136,17 +150,14 @@ final class URLSessionExchange: Sendable {
     func end(with outcome: Result<TransportResponse, any Error>?) -> Ended? {
         state.withLock { state -> Ended? in
             guard !state.isSettled else { return nil }
-            var ended = Ended(continuation: state.continuation, task: state.task, timer: state.timer)
-            ended.bodyWriter = state.bodyWriter.take()
-            ended.channel = state.isHeadDelivered ? call.bodyWriter.channel : nil
             state.isSettled = true
+            var continuation = state.continuation.take()
             if let outcome {
-                if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
-                if state.isWriting, let continuation = ended.continuation.take() {
-                    state.pendingCompletion = (continuation, outcome)
-                }
+                if continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
+                if state.isWriting, let waiting = continuation.take() { state.pendingCompletion = (waiting, outcome) }
             }
-            state.continuation = nil
+            let channel = state.isHeadDelivered ? call.bodyWriter.channel : nil
+            let ended = Ended(state, continuation: continuation, channel: channel)
             state.task = nil
             state.timer = nil
             return ended
