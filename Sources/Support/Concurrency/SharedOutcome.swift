@@ -6,7 +6,7 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var value: Value?
-        var waiters: [Int: Continuation] = [:]
+        var waiters: [(number: Int, continuation: Continuation)] = []
         var lastNumber = 0
     }
 
@@ -34,13 +34,13 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
 
     /// Sets the value, and resumes the tasks that wait for it. A second value is ignored.
     package func settle(_ value: Value) {
-        let waiters = state.withLock { state -> [Continuation] in
+        let waiters = state.withLock { state -> [(number: Int, continuation: Continuation)] in
             guard state.value == nil else { return [] }
             state.value = value
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for waiter in waiters { waiter.resume(returning: value) }
+        for waiter in waiters { waiter.continuation.resume(returning: value) }
     }
 
     private func wait(_ number: Int, continuation: Continuation) {
@@ -48,14 +48,16 @@ package final class SharedOutcome<Value: Sendable>: Sendable {
             if let value = state.value { return .success(value) }
             // A cancellation before this point found no continuation.
             if Task.isCancelled { return .failure(CancellationError()) }
-            state.waiters[number] = continuation
+            state.waiters.append((number, continuation))
             return nil
         }
         if let result { continuation.resume(with: result) }
     }
 
     private func leave(_ number: Int) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
+        let waiter = state.withLock { state in
+            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0).continuation }
+        }
         waiter?.resume(throwing: CancellationError())
     }
 }

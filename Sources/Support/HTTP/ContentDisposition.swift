@@ -10,10 +10,13 @@ package enum ContentDisposition {
         // Some servers send the backslashes of a path unescaped; the name after the last backslash is unaffected, unless
         // it begins with a quotation mark.
         let field = HeaderParameters(FieldOctets.latin1(field), escaped: "\"\\")
-        let parameters = Dictionary(field.parameters.map { ($0.name, $0) }) { first, _ in first }
-        guard field.isValid, parameters.count == field.parameters.count else { return nil }
-        let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.value) }
-        return extended.flatMap(SafeFileName.make) ?? parameters["filename"].flatMap { SafeFileName.make($0.value) }
+        guard field.isValid, Set(field.parameters.map(\.name)).count == field.parameters.count else { return nil }
+        if let parameter = field.parameters.first(where: { $0.name == "filename*" }), !parameter.isQuoted,
+            let name = decoded(parameter.value).flatMap(SafeFileName.make)
+        {
+            return name
+        }
+        return field.parameters.first { $0.name == "filename" }.flatMap { SafeFileName.make($0.value) }
     }
 
     /// The text of an extended value, such as `UTF-8'en'%e2%82%ac%20rates` (RFC 8187 §3.2.1).

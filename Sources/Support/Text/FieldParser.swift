@@ -43,6 +43,7 @@ package struct FieldParser: Sendable {
     }
 
     /// Reads the text before the next of some ASCII characters, or before the end.
+    @inline(never)
     package mutating func text(before delimiters: String) -> Substring {
         text { !delimiters.utf8.contains($0) }
     }

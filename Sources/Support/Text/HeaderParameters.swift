@@ -20,6 +20,7 @@ package struct HeaderParameters {
 
     /// - Parameter escaped: The characters before which a backslash in a quoted string isn't part of the value; default
     ///   `nil`: all.
+    @inline(never)
     package init(_ field: String, escaped: String? = nil) {
         var parser = FieldParser(field)
         isValid = String(parser.text(before: ";").trimmingSpaces).isToken
@@ -60,6 +61,7 @@ package struct HeaderParameters {
     }
 
     /// The text of an extended value, for example `UTF-8'en'a%20b`.
+    @inline(never)
     private static func decoded(_ value: String) -> String {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         let text = parts.count == 3 ? String(parts[2]) : value

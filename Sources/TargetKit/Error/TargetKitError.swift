@@ -138,6 +138,7 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     }
 
     /// Creates an error.
+    @inline(never)
     public init(
         stage: Stage,
         target: (any TargetType)? = nil,

@@ -5,7 +5,7 @@ package protocol ReflectsDescription: CustomStringConvertible, CustomReflectable
 
 extension ReflectsDescription {
     /// Reflects only the description.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+    public var customMirror: Mirror { Mirror(self, describedBy: description) }
 }
 
 /// A value whose secrets are omitted from its textual forms. Interpolation, `debugPrint` and `dump` show the redacted

@@ -12,6 +12,7 @@ struct JSONWriter {
         self.pretty = pretty
     }
 
+    @inline(never)
     mutating func append(_ value: JSONValue) {
         switch value {
         case .null: json += "null".utf8

@@ -18,6 +18,7 @@ struct CurlCompletion {
         file.close(outcome) { [pending, queue] in Self.tell(pending, outcome: $0, channel: nil, queue: queue) }
     }
 
+    @inline(never)
     private static func tell(
         _ pending: CurlPendingCall,
         outcome: Result<TransportResponse, any Error>,

@@ -20,7 +20,7 @@ final class CurlConnectionGroup {
     /// The time of libcurl's timer; `nil` when none is set.
     var timer: UInt64?
     /// The sockets that libcurl waits for.
-    private(set) var descriptors: Set<Int32> = []
+    private(set) var descriptors: [Int32] = []
 
     init?(sockets: CurlSockets, clock: CurlClock) {
         guard let multi = curl_multi_init() else { return nil }
@@ -53,7 +53,8 @@ final class CurlConnectionGroup {
     var isOpen: Bool { clock.now - start < Self.openTime }
 
     private func note(_ descriptor: Int32, _ what: Int32) {
-        if what == CURL_POLL_REMOVE { descriptors.remove(descriptor) } else { descriptors.insert(descriptor) }
+        descriptors.removeAll { $0 == descriptor }
+        if what != CURL_POLL_REMOVE { descriptors.append(descriptor) }
         sockets.setInterest(what, of: descriptor)
     }
 

@@ -54,24 +54,25 @@ extension CurlLibrary {
     }
 
     private static func withBrokenPipes<Result>(_ change: Int32, work: () -> Result) -> Result {
+        let wasBlocked = areBrokenPipesBlocked(after: SIG_BLOCK)
+        if change == SIG_UNBLOCK { _ = areBrokenPipesBlocked(after: SIG_UNBLOCK) }
+        defer { _ = areBrokenPipesBlocked(after: wasBlocked ? SIG_BLOCK : SIG_UNBLOCK) }
+        return work()
+    }
+
+    /// Blocks `SIGPIPE`, or unblocks it and discards signals that were raised while it was blocked. Returns whether it was
+    /// blocked before.
+    private static func areBrokenPipesBlocked(after change: Int32) -> Bool {
         var signals = sigset_t()
         var previous = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, &previous)
-        let wasBlocked = sigismember(&previous, SIGPIPE) == 1
-        if change == SIG_UNBLOCK { unblock(&signals) }
-        defer {
-            if wasBlocked { pthread_sigmask(SIG_BLOCK, &signals, nil) } else { unblock(&signals) }
+        if change == SIG_UNBLOCK {
+            var noTime = timespec()
+            while sigtimedwait(&signals, nil, &noTime) > 0 {}
         }
-        return work()
-    }
-
-    /// Unblocks signals, discarding signals that were raised while blocked.
-    private static func unblock(_ signals: inout sigset_t) {
-        var noTime = timespec()
-        while sigtimedwait(&signals, nil, &noTime) > 0 {}
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        pthread_sigmask(change, &signals, &previous)
+        return sigismember(&previous, SIGPIPE) == 1
     }
 }
 #endif

@@ -102,6 +102,7 @@ extension CurlLoop {
         return pending
     }
 
+    @inline(never)
     func end(_ transfer: CurlTransfer, after result: CURLcode) {
         remove(transfer, with: Result { try transfer.outcome(result) })
     }
@@ -124,6 +125,7 @@ extension CurlLoop {
     }
 
     /// Removes an unfinished transfer from libcurl.
+    @inline(never)
     func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         if transfer.lookupDue != nil { return abandon(transfer, with: outcome) }
         // Otherwise, the server would continue to work on an unused response. The connection is closed unless another
@@ -141,6 +143,7 @@ extension CurlLoop {
     }
 
     /// Removes the transfer from libcurl; its call is notified at the end of the round.
+    @inline(never)
     private func remove(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_remove_handle(multi, transfer.easy) }
         runningCount -= 1
