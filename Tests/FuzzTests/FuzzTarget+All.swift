@@ -176,7 +176,10 @@ extension FuzzTarget {
             }
         },
         FuzzTarget(name: "dns", tokens: ["\u{1}", "\0\u{1C}", "\0\u{10}"]) {
-            for type in DNSMessage.RecordType.allCases { _ = try? DNSMessage.answer($0, to: type) }
+            // The corpus asks for these.
+            for host in ["a.io", "www.example.com"] {
+                for type in DNSMessage.RecordType.allCases { _ = try? DNSMessage.answer($0, to: type, of: host) }
+            }
         },
     ]
 }
