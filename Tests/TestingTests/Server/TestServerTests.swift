@@ -35,13 +35,14 @@ struct TestServerTests {
         #expect(!request.isChunked)
     }
 
-    @Test("A chunked body is decoded in any segments", .timeLimit(.minutes(3)))
-    func chunkedBody() async throws {
+    @Test("A chunked body is decoded in any segments", .timeLimit(.minutes(3)), arguments: [1, 7, 60, 1024])
+    func chunkedBody(segmentSize: Int) async throws {
         let server = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: server)
         let head = "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-        for byte in Data((head + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-Sum: 1\r\n\r\n").utf8) {
-            try await client.send(Data([byte]))
+        let bytes = Data((head + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-Sum: 1\r\n\r\n").utf8)
+        for start in stride(from: 0, to: bytes.count, by: segmentSize) {
+            try await client.send(bytes[start..<min(start + segmentSize, bytes.count)])
         }
         let request = try await server.request(at: 0)
         #expect(request.text == "hello world")

@@ -154,8 +154,7 @@ extension RequestParser {
     /// The index after the first empty line.
     private mutating func endOfHead() -> Int? {
         let first = max(start + 3, searchedEnd)
-        searchedEnd = buffer.count
-        return buffer.withUnsafeBufferPointer { buffer in
+        let end = buffer.withUnsafeBufferPointer { buffer -> Int? in
             var index = first
             while index < buffer.count {
                 if buffer[index] == 10, buffer[index - 1] == 13, buffer[index - 2] == 10, buffer[index - 3] == 13 {
@@ -165,5 +164,7 @@ extension RequestParser {
             }
             return nil
         }
+        searchedEnd = end ?? buffer.count
+        return end
     }
 }
