@@ -85,7 +85,7 @@ public struct HedgingPlugin: Plugin {
     }
 
     /// The place inside request signing, so that both requests have the same signature.
-    public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue + 20) }
+    public var place: PluginPlace { .hedging }
 
     /// The hooks that the plugin implements.
     public var hooks: PluginHooks { .exchange }

@@ -38,7 +38,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
     }
 
     /// The place just before `PluginPlace.signing`.
-    public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue - 5) }
+    public var place: PluginPlace { .concurrencyLimit }
 
     /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .didReceive] }

@@ -56,7 +56,7 @@ public struct RateLimitPlugin: Plugin {
     }
 
     /// The place just after `PluginPlace.admission`.
-    public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.admission.rawValue + 10) }
+    public var place: PluginPlace { .rateLimit }
 
     /// The hooks that the plugin implements.
     public var hooks: PluginHooks { [.exchange, .didReceive] }

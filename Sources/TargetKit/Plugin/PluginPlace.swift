@@ -98,9 +98,15 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Records requests and responses. 700.
     public static let observation = PluginPlace(rawValue: 700)
 
+    /// Waits until the rate limit allows another request. 310.
+    package static let rateLimit = PluginPlace(rawValue: 310)
     /// Waits for a free slot. Follows every other plugin that waits, so that no call occupies a slot while waiting.
     /// 595.
-    private static let concurrencyLimit = PluginPlace(rawValue: 595)
+    package static let concurrencyLimit = PluginPlace(rawValue: 595)
+    /// Sends a signed request a second time. 620.
+    package static let hedging = PluginPlace(rawValue: 620)
+    /// Limits the rate of bytes, next to the transport. 630.
+    package static let bandwidth = PluginPlace(rawValue: 630)
 
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

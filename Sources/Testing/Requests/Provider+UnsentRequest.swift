@@ -96,8 +96,9 @@ extension Plugin {
 extension PluginPlace {
     /// Whether plugins at this place can change a request, instead of counting, delaying, admitting or observing calls.
     fileprivate var changesRequests: Bool {
-        ![.start, .caching, .connectivity, .admission].contains(self) && self < .errorHandling
-            // `RateLimitPlugin`, `ConcurrencyLimitPlugin`, `HedgingPlugin` and `BandwidthLimitPlugin`.
-            && ![310, 595, 620, 630].contains(rawValue)
+        switch self {
+        case .start, .caching, .connectivity, .admission, .rateLimit, .concurrencyLimit, .hedging, .bandwidth: false
+        default: self < .errorHandling
+        }
     }
 }

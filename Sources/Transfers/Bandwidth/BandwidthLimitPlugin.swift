@@ -22,7 +22,7 @@ public struct BandwidthLimitPlugin: Plugin {
     }
 
     /// The innermost place among the plugins that surround an exchange.
-    public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue + 30) }
+    public var place: PluginPlace { .bandwidth }
 
     /// The hooks that the plugin implements.
     public var hooks: PluginHooks { .exchange }

@@ -42,7 +42,7 @@ public struct BodyCompressionPlugin: Plugin {
     }
 
     /// Before plugins that sign requests.
-    public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue - 3) }
+    public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.concurrencyLimit.rawValue + 2) }
 
     /// The hooks that the plugin implements.
     public var hooks: PluginHooks { .exchange }
