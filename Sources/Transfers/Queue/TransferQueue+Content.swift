@@ -186,11 +186,12 @@ extension TransferQueue.Content {
         return starting
     }
 
-    /// The time until the next delayed transfer can start; `nil` if none is delayed.
+    /// The time until the next waiting transfer can start; zero if it became ready just now, `nil` if none waits for a
+    /// time.
     func wait(at time: Duration) -> Duration? {
         guard callCount < maxConcurrent else { return nil }
         let all = delays.wait(at: time)
-        if firstReady != nil { return all == .zero ? nil : all }
+        if firstReady != nil { return all }
         return delayed.first.map { max(all, $0.key - time) }
     }
 

@@ -155,10 +155,11 @@ struct TransferRepetitionTests {
     }
 
     @Test(
-        "A call that never reached the server is sent again",
-        arguments: [URLError.Code.cannotConnectToHost, .cannotFindHost]
+        "A call that never reached the server is sent again, even if its delay ends while the queue reads it",
+        arguments: [URLError.Code.cannotConnectToHost, .cannotFindHost],
+        1...50
     )
-    func unsent(code: URLError.Code) async throws {
+    func unsent(code: URLError.Code, round: Int) async throws {
         server.answer("1", .failure(code), .status(200))
         let queue = try queue()
         let id = try await queue.add(Order(1))
