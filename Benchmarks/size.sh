@@ -3,8 +3,9 @@
 #
 #     bash Benchmarks/size.sh [--check] [MOYA]
 #
-# It builds three small programs in a temporary folder: one without TargetKit, one with it, one with the plugins too. Times
-# mean something on a machine that does nothing else; sizes always do.
+# It builds three small programs in a temporary folder: one without TargetKit, one with it, one with the plugins too. The
+# seconds on the clock mean something on a machine that does nothing else; sizes always do. Ratios compare the processor's
+# time, which another program beside changes little.
 #
 # MOYA is the folder of a package named Moya, with Moya 15 and Alamofire 5 as targets and a product Moya, changed where
 # they don't compile on this machine. A fourth program then makes the same calls through it, and each figure is compared,
@@ -147,7 +148,8 @@ RunLoop.main.run(until: Date(timeIntervalSinceNow: 1))
 SWIFT
 }
 
-# build NAME: leaves the seconds of the builds and the bytes of the stripped program in DEBUG_OF, RELEASE_OF and BYTES_OF.
+# build NAME: leaves what its builds take, as `seconds on the clock, seconds of the processor`, and the bytes of the stripped
+# program.
 declare -A DEBUG_OF RELEASE_OF BYTES_OF
 build() {
     local name=$1
@@ -157,17 +159,18 @@ build() {
     BYTES_OF[$name]=$(stat -c %s "$WORK/$name.stripped")
 }
 
-# seconds NAME CONFIGURATION: builds it, and prints how long that takes.
+# seconds NAME CONFIGURATION: builds it, and prints how long that takes: on the clock, and of the processor.
 seconds() {
-    local start end
-    start=$(date +%s.%N)
-    (cd "$WORK/$1" && swift build -c "$2") > "$WORK/$1.log" 2>&1 || {
+    local TIMEFORMAT='%R %U %S'
+    { time (cd "$WORK/$1" && swift build -c "$2" > "$WORK/$1.log" 2>&1); } 2> "$WORK/$1.time" || {
         tail -n 40 "$WORK/$1.log" >&2
         exit 1
     }
-    end=$(date +%s.%N)
-    awk "BEGIN { printf \"%.1f\", $end - $start }"
+    awk '{ printf "%.1f %.1f", $1, $2 + $3 }' "$WORK/$1.time"
 }
+
+clock() { echo "${1% *}"; }
+processor() { echo "${1#* }"; }
 
 missed=0
 # line WHAT MEASURED UNIT GOAL
@@ -183,6 +186,11 @@ line() {
 }
 
 megabytes() { awk "BEGIN { printf \"%.2f\", (${BYTES_OF[$1]} - ${BYTES_OF[none]}) / 1e6 }"; }
+# processors TABLE NAME: the time of the processor for NAME's build in one of the tables, by Moya's.
+processors() {
+    local -n table=$1
+    ratio "$(processor "${table[$2]}")" "$(processor "${table[moya]}")"
+}
 ratio() { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
 
 # program NAME PACKAGE FOLDER PRODUCT…: makes a package whose main.swift is read from standard input.
@@ -203,20 +211,21 @@ fi
 
 for name in "${names[@]}"; do build "$name"; done
 printf '%-50s%-12s%-12s\n' what measured goal
-line "clean release build, core" "${RELEASE_OF[core]}" s 20
-line "clean release build, with plugins" "${RELEASE_OF[plugins]}" s 32
+line "clean release build, core" "$(clock "${RELEASE_OF[core]}")" s 20
+line "clean release build, with plugins" "$(clock "${RELEASE_OF[plugins]}")" s 32
 line "added to a stripped program, core" "$(megabytes core)" MB 1.2
 line "added to a stripped program, with plugins" "$(megabytes plugins)" MB 1.8
 if [[ -n $PEER ]]; then
     for name in core plugins; do
-        [[ $name == core ]] && what=core build=1.3 size=1.0 || what="with plugins" build=2.0 size=1.5
-        line "clean release build, $what" "$(ratio "${RELEASE_OF[$name]}" "${RELEASE_OF[moya]}")" "× Moya" $build
-        line "clean debug build, $what" "$(ratio "${DEBUG_OF[$name]}" "${DEBUG_OF[moya]}")" "× Moya" $build
+        [[ $name == core ]] && what=core release=2.1 debug=1.6 size=1.45 || what="with plugins" release=3.0 debug=1.8 size=2.3
+        line "clean release build, $what" "$(processors RELEASE_OF $name)" "× Moya" $release
+        line "clean debug build, $what" "$(processors DEBUG_OF $name)" "× Moya" $debug
         line "added to a stripped program, $what" "$(ratio "$(megabytes $name)" "$(megabytes moya)")" "× Moya" $size
     done
 fi
 for name in "${names[@]}"; do
-    debug=${DEBUG_OF[$name]:+", in ${DEBUG_OF[$name]} s for debug"}
-    echo "$name: built in ${RELEASE_OF[$name]} s for release$debug; ${BYTES_OF[$name]} bytes."
+    debug=${DEBUG_OF[$name]:+", debug in $(clock "${DEBUG_OF[$name]}") s ($(processor "${DEBUG_OF[$name]}") s)"}
+    release="$(clock "${RELEASE_OF[$name]}") s ($(processor "${RELEASE_OF[$name]}") s of the processor)"
+    echo "$name: release built in $release$debug; ${BYTES_OF[$name]} bytes."
 done
 ! $CHECK || ((missed == 0))
