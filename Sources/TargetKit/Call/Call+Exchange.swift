@@ -92,9 +92,7 @@ extension Call {
     @inline(__always)
     func exchange(_ hop: Hop, of resolved: ResolvedRequest) async throws -> TransportResponse {
         do {
-            if resolved.isStubbed {
-                return try await transmit(hop.request, over: resolved.stubTransport(configuration.clock))
-            }
+            if resolved.isStubbed { return try await stubbed(hop.request, of: resolved) }
             // A plugin's `willSend` may have cancelled the call.
             try checkInterruption()
             if plugins.hasExchange { return try await surrounded(hop.request, of: resolved) }
@@ -102,6 +100,12 @@ extension Call {
         } catch {
             throw hop.redirects.isEmpty ? error : hop.failure(error)
         }
+    }
+
+    /// Keeps the code of stubs apart from that of requests that are sent.
+    @inline(never)
+    private func stubbed(_ request: TransportRequest, of resolved: ResolvedRequest) async throws -> TransportResponse {
+        try await transmit(request, over: resolved.stubTransport(configuration.clock))
     }
 
     /// Keeps the plugins' state off the frame of calls without plugins.
