@@ -12,6 +12,9 @@ import TargetKit
 /// Addresses are remembered until the server's TTL ends, for at most 1,024 hosts. Calls that need the addresses of a host
 /// at the same time share one lookup.
 ///
+/// IPv6 and IPv4 addresses are queried at the same time. If the server answers only one of the queries, its addresses are
+/// used after 50 milliseconds (RFC 8305 §3), and a later answer is used by the calls after it.
+///
 /// Names that only the device and its network know stay there, for the system's lookup: `localhost` (RFC 6761 §6.3),
 /// names in `.localhost` and `.local` (RFC 6762 §3), and names without a dot.
 public final class DNSOverHTTPSResolver: Sendable {
@@ -23,12 +26,20 @@ public final class DNSOverHTTPSResolver: Sendable {
         var end: Duration?
     }
 
+    private enum Event: Sendable {
+        case answer(DNSMessage.RecordType, DNSMessage.Answer?)
+        case delayEnded
+    }
+
     private static let hostLimit = 1024
+    /// The time to wait for the other kind of addresses once one is known (RFC 8305 §3).
+    private static let resolutionDelay = Duration.milliseconds(50)
 
     private let server: URL
     private let transport: any Transport
     private let timeout: Duration
     private let fallsBackToSystem: Bool
+    private let clock: any Clock<Duration>
     private let elapsed: ElapsedTime
     private let entries = Locked<[String: Entry]>([:])
 
@@ -42,7 +53,7 @@ public final class DNSOverHTTPSResolver: Sendable {
     ///   - timeout: The maximum time of a query; default: 5 seconds.
     ///   - fallsBackToSystem: Whether the system looks up the host if the server doesn't answer; default `true`. If
     ///     `false`, the call fails with `.cannotFindHost`.
-    ///   - clock: Measures how long addresses are valid; default: the continuous clock.
+    ///   - clock: Measures how long addresses are valid, and the 50 milliseconds; default: the continuous clock.
     public init(
         server: URL,
         transport: any Transport = SystemTransport.shared,
@@ -54,6 +65,7 @@ public final class DNSOverHTTPSResolver: Sendable {
         self.transport = transport
         self.timeout = timeout
         self.fallsBackToSystem = fallsBackToSystem
+        self.clock = clock
         elapsed = ElapsedTime(clock)
     }
 
@@ -94,12 +106,46 @@ public final class DNSOverHTTPSResolver: Sendable {
     }
 
     private func perform(_ lookup: Lookup, of host: String) async {
-        async let six = answer(.aaaa, of: host)
-        async let four = answer(.a, of: host)
-        let (first, second) = await (six, four)
-        let addresses = (first?.addresses ?? []) + (second?.addresses ?? [])
-        let seconds = [first?.seconds, second?.seconds].compactMap(\.self).min() ?? 0
-        let isComplete = first != nil && second != nil
+        var answers: [DNSMessage.RecordType: DNSMessage.Answer?] = [:]
+        await withTaskGroup(of: Event.self) { group in
+            for type in [DNSMessage.RecordType.aaaa, .a] {
+                group.addTask { .answer(type, await self.answer(type, of: host)) }
+            }
+            for await event in group {
+                switch event {
+                case .answer(let type, let answer):
+                    answers[type] = .some(answer)
+                    if answers.count == 2 {
+                        group.cancelAll()
+                    } else if answer?.addresses.isEmpty == false {
+                        group.addTask {
+                            try? await self.clock.wait(for: Self.resolutionDelay)
+                            return .delayEnded
+                        }
+                    }
+                case .delayEnded:
+                    if answers.count < 2 { lookup.settle(Self.addresses(in: answers)) }
+                }
+            }
+        }
+        finish(lookup, of: host, with: answers)
+    }
+
+    private static func addresses(in answers: [DNSMessage.RecordType: DNSMessage.Answer?]) -> [String] {
+        [.aaaa, .a].flatMap { answers[$0]??.addresses ?? [] }
+    }
+
+    /// Remembers addresses of both kinds, and returns those that are known to the calls that wait.
+    private func finish(
+        _ lookup: Lookup,
+        of host: String,
+        with answers: [DNSMessage.RecordType: DNSMessage.Answer?]
+    ) {
+        let addresses = Self.addresses(in: answers)
+        let known = answers.values.compactMap(\.self)
+        let isComplete = known.count == 2
+        let isAnswered = isComplete || !addresses.isEmpty || !fallsBackToSystem
+        lookup.settle(isAnswered ? addresses : nil)
         entries.withLock { entries in
             // Forgotten, and perhaps looked up again.
             guard entries[host]?.lookup === lookup else { return }
@@ -108,10 +154,15 @@ public final class DNSOverHTTPSResolver: Sendable {
                 entries = entries.filter { $0.value.end.map { now < $0 } ?? true }
             }
             let mayRemember = isComplete && !addresses.isEmpty && entries.count < Self.hostLimit
-            entries[host] = mayRemember ? Entry(lookup: lookup, end: now + .seconds(Int64(seconds))) : nil
+            guard mayRemember, let seconds = known.compactMap(\.seconds).min() else {
+                entries[host] = nil
+                return
+            }
+            // The first one may have been settled with the addresses of one kind.
+            let complete = Lookup()
+            complete.settle(addresses)
+            entries[host] = Entry(lookup: complete, end: now + .seconds(Int64(seconds)))
         }
-        let isAnswered = isComplete || !addresses.isEmpty || !fallsBackToSystem
-        lookup.settle(isAnswered ? addresses : nil)
     }
 
     /// The server's answer; `nil` if there is none.
@@ -131,8 +182,17 @@ public final class DNSOverHTTPSResolver: Sendable {
             case .data(let data) = response.body, var answer = try? DNSMessage.answer(data, to: type, of: host)
         else { return nil }
         // The time in caches on the way (RFC 8484 §5.1).
-        let age = response.head.headers["Age"].flatMap { UInt32($0) } ?? 0
+        let age = Self.age(response.head.headers)
         answer.seconds = answer.seconds.map { $0 > age ? $0 - age : 0 }
         return answer
+    }
+
+    /// The seconds in `Age`, of which more than 2³¹ count as 2³¹ (RFC 9111 §1.2.2).
+    private static func age(_ headers: HTTPHeaders) -> UInt32 {
+        guard let digits = headers.values(for: "Age").first?.listElements.first, digits.utf8.allSatisfy(\.isDigit)
+        else {
+            return 0
+        }
+        return min(UInt32(digits) ?? .max, 1 << 31)
     }
 }

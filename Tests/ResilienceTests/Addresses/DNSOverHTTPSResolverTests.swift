@@ -17,9 +17,12 @@ struct DNSOverHTTPSResolverTests {
         let queries = Recorder<String>()
         let answer: @Sendable (Int) -> SampleResponse
         let gate: Gate?
+        /// The type of record whose answers wait for the gate; `nil` for all of them.
+        let late: Int?
 
-        init(gate: Gate? = nil, answer: @escaping @Sendable (Int) -> SampleResponse) {
+        init(gate: Gate? = nil, late: Int? = nil, answer: @escaping @Sendable (Int) -> SampleResponse) {
             self.gate = gate
+            self.late = late
             self.answer = answer
         }
 
@@ -27,8 +30,9 @@ struct DNSOverHTTPSResolverTests {
             StubTransport { [self] request in
                 let text = request.urlRequest.url?.absoluteString ?? ""
                 queries.append(text)
-                await gate?.wait()
-                return answer(DNSOverHTTPSResolverTests.type(of: text))
+                let type = DNSOverHTTPSResolverTests.type(of: text)
+                if type == late ?? type { await gate?.wait() }
+                return answer(type)
             }
         }
     }
@@ -41,7 +45,7 @@ struct DNSOverHTTPSResolverTests {
         return Data(base64Encoded: text).map { Int($0[$0.count - 3]) } ?? 0
     }
 
-    private static func response(_ addresses: [[UInt8]], type: Int, seconds: UInt8 = 60, age: Int? = nil)
+    private static func response(_ addresses: [[UInt8]], type: Int, seconds: UInt8 = 60, age: String? = nil)
         -> SampleResponse
     {
         var data = Data([0, 0, 0x81, 0x80, 0, 0, 0, UInt8(addresses.count), 0, 0, 0, 0])
@@ -50,7 +54,7 @@ struct DNSOverHTTPSResolverTests {
             data.append(contentsOf: address)
         }
         var headers: HTTPHeaders = ["Content-Type": "application/dns-message"]
-        if let age { headers["Age"] = "\(age)" }
+        if let age { headers["Age"] = age }
         return .response(status: 200, headers: headers, data: data)
     }
 
@@ -89,12 +93,54 @@ struct DNSOverHTTPSResolverTests {
         #expect(names.queries.elements.count == 6)
     }
 
-    @Test("The time in a cache is subtracted from the TTL")
-    func age() async throws {
-        let names = Names { _ in Self.response([[127, 0, 0, 1]], type: 1, seconds: 60, age: 60) }
+    @Test(
+        "The time in a cache is subtracted from the TTL",
+        arguments: [
+            ("60", 4), ("60, 1", 4), ("4294967296", 4), ("99999999999999999999", 4), ("59", 2), ("+60", 2), ("", 2),
+        ]
+    )
+    func age(text: String, queries: Int) async throws {
+        let names = Names { type in
+            Self.response([[UInt8](repeating: 1, count: type == 1 ? 4 : 16)], type: type, seconds: 60, age: text)
+        }
         let resolver = try resolver(names)
         for _ in 0..<2 { _ = await resolver.addresses(of: "a.example", port: 1) }
-        #expect(names.queries.elements.count == 4)
+        #expect(names.queries.elements.count == queries)
+    }
+
+    @Test(
+        "If the answer for one kind of address is late, the others are used after 50 ms, and it completes them",
+        arguments: [(28, ["127.0.0.1"]), (1, ["0:0:0:0:0:0:0:1"])]
+    )
+    func late(type: Int, others: [String]) async throws {
+        let (gate, clock) = (Gate(), ManualClock())
+        let names = Names(gate: gate, late: type, answer: Self.loopback)
+        let resolver = try resolver(names, clock: clock)
+        async let first = resolver.addresses(of: "a.example", port: 1)
+        try await clock.waitForSleepers()
+        await gate.waitForArrivals(1)
+        clock.advance(by: .milliseconds(50))
+        #expect(await first == others)
+        #expect(await resolver.addresses(of: "a.example", port: 1) == others)
+        #expect(names.queries.elements.count == 2)
+        gate.open()
+        while await resolver.addresses(of: "a.example", port: 1)?.count != 2 { await Task.yield() }
+        #expect(await resolver.addresses(of: "a.example", port: 1) == ["0:0:0:0:0:0:0:1", "127.0.0.1"])
+        #expect(names.queries.elements.count == 2)
+    }
+
+    @Test("A kind of address that the host doesn't have isn't used without the other kind")
+    func lateAndOnly() async throws {
+        let (gate, clock) = (Gate(), ManualClock())
+        let names = Names(gate: gate, late: 28) { type in
+            Self.response(type == 28 ? [[UInt8](repeating: 1, count: 16)] : [], type: type)
+        }
+        let resolver = try resolver(names, clock: clock)
+        async let first = resolver.addresses(of: "a.example", port: 1)
+        await gate.waitForArrivals(1)
+        gate.open()
+        #expect(await first?.count == 1)
+        #expect(clock.sleeperCount == 0)
     }
 
     @Test("Calls at the same time share a lookup, which the cancellation of one doesn't end")
