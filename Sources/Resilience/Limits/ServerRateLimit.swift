@@ -59,11 +59,10 @@ struct ServerRateLimit: Sendable, Hashable {
         return .seconds(min(max(0, seconds - sent.timeIntervalSince1970), 1e9))
     }
 
-    /// Parses a number that isn't negative.
+    /// Parses a number without a sign. Some servers send fractions.
     private static func number(_ text: some StringProtocol) -> Double? {
-        guard let number = Double(text.trimmingCharacters(in: .whitespaces)), number >= 0, number.isFinite else {
-            return nil
-        }
-        return number
+        let text = text.trimmingCharacters(in: .whitespaces)
+        guard text.utf8.first?.isDigit == true, let number = Double(text) else { return nil }
+        return number.isFinite ? number : nil
     }
 }

@@ -42,7 +42,7 @@ final class SlowBody: Sendable {
         self.progress = progress
         let headers = response.head.headers
         // The field contains the length of the coded content.
-        total = headers.contains("Content-Encoding") ? nil : headers["Content-Length"].flatMap { Int64($0) }
+        total = headers.contains("Content-Encoding") ? nil : headers.contentLength
     }
 
     /// The next chunk; `nil` at the end.

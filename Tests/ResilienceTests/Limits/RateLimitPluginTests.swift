@@ -79,6 +79,7 @@ struct RateLimitPluginTests {
         (429, ["Retry-After": "Sun, 06 Nov 1994 08:49:47 GMT"], 10), (429, ["Retry-After": "soon"], 0), (429, [:], 0),
         (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "7"], 7),
         (200, ["RateLimit-Remaining": "1", "RateLimit-Reset": "7"], 0),
+        (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "+7"], 0),
         (200, ["x-ratelimit-remaining": "0", "x-ratelimit-reset": "7.5"], 7.5),
         (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "784111787"], 10),
         (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"], 1),

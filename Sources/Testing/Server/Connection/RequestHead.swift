@@ -34,7 +34,8 @@ struct RequestHead {
         get throws {
             let values = Set(headers.values(for: .contentLength))
             guard let value = values.first else { return nil }
-            guard values.count == 1, let length = Int(value), length >= 0 else {
+            // `Int` would accept a sign.
+            guard values.count == 1, value.utf8.allSatisfy(\.isDigit), let length = Int(value) else {
                 throw RequestParser.Malformed(reason: "Content-Length \(values.sorted())", status: 400)
             }
             return length

@@ -94,7 +94,8 @@ struct RequestParser {
     private mutating func nextChunkSize() throws -> Event? {
         guard let line = try takeLine() else { return nil }
         let digits = line.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
-        guard let size = Int(digits, radix: 16), size >= 0, !digits.hasPrefix("+") else {
+        // `Int` would accept a sign.
+        guard let first = digits.first, first.isHexDigit, let size = Int(digits, radix: 16) else {
             throw Malformed(reason: "chunk size '\(line)'", status: 400)
         }
         state = size == 0 ? .trailers(HTTPHeaders()) : .chunk(left: size)
