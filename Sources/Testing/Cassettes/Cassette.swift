@@ -61,6 +61,8 @@ package final class Cassette: Sendable {
         var items: [CassetteItem] = []
         /// The entries of an archive without a result.
         var skipped: [CassetteItem] = []
+        /// The reasons why entries of an archive can't be read.
+        var problems: [CassetteError] = []
         /// The entries of each key, in order, and the number of used ones at the start.
         var index: [String: (ids: [Int], usedCount: Int)] = [:]
         var used: Set<Int> = []
@@ -182,7 +184,9 @@ package final class Cassette: Sendable {
         try state.withLock { state in
             if !state.isLoaded {
                 for item in try source.items() {
-                    if item.isReplayable {
+                    if let problem = item.problem {
+                        state.problems.append(problem)
+                    } else if item.isReplayable {
                         state.append(item, key: key(of: item), isUsed: false)
                     } else {
                         state.skipped.append(item)
@@ -237,13 +241,29 @@ extension CassetteItem {
 extension Cassette {
     /// The number of entries that are compared completely to find the closest one.
     private static let comparedCount = 50
+    /// The number of entries that can't be read in an error.
+    private static let problemCount = 3
 
     /// The error for a request without an entry, which is counted as missing.
     package func missing(_ request: RedactedRequest) throws -> CassetteError {
-        let (items, skipped) = try withState { state in
+        let (items, skipped, problems) = try withState { state in
             state.missing.append(request.line)
-            return (state.items, state.skipped)
+            return (state.items, state.skipped, state.problems)
         }
+        let error = try missing(request, from: items, skipped: skipped)
+        guard !problems.isEmpty else { return error }
+        let other = problems.count - Self.problemCount
+        return CassetteError(
+            [error.description, "These entries can't be read:"] + problems.prefix(Self.problemCount).map { "  \($0)" }
+                + (other > 0 ? ["  and \(other) more"] : [])
+        )
+    }
+
+    private func missing(
+        _ request: RedactedRequest,
+        from items: [CassetteItem],
+        skipped: [CassetteItem]
+    ) throws -> CassetteError {
         let line = "the cassette \(source.path) has no entry for \(request.line)"
         let key = comparison.key(source.comparable(request))
         if let item = skipped.first(where: { self.key(of: $0) == key }) {

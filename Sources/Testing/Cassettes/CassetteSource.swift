@@ -31,9 +31,11 @@ struct CassetteItem: Sendable {
     let document: CassetteDocument
     /// The entry of the archive; `nil` in a folder.
     var exchange: HARExchange?
+    /// Why an entry of an archive can't be read; `nil` if its method and URL are known.
+    var problem: CassetteError?
 
     /// Whether there is a result to replay. Archives also contain requests that were blocked or cancelled.
-    var isReplayable: Bool { document.response != nil || document.failure != nil }
+    var isReplayable: Bool { exchange?.isReplayable ?? (document.response != nil || document.failure != nil) }
 }
 
 /// A cassette that can't be found. Each call fails with the reason.

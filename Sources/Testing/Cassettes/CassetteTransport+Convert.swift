@@ -12,7 +12,8 @@ extension CassetteTransport {
 
     /// Writes the entries of an HTTP Archive (HAR 1.2) to a folder as a cassette, with secrets redacted.
     ///
-    /// Entries without a response, and entries whose response body the archive doesn't contain, are omitted.
+    /// Entries that can't be read, entries without a response, and entries whose response body the archive doesn't
+    /// contain, are omitted.
     ///
     /// - Parameters:
     ///   - file: The archive of a browser, a proxy or a `HARFile`.
@@ -21,8 +22,7 @@ extension CassetteTransport {
     ///   - isIncluded: Whether to write an entry; default: all. Its name is `007-GET-products` for the archive's seventh
     ///     entry.
     /// - Returns: The written entries, and remarks about the others.
-    /// - Throws: An error that describes the file, the entry and the field that can't be read, or the file that can't
-    ///   be written.
+    /// - Throws: An error that describes the file that can't be read or written.
     public static func convert(
         har file: URL,
         to folder: URL,
@@ -37,7 +37,9 @@ extension CassetteTransport {
         let turns = RecordingTurns()
         var entries: [CassetteEntry] = []
         var remarks: [String] = []
-        for item in try source.items() where isIncluded(item.entry) {
+        for item in try source.items() {
+            if let problem = item.problem { remarks.append("\(problem), so it was omitted".inOneLine) }
+            guard item.problem == nil, isIncluded(item.entry) else { continue }
             do {
                 var outcome = RecordedOutcome(response: try item.exchange?.response())
                 guard outcome.response != nil else {

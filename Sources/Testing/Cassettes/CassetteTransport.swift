@@ -77,7 +77,8 @@ public struct CassetteTransport: Transport {
     /// HTTP/2's pseudo-header fields and the fragment of a URL aren't compared, and neither is a request body that the
     /// archive doesn't contain. Entries without a response, whose status is 0, aren't used. Bodies are replayed as they
     /// are in the archive: decoded, and text in UTF-8. A call whose response body is missing or truncated in the archive
-    /// fails, except a redirect. A 304 with the body of a browser's cache is a 200.
+    /// fails, except a redirect. A 304 with the body of a browser's cache is a 200. An entry with a malformed field fails
+    /// only calls that match it; one without a method or a URL is named by the error of each call without an entry.
     ///
     /// An archive contains secrets in plain text. ``convert(har:to:redaction:including:)`` makes a cassette without them.
     ///

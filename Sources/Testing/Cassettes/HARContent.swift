@@ -29,7 +29,7 @@ struct HARContent: Sendable {
     var hasText: Bool { text?.isEmpty == false }
 
     /// Decodes the body.
-    func body(status: Int, headers: HTTPHeaders) throws -> Data {
+    func body(status: Int, headers: HTTPHeaders) throws(HARExchange.Problem) -> Data {
         if isEmpty || status == 204 || status == 304 { return Data() }
         // Browsers don't keep the body of a redirect, and nobody reads it.
         if !hasText, (300..<400).contains(status), headers[.location] != nil { return Data() }
@@ -57,7 +57,7 @@ struct HARContent: Sendable {
 
     private static let remedy = "save the archive with complete bodies, or delete the entry"
 
-    static func decoded(_ text: String, encoding: String, field: String) throws -> Data {
+    static func decoded(_ text: String, encoding: String, field: String) throws(HARExchange.Problem) -> Data {
         guard encoding.lowercased() == "base64" else {
             throw HARExchange.Problem(
                 "\(field).encoding is \"\(encoding.excerpt(20).inOneLine)\", but only base64 is supported; save the archive again"

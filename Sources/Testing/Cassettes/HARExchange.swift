@@ -19,13 +19,26 @@ struct HARExchange: Sendable {
     /// The response without its body; `nil` if there was none.
     private let head: RecordedResponse?
     private let content: HARContent
+    /// Why the entry can't be replayed, although its method and URL are known.
+    private let problem: Problem?
 
     /// - Parameter isOwn: Whether a `HARFile` wrote the archive.
-    init(_ entry: JSONValue, isOwn: Bool, redaction: Redaction) throws {
+    /// - Throws: A ``Problem`` if the entry has no method or URL.
+    init(_ entry: JSONValue, isOwn: Bool, redaction: Redaction) throws(Problem) {
         let method = try Self.string("request.method", in: entry)
         let url = Self.comparable(try Self.string("request.url", in: entry))
-        let headers = try Self.headers("request.headers", in: entry)
-        let body = try Self.requestBody(in: entry)
+        let response = entry["response"]
+        content = HARContent(response["content"], of: response, isOwn: isOwn, isEmpty: method == "HEAD")
+        var (headers, body) = (HTTPHeaders(), nil as Data?)
+        var (head, problem) = (nil as RecordedResponse?, nil as Problem?)
+        do {
+            headers = try Self.headers("request.headers", in: entry)
+            body = try Self.requestBody(in: entry)
+            head = try Self.head(in: entry, content)
+        } catch {
+            problem = error
+        }
+        (self.head, self.problem) = (head, problem)
         isRequestBodyKnown = body != nil
         let type = headers[.contentType] ?? entry[path: "request.postData.mimeType"].string
         request = RedactedRequest(
@@ -34,32 +47,10 @@ struct HARExchange: Sendable {
             headers: redaction.headers(headers),
             body: redaction.body(body ?? Data(), contentType: type)
         )
-        let response = entry["response"]
-        content = HARContent(response["content"], of: response, isOwn: isOwn, isEmpty: method == "HEAD")
-        guard response != .null else {
-            head = nil
-            return
-        }
-        guard let status = response["status"].int, (-1...999).contains(status) else {
-            throw Problem("response.status isn't a status code; correct it, or delete the entry")
-        }
-        // Browsers and proxies write 0 or -1 for a request that was blocked, cancelled, or failed.
-        guard status >= 200 else {
-            head = nil
-            return
-        }
-        var fields = try Self.headers("response.headers", in: entry)
-        if (300..<400).contains(status), fields[.location] == nil, let target = response["redirectURL"].string {
-            fields[.location] = target.isEmpty ? nil : target
-        }
-        head = RecordedResponse(
-            // A browser's cache answered the page, whose request had no condition.
-            status: status == 304 && content.hasText ? 200 : status,
-            httpVersion: Self.version(response["httpVersion"].string ?? ""),
-            headers: fields,
-            body: Data()
-        )
     }
+
+    /// Whether there is a result to replay, or a reason why it can't be read.
+    var isReplayable: Bool { head != nil || problem != nil }
 
     /// The entry as a document of a cassette, without the bodies.
     var document: CassetteDocument {
@@ -70,8 +61,9 @@ struct HARExchange: Sendable {
 
     /// The response with its decoded body; `nil` if there was none.
     ///
-    /// - Throws: A ``Problem`` if the archive doesn't contain the body.
-    func response() throws -> RecordedResponse? {
+    /// - Throws: A ``Problem`` if the entry can't be read, or the archive doesn't contain the body.
+    func response() throws(Problem) -> RecordedResponse? {
+        if let problem { throw problem }
         guard var response = head else { return nil }
         response.body = try content.body(status: response.status, headers: response.headers)
         content.adapt(&response.headers, to: response.body)
@@ -82,15 +74,37 @@ struct HARExchange: Sendable {
 // MARK: - Reading
 
 extension HARExchange {
-    private static func string(_ path: String, in entry: JSONValue) throws -> String {
+    private static func string(_ path: String, in entry: JSONValue) throws(Problem) -> String {
         guard let text = entry[path: path].string, !text.isEmpty else {
             throw Problem("\(path) isn't a string; correct it, or delete the entry")
         }
         return text
     }
 
+    /// The response without its body; `nil` if there was none.
+    private static func head(in entry: JSONValue, _ content: HARContent) throws(Problem) -> RecordedResponse? {
+        let response = entry["response"]
+        guard response != .null else { return nil }
+        guard let status = response["status"].int, (-1...999).contains(status) else {
+            throw Problem("response.status isn't a status code; correct it, or delete the entry")
+        }
+        // Browsers and proxies write 0 or -1 for a request that was blocked, cancelled, or failed.
+        guard status >= 200 else { return nil }
+        var fields = try headers("response.headers", in: entry)
+        if (300..<400).contains(status), fields[.location] == nil, let target = response["redirectURL"].string {
+            fields[.location] = target.isEmpty ? nil : target
+        }
+        return RecordedResponse(
+            // A browser's cache answered the page, whose request had no condition.
+            status: status == 304 && content.hasText ? 200 : status,
+            httpVersion: version(response["httpVersion"].string ?? ""),
+            headers: fields,
+            body: Data()
+        )
+    }
+
     /// The fields without HTTP/2's pseudo-header fields, which browsers and proxies also list.
-    private static func headers(_ path: String, in entry: JSONValue) throws -> HTTPHeaders {
+    private static func headers(_ path: String, in entry: JSONValue) throws(Problem) -> HTTPHeaders {
         var headers = HTTPHeaders()
         let fields = entry[path: path]
         guard fields != .null else { return headers }
@@ -111,7 +125,7 @@ extension HARExchange {
     }
 
     /// The body of a request; `nil` if the archive doesn't contain it.
-    private static func requestBody(in entry: JSONValue) throws -> Data? {
+    private static func requestBody(in entry: JSONValue) throws(Problem) -> Data? {
         let post = entry[path: "request.postData"]
         if let text = post["text"].string, !text.isEmpty {
             let encoding = post["encoding"].string ?? post["_encoding"].string ?? ""

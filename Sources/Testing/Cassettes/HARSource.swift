@@ -17,14 +17,20 @@ struct HARSource: CassetteSource {
             )
         }
         let isOwn = json[path: "log.creator.name"].string == "TargetKit"
-        return try Self.sorted(entries).map { index, entry in
-            do {
-                let exchange = try HARExchange(entry, isOwn: isOwn, redaction: redaction)
-                let name = CassetteFolder.name(number: index + 1, of: exchange.request)
-                return CassetteItem(name: name, document: exchange.document, exchange: exchange)
-            } catch let problem as HARExchange.Problem {
-                throw failure(problem, number: index + 1, entry["request"])
-            }
+        return Self.sorted(entries).map { item($1, number: $0 + 1, isOwn: isOwn) }
+    }
+
+    private func item(_ entry: JSONValue, number: Int, isOwn: Bool) -> CassetteItem {
+        do {
+            let exchange = try HARExchange(entry, isOwn: isOwn, redaction: redaction)
+            let name = CassetteFolder.name(number: number, of: exchange.request)
+            return CassetteItem(name: name, document: exchange.document, exchange: exchange)
+        } catch {
+            return CassetteItem(
+                name: "",
+                document: CassetteDocument(method: "", url: "", requestHeaders: HTTPHeaders()),
+                problem: failure(error, number: number, entry["request"])
+            )
         }
     }
 
@@ -35,9 +41,9 @@ struct HARSource: CassetteSource {
     func outcome(of item: CassetteItem) throws -> RecordedOutcome {
         do {
             return RecordedOutcome(response: try item.exchange?.response())
-        } catch let problem as HARExchange.Problem {
+        } catch {
             let request: JSONValue = ["method": JSONValue(item.document.method), "url": JSONValue(item.document.url)]
-            throw failure(problem, number: CassetteFolder.number(ofDocument: item.name + ".json") ?? 0, request)
+            throw failure(error, number: CassetteFolder.number(ofDocument: item.name + ".json") ?? 0, request)
         }
     }
 

@@ -166,32 +166,57 @@ struct HARTests {
     }
 
     @Test(
-        "An entry that cannot be read is named by its number, its field and a remedy",
+        "A malformed entry fails its call only, which names its number, its field and a remedy",
         arguments: [
-            (#"{"request":{"url":"https://a.example/"}}"#, "request.method isn't a string; correct it, or delete"),
             (
-                #"{"request":{"method":"GET","url":"https://a.example/?token=s3cr3t"},"response":{"status":"x"}}"#,
-                "token="
+                #""method":"GET","url":"https://shop.example/v1/a"},"response":{"status":"x"}"#,
+                "entry 2 (GET https://shop.example/v1/a): response.status isn't a status code; correct it, or delete"
             ),
+            (#""method":"GET","url":"https://shop.example/v1/a"},"response":{"status":null}"#, "response.status isn't"),
             (
-                #"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":"x"}}"#,
-                "entry 2 (GET https://a.example/): response.status isn't a status code"
-            ),
-            (
-                #"{"request":{"method":"GET","url":"https://a.example/","headers":{}},"response":{"status":200}}"#,
+                #""method":"GET","url":"https://shop.example/v1/a","headers":{}},"response":{"status":200}"#,
                 "request.headers isn't an array"
             ),
             (
-                #"{"request":{"method":"GET","url":"https://a.example/"},"response":{"status":200,"headers":[1]}}"#,
+                #""method":"GET","url":"https://shop.example/v1/a"},"response":{"status":200,"headers":[1]}"#,
                 "response.headers.0 has no name and value"
             ),
+            (#""method":"GET","url":"https://shop.example/v1/a?token=s3cr3t"},"response":{"status":"x"}"#, "token="),
         ]
     )
     func malformedEntries(_ text: String, _ problem: String) async throws {
-        let message = await failure(TestCall(), try archive(entry(), text))
+        let transport = try archive(entry(), #"{"request":{\#(text)}"#)
+        #expect(try await send(TestCall(), transport).text == "{}")
+        let message = await failure(TestCall(path: problem == "token=" ? "/a?token=b" : "/a"), transport)
         #expect(message.hasPrefix(folder.url.appendingPathComponent("traffic.har").path + ": entry 2"), "\(message)")
         #expect(message.contains(problem), "\(message)")
         #expect(!message.contains("s3cr3t"))
+        #expect(try transport.unusedEntries.map(\.name).first?.hasPrefix("002-GET-v1-a") == true)
+    }
+
+    @Test(
+        "Entries without a method or a URL are named by the error of a call without an entry",
+        arguments: [
+            (
+                #"{"request":{"url":"https://a.example/"}}"#,
+                "entry 2 (https://a.example/): request.method isn't a string"
+            ),
+            (#"{"request":{"method":"GET"}}"#, "entry 2 (GET): request.url isn't a string; correct it, or delete"),
+            ("null", "entry 2: request.method isn't a string"),
+        ]
+    )
+    func unreadableEntries(_ text: String, _ problem: String) async throws {
+        let transport = try archive(entry(), text, text, text, text)
+        #expect(try transport.entries.map(\.name) == ["001-GET-v1"])
+        #expect(try await send(TestCall(), transport).text == "{}")
+        let message = await failure(TestCall(path: "/a"), transport)
+        #expect(message.contains("has no entry for GET https://shop.example/v1/a"), "\(message)")
+        #expect(message.contains(problem) && message.contains(": entry 4") && !message.contains(": entry 5"))
+        #expect(message.hasSuffix("  and 1 more"), "\(message)")
+        let target = folder.url.appendingPathComponent("shop")
+        let result = try CassetteTransport.convert(har: folder.url.appendingPathComponent("traffic.har"), to: target)
+        #expect(result.entries.map(\.url) == ["https://shop.example/v1/"])
+        #expect(result.remarks.count == 4 && result.remarks[0].contains(problem))
     }
 
     @Test(
