@@ -65,7 +65,7 @@ extension Call {
         requiresLength: Bool = false
     ) async throws -> ResponseBody {
         let head = result.response.head
-        let length = head.headers[.contentLength].flatMap { Int64($0) }
+        let length = head.headers.contentLength
         guard head.statusCode != 206, length != nil || !requiresLength, mayReportFailure(head, byteCount: length) else {
             return body
         }
@@ -88,7 +88,7 @@ extension Call {
             let body = try await self.checked(body, of: result, requiresLength: !isEventStream)
             checked.response.body = .stream(body)
         case .stream(let body):
-            let length = head.headers[.contentLength].flatMap { Int64($0) }
+            let length = head.headers.contentLength
             guard length != nil || isEventStream, mayReportFailure(head, byteCount: length),
                 let start = try? await body.start(upTo: ResponseBody.excerptSize)
             else { return result }

@@ -22,7 +22,10 @@ extension HTTPURLResponse {
         if statusCode == 204 || statusCode == 304 || (100..<200).contains(statusCode) { return 0 }
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         guard coding.lowercased() == "identity" else { return nil }
-        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        guard let text = value(forHTTPHeaderField: "Content-Length"), text.utf8.allSatisfy(\.isDigit) else {
+            return nil
+        }
+        return Int64(text)
     }
 }
 
