@@ -19,4 +19,5 @@ nonisolated enum FeedParser {
     static func titles(in data: Data) -> [String] { [] }
 }
 
+nonisolated let transport = StubTransport(.status(200))
 nonisolated let provider = Provider<Station>()

@@ -2,6 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
+nonisolated let chunk = JSONValue.null
 nonisolated let reachability = Reachability()
 
 nonisolated func digest(of text: String) -> String { text }

@@ -22,6 +22,7 @@ nonisolated struct Repairs: Sendable {
 }
 
 nonisolated let provider = Provider<TeaShop>()
+nonisolated let name = "green"
 nonisolated let repairs = Repairs()
 nonisolated let error = TargetKitError(stage: .transport)
 

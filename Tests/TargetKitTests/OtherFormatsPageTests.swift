@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -17,6 +19,26 @@ struct OtherFormatsPageTests {
             options: .setting(\.decoder, PropertyListDecoder())
         )
         #expect(settings == Settings(name: "North", interval: 60))
+    }
+
+    @Test("A value that can't be decoded is retried if a closure says so")
+    func retry() async throws {
+        let clock = ManualClock()
+        let transport = StubTransport(routes: [.any: .sequence(.text("<html>"), .status(503), .targetSample)])
+        let retry = RetryPlugin(shouldRetry: { result, _ in
+            guard case .failure(let error) = result, error.stage == .decoding else { return nil }
+            return true
+        })
+        let provider = Provider<Station>(transport: transport, plugins: [retry])
+        _ = provider
+        let slow = Provider<Station>(transport: transport, plugins: [retry], clock: clock)
+        let options = CallOptions.setting(\.decoder, PropertyListDecoder())
+        async let settings = slow.request(.settings, as: Settings.self, options: options)
+        for _ in 0..<2 {
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(60))
+        }
+        #expect(try await settings.name == "North")
     }
 
     @Test("A decoder of one's own is created for each body")

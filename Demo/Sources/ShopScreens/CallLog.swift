@@ -37,7 +37,7 @@ public final class CallLog {
 
     /// The plugin for the app's providers.
     public var plugin: HARPlugin {
-        HARPlugin(bodyLimit: 16_384) { [weak self] entry in Task { await self?.record(entry) } }
+        HARPlugin(bodyLimit: 16_384) { [weak self] entry in Task { [weak self] in await self?.record(entry) } }
     }
 
     /// Adds a call. Redaction is slow, so it runs off the main actor.

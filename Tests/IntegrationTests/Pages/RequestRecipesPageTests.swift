@@ -286,21 +286,45 @@ extension RequestRecipesPageTests {
         ) async throws -> String {
             var reply = ""
             for try await event in provider.serverSentEvents(for: .chat(question: question)) {
-                if event.data == "[DONE]" { break }
+                if event.data == "[DONE]" { return reply }
                 let chunk = try JSONValue(parsing: event.data)
-                reply += chunk.choices[0].delta.content.string ?? ""
+                if let message = chunk.error.message.string { throw ServerDefinedError(code: "", message: message) }
+                guard let words = chunk.choices[0].delta.content.string else { continue }
+                reply += words
                 await show(reply)
             }
-            return reply
+            throw URLError(.networkConnectionLost)
         }
         let words = ["Green", " tea"].map { #"{"choices":[{"delta":{"content":"\#($0)"}}]}"# }
-        let body = Data((words + ["[DONE]"]).map { "data: \($0)\n\n" }.joined().utf8)
-        let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
-        let transport = StubTransport(.response(status: 200, headers: headers, data: body))
+        func transport(_ end: String) -> StubTransport {
+            let body = Data((words + [end]).map { "data: \($0)\n\n" }.joined().utf8)
+            let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+            return StubTransport(.response(status: 200, headers: headers, data: body))
+        }
         let shown = Recorder<String>()
-        let reply = try await ask("Which tea?", Provider(transport: transport)) { shown.append($0) }
+        let reply = try await ask("Which tea?", Provider(transport: transport("[DONE]"))) { shown.append($0) }
         #expect(reply == "Green tea")
         #expect(shown.elements == ["Green", "Green tea"])
+        await #expect(throws: ServerDefinedError.self) {
+            try await ask("Which tea?", Provider(transport: transport(#"{"error":{"message":"overloaded"}}"#))) { _ in }
+        }
+        await #expect(throws: URLError.self) {
+            try await ask("Which tea?", Provider(transport: transport(#"{"choices":[]}"#))) { _ in }
+        }
+    }
+
+    @Test("The arguments of a function arrive in parts")
+    func functionCalls() throws {
+        var arguments: [Int: String] = [:]
+        for part in [#"{\"city\":"#, #"\"Hangzhou\"}"#] {
+            let chunk = try JSONValue(
+                parsing: #"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\#(part)"}}]}}]}"#
+            )
+            for call in chunk.choices[0].delta.tool_calls.array ?? [] {
+                arguments[call.index.int ?? 0, default: ""] += call.function.arguments.string ?? ""
+            }
+        }
+        #expect(arguments == [0: #"{"city":"Hangzhou"}"#])
     }
 
     struct EncryptedTransport: Transport {

@@ -63,7 +63,8 @@ struct ResponsesPageTests {
 
     @Test("JSON values go out again")
     func parameters() throws {
-        let filter: JSONValue = ["tags": ["tea", "green"], "max": 12.5]
+        let name = "green"
+        let filter: JSONValue = ["tags": ["tea", .string(name)], "max": 12.5]
         let task = HTTPTask.parameters(["filter": filter], encoding: .json)
         var endpoint = try Endpoint(target: TeaShop.cart)
         endpoint.task = task
