@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// Apple's privacy manifests, for the archive of an app. On Linux they would add an unused bundle beside every program.
+// Apple's privacy manifests, for the archive of an app. On Linux they would add an unused bundle beside every program. This
+// condition is about the system that builds.
 #if os(Linux)
 let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #else
@@ -32,7 +33,10 @@ let package = Package(
         .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
     ],
     targets: [
-        // TargetKit's own declarations, so that a build does not need libcurl's development package.
+        // TargetKit's own declarations, so that a build does not need libcurl's development package. Sources that call
+        // libcurl, zlib, epoll or rtnetlink have the condition `os(Linux)`, as these dependencies have. It is also true for
+        // the static Linux SDK, and false for Android, whose transport is FoundationNetworking's URLSession: the Android
+        // SDK has libcurl only within it.
         .systemLibrary(name: "CTargetKitCurl"),
         // What the core uses of locks, texts, digests, dates and files, for each target: nothing there is public.
         .target(

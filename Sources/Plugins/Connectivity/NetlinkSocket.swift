@@ -31,7 +31,7 @@ struct NetlinkSocket: Sendable {
 
     /// Creates a socket that receives the changes of multicast groups; returns `nil` on failure.
     init?(groups: UInt32) {
-        let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let type = SocketType.raw | SocketType.closedOnExec | SocketType.nonBlocking
         guard let descriptor = NetlinkDescriptor(socket(AF_NETLINK, type, 0)) else { return nil }
         self.descriptor = descriptor
         // `struct sockaddr_nl`: family, padding, port (the kernel's choice), groups.
@@ -155,7 +155,7 @@ final class NetlinkDescriptor: Sendable {
     /// Creates two connected descriptors. When one is closed, the other reads the end of its stream.
     static func pair() -> (NetlinkDescriptor, NetlinkDescriptor)? {
         var numbers: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let type = SocketType.stream | SocketType.closedOnExec
         guard socketpair(AF_UNIX, type, 0, &numbers) == 0, let one = NetlinkDescriptor(numbers[0]),
             let other = NetlinkDescriptor(numbers[1])
         else { return nil }

@@ -2,6 +2,10 @@
 #if os(Linux)
 import CTargetKitCurl
 
+#if canImport(Glibc)
+import CTargetKitSharedCurl
+#endif
+
 /// The installed libcurl.
 enum CurlLibrary {
     /// Whether libcurl is initialized. The first access initializes it.

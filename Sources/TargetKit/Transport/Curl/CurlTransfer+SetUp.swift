@@ -88,7 +88,7 @@ extension CurlTransfer {
             transfer.endLookup()
             // The call ended during the lookup.
             guard transfer.current != nil else { return CURL_SOCKET_BAD }
-            let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let kind = address.socktype | SocketType.closedOnExec
             let descriptor = socket(address.family, kind, address.protocol)
             if descriptor >= 0 { transfer.sockets.didOpen(descriptor) }
             return descriptor
