@@ -20,12 +20,14 @@ extension Resource {
     ///
     /// - Parameters:
     ///   - change: Changes the value. It can be called several times, on any thread.
+    ///   - isolation: The actor on which the function runs, so that `call` may use its state; default: the caller's.
     ///   - call: Makes the change on the server.
     /// - Returns: The result of the call.
     /// - Throws: The error of the call.
     @discardableResult
     public func update<Result>(
         optimistically change: @escaping @Sendable (inout Value) -> Void,
+        isolation: isolated (any Actor)? = #isolation,
         _ call: () async throws -> Result
     ) async rethrows -> Result {
         let number = update { $0.begin(change) }
