@@ -75,6 +75,7 @@ extension ResumableDownload {
             try await writer.finish(after: error)
         }
         let received = writer.receivedByteCount
+        note(received: received)
         let end = segments.segments[index].end
         if let count = announcedByteCount, received < min(count, end.map { $0 - start } ?? count) {
             let words = "the body ended after \(received) of \(count) bytes"

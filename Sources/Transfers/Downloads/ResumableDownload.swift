@@ -45,6 +45,8 @@ final class ResumableDownload: Sendable {
     /// The segments of the file; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
+    /// The number of bytes that this request's response added to the file.
+    private let receivedByteCount = Locked<Int64>(0)
     /// The requester of the request that was sent.
     private let sent = Locked<DownloadRequester?>(nil)
 
@@ -137,6 +139,22 @@ final class ResumableDownload: Sendable {
         let last = stored.last.map(String.init) ?? ""
         request.setValue("bytes=\(stored.first)-\(last)", forHTTPHeaderField: "Range")
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
+    }
+
+    func note(received byteCount: Int64) {
+        receivedByteCount.withLock { $0 = byteCount }
+    }
+
+    /// The result with the metrics of its exchange, which a transport doesn't have for a body that it streams.
+    func measured(_ result: ExchangeResult, since start: ContinuousClock.Instant) -> ExchangeResult {
+        guard result.response.metrics == nil else { return result }
+        var result = result
+        result.response.metrics = TransportMetrics(
+            total: start.duration(to: .now),
+            bytesReceived: receivedByteCount.withLock(\.self),
+            httpVersion: result.response.head.httpVersion
+        )
+        return result
     }
 
     func note(sent request: URLRequest, in context: RequestContext) {

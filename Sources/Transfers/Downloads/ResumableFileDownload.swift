@@ -112,17 +112,19 @@ extension CallExchanges {
     ) async throws -> Response {
         let accepted = context.target.validation
         let request = ResumableFileDownload.request(download, from: prepared, in: context)
+        let start = ContinuousClock.now
         return try await send(request, validation: validation) { result in
             guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
             defer { note() }
             let isAccepted = accepted.acceptsFile(result.response.head.statusCode)
-            return try await download.store(
+            let stored = try await download.store(
                 result,
                 body: isAccepted ? try await checked(body, of: result) : body,
                 isAccepted: isAccepted,
                 progress: prepared.progress,
                 others: others
             )
+            return download.measured(stored, since: start)
         }
     }
 }

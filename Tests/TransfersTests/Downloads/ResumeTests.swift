@@ -48,6 +48,17 @@ struct ResumeTests {
 
     let provider = Provider<TestTarget>(transport: SystemTransport.patient)
 
+    @Test("The metrics of a download count the bytes that arrived in its last exchange")
+    func metrics() async throws {
+        let content = ServedFile(size: Self.size, validators: ["ETag": "\"v1\""])
+        let server = try server(content) { content.response(to: $0) }
+        try await fail(provider, server)
+        let metrics = try #require(try await provider.request(target(server)).metrics)
+        #expect(metrics.bytesReceived == Int64(Self.size - Self.cut))
+        #expect(metrics.httpVersion == "HTTP/1.1")
+        #expect(metrics.total > .zero)
+    }
+
     @Test(
         "A download that was cut continues with the bytes that are missing, and its response is that of a whole file",
         arguments: [
