@@ -150,6 +150,7 @@ typedef enum {
 
 typedef enum {
     CURLINFO_TEXT = 0,
+    CURLINFO_HEADER_IN = 1,
 } curl_infotype;
 
 typedef enum {

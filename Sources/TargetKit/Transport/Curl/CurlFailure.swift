@@ -13,6 +13,7 @@ extension TransportFailure {
     static let tooLarge = CURLcode(rawValue: 100)
 
     static let malformedLength = quotable(.cannotParseResponse, "the response's Content-Length is invalid or ambiguous")
+    static let leadingFold = quotable(.badServerResponse, "the response's first header field begins with a space")
     static let noDescriptors = quotable(
         .resourceUnavailable,
         "the system has no file descriptor for a connection; raise the limit, or close unused files"

@@ -32,6 +32,10 @@ enum CurlLibrary {
     /// Whether libcurl's TLS writes without `MSG_NOSIGNAL`, which raises `SIGPIPE` on a closed connection.
     static let raisesBrokenPipes = number < 0x075700
 
+    /// Whether libcurl appends a folded first line of a head to a field of the handle's previous response, whose memory
+    /// it freed (curl/curl#11103). Watched by `CurlFaultTests.leadingFold`.
+    static let foldsIntoFreedField = (0x075300..<0x080200).contains(number)
+
     static let userAgent = "TargetKit/\(PackageVersion.text) (libcurl)"
 }
 

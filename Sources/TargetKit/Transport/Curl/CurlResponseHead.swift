@@ -56,6 +56,7 @@ struct CurlResponseHead {
         } else if line.first == 0x0D || line.first == 0x0A {
             try finishHead()
         } else {
+            if lines.isEmpty, line.first?.isSpaceOrTab == true { throw TransportFailure.leadingFold }
             framing.read(line)
             lines.append(contentsOf: line)
         }

@@ -88,19 +88,40 @@ extension CurlTransfer {
     func setLogCallback(_ user: UnsafeMutableRawPointer) {
         ccurl_setopt_pointer(easy, CURLOPT_DEBUGDATA, user)
         canReadLog =
-            CurlLibrary.reportsGoAway
-            && ccurl_setopt_debug(easy) { _, type, bytes, count, user in
-                guard type == CURLINFO_TEXT, let user else { return 0 }
+            ccurl_setopt_debug(easy) { _, type, bytes, count, user in
+                guard let user else { return 0 }
                 let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-                transfer.readLog(UnsafeRawBufferPointer(start: bytes, count: count))
+                if type == CURLINFO_HEADER_IN {
+                    transfer.rejectLeadingFold(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+                } else if type == CURLINFO_TEXT, transfer.options.readsLog {
+                    transfer.readLog(UnsafeRawBufferPointer(start: bytes, count: count))
+                }
                 return 0
             } == CURLE_OK
     }
 
     /// Reads libcurl's log if the call can use HTTP/2.
     func prepareLog() {
-        options.readsLog = canReadLog && options.canShare
+        options.readsLog = canReadLog && CurlLibrary.reportsGoAway && options.canShare
         set(CURLOPT_VERBOSE, value: options.readsLog ? 1 : 0)
+    }
+
+    /// Lets libcurl log the line after a status line before it reads the line, or stops logging after that.
+    func watchFirstField(_ isNext: Bool) {
+        guard CurlLibrary.foldsIntoFreedField, canReadLog, isNext != isFirstFieldNext else { return }
+        isFirstFieldNext = isNext
+        if !options.readsLog { set(CURLOPT_VERBOSE, value: isNext ? 1 : 0) }
+    }
+
+    /// Ends the exchange if the line after the status line begins with a space, which makes it the rest of no field (RFC
+    /// 9112 §2.2).
+    ///
+    /// libcurl reads the line after this function, and would write it to freed memory. It isn't told to end here, so the
+    /// line gets an empty name instead.
+    private func rejectLeadingFold(_ line: UnsafeMutableRawBufferPointer) {
+        guard isFirstFieldNext, let first = line.first, first.isSpaceOrTab else { return }
+        line[0] = UInt8(ascii: ":")
+        failure = TransportFailure.leadingFold
     }
 
     /// Reads a line of the log. Only libcurl's own text begins a line.

@@ -30,6 +30,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var mayConnect = false
     /// The number of times libcurl started to send the request; always 0 if libcurl doesn't report it.
     @exclusivity(unchecked) var sendCount = 0
+    /// Whether the next line of the head is the one after its status line, and libcurl logs it.
+    @exclusivity(unchecked) var isFirstFieldNext = false
     /// Whether libcurl's log can be read.
     @exclusivity(unchecked) var canReadLog = false
     /// The connection to which the request is sent, if libcurl's log is read.
@@ -136,6 +138,7 @@ final class CurlTransfer {
         current = pending
         self.host = host
         sendCount = 0
+        isFirstFieldNext = false
         stream = nil
         connectionEnd = CurlConnectionEnd()
         descriptor = -1
@@ -251,6 +254,9 @@ extension CurlTransfer {
             queue.noteFound(host)
         }
         let isTrailer = head.isComplete
+        // The line was rejected before libcurl read it.
+        if failure != nil { return false }
+        watchFirstField(head.isStatusLineNext)
         do throws(TransportFailure) {
             try head.receive(line)
         } catch {

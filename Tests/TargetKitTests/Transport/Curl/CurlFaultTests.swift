@@ -65,6 +65,27 @@ struct CurlFaultTests {
         #expect(try await TestCall().send(to: server, with: transport).text == "fine", "\(name)")
     }
 
+    // libcurl 7.83 to 8.0 takes such a line for the rest of a field of the previous response, whose memory it freed.
+    @Test(
+        "A response whose first field begins with a space is invalid, also on a handle that received another one",
+        arguments: [
+            "HTTP/1.1 200 OK\r\n Lead: x\r\n", "HTTP/1.1 200 OK\r\n\tLead: x\r\n",
+            "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n Lead: x\r\n",
+            "HTTP/1.1 103 Early Hints\r\n Lead: x\r\n\r\nHTTP/1.1 200 OK\r\n",
+        ]
+    )
+    func leadingFold(start: String) async throws {
+        let transport = CurlTransport.another()
+        let server = try TestServer { request in
+            request.path == "/fault" ? .raw(start + "Content-Length: 2\r\n\r\nok") : .text("fine")
+        }
+        for _ in 0..<5 {
+            #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+            let code = await TestCall(path: "/fault").failure(at: server.baseURL, with: transport)
+            #expect(code == .badServerResponse)
+        }
+    }
+
     @Test("An error contains the URL, and libcurl's message and code")
     func userInfo() async throws {
         let port = try ClosedPort()
