@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Looks up the addresses of hosts with DNS over HTTPS (RFC 8484), so that no server on the way can forge or read the
-/// names.
+/// Looks up the addresses of hosts with DNS over HTTPS (RFC 8484), so that no other server can read the names or forge
+/// the addresses.
 ///
 /// ```swift
 /// let resolver = DNSOverHTTPSResolver(server: URL(string: "https://223.5.5.5/dns-query")!)

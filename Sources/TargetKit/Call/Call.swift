@@ -10,7 +10,7 @@ final class Call: Sendable {
         case response
         /// A response whose body arrives while it is read.
         case stream
-        /// A part of calls, with its own context: what identical calls share, or a driver's concurrent request.
+        /// An exchange that identical calls share, or a concurrent request of a driver. It has its own context.
         case part
     }
 
@@ -207,6 +207,8 @@ extension Call {
 
 // MARK: - The steps
 
+// What a step that isn't inlined needs for itself is released when it returns. Inlined, it can become part of the memory of
+// each suspended call.
 extension Call {
     private typealias AttemptResult = (result: Result<Response, TargetKitError>, isShared: Bool)
 
@@ -233,8 +235,7 @@ extension Call {
         return (.failure(context.options.envelope.map { failure.explained(by: $0) } ?? failure), false)
     }
 
-    /// Ends an exchange with its response, if the status code is accepted. Keeps the response's fields out of the frames
-    /// of suspended calls.
+    /// Ends an exchange with its response, if the status code is accepted, and calls the plugins' `didReceive`.
     @inline(never)
     private func accepted(
         _ received: ExchangeResult,
@@ -256,7 +257,7 @@ extension Call {
         return response
     }
 
-    /// Ends an exchange with its failure.
+    /// Ends an exchange with its failure, and calls the plugins' `didReceive`.
     @inline(never)
     private func exchangeFailure(
         _ error: any Error,

@@ -47,5 +47,5 @@ extension PropertyListEncoder: BodyEncoder {
 /// ```
 ///
 /// As with ``ResponseModel``, a type that conforms to this protocol isn't isolated to the main actor in a module whose
-/// default isolation is `MainActor`. A type of requests and responses conforms to both.
+/// default isolation is `MainActor`. A type that is both sent and received conforms to both protocols.
 public protocol RequestModel: Encodable, Sendable {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension TargetKitError {
-    /// The meaning of a failure for the user.
+    /// What a failure means to the user.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// There is no connection to the network, or the app isn't allowed to use it.
         case offline

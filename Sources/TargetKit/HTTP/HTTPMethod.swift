@@ -18,7 +18,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
         rawValue = value
     }
 
-    /// The method in a request.
+    /// The method as it is sent.
     public var description: String { rawValue }
 
     /// Retrieves a representation of the resource (RFC 9110 §9.3.1).

@@ -38,7 +38,7 @@ private enum CredentialOwnerKey: RequestContextKey { typealias Value = Credentia
 package enum CredentialError: Error, ErrorWithKind, RedactedDescription {
     /// A plugin found in the body of a response with an accepted status that the server rejected the credential.
     case rejected
-    /// The request wasn't sent, because the credential is of another user than the one to whom the call belongs.
+    /// The request wasn't sent because its credential and the call belong to different users.
     case ofOtherOwner
 
     package var kind: TargetKitError.Kind? { .unauthorized }

@@ -3,8 +3,8 @@
 // MARK: - A call from its start to its end
 
 extension Provider {
-    /// Creates a call and adds it to its scope until ``end(_:result:streamedByteCount:completion:)``. A scope that is
-    /// shut down rejects it.
+    /// Creates a call and adds it to its scope, where it stays until ``end(_:result:streamedByteCount:completion:)``. In
+    /// a scope that is shut down, the call fails when it runs.
     func begin(
         _ target: Target,
         options: CallOptions,
@@ -23,15 +23,15 @@ extension Provider {
             secretHeaders: configuration.plugins.secretHeaders,
             handle: handle
         )
-        let object = options.progress
+        let progressObject = options.progress
         configuration.countingClock?.begin(context.id, isTimer: false)
         if !scope.insert(context, owner: self, handle: handle) { handle.interrupt(.shutDown) }
         return Call(
             kind,
             in: context,
             by: configuration,
-            meter: progress == nil && object == nil
-                ? nil : ProgressMeter(progress, object: object, of: target, handle: handle),
+            meter: progress == nil && progressObject == nil
+                ? nil : ProgressMeter(progress, object: progressObject, of: target, handle: handle),
             decoding: decoding,
             exchangeTimeout: timeout
         )
@@ -46,6 +46,7 @@ extension Provider {
     package func endpoint(of target: Target, options: CallOptions = CallOptions()) throws -> Endpoint {
         var endpoint = try endpointClosure(target)
         if options.isEmpty { return endpoint }
+        // A call that a queue or an outbox stored goes to the server for which it was made.
         if let kept = options.keptBaseURL, let current = endpoint.baseURL(of: target), kept != current {
             endpoint.url = try target.path.url(below: kept)
         }

@@ -120,7 +120,7 @@ public final class BackgroundTransport: Transport, JoiningTransport {
 
     /// Performs one exchange, or returns the stored response of an exchange that ended while the app wasn't running.
     ///
-    /// - Throws: A `URLError`; `.unsupportedURL` if the response is to be streamed, if an exchange for the same
+    /// - Throws: A `URLError`; `.unsupportedURL` if the request's destination is a stream, if an exchange for the same
     ///   transfer is in progress, or if another transport has the identifier.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         var urlRequest = try request.checkedForURLSession()

@@ -152,7 +152,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     }
 
     /// The error of the last write to the file, or `nil` if it succeeded. Failed changes are written with the next
-    /// change. A launch before that doesn't have them, and starts a paused transfer again, for example.
+    /// change. If the app is terminated before that, they are lost, and a paused transfer starts again, for example.
     public var storageError: TransferQueueError? { content.read(\.storageError) }
 
     /// Waits until a transfer has ended, and returns its response.

@@ -77,6 +77,7 @@ public final class CurlTransport: Transport {
             // libcurl is only used on this thread; only the command queue is shared.
             let loop = CurlLoop(commandQueue: commandQueue, configuration: configuration)
             loop?.run()
+            // If libcurl couldn't be set up, the next call tries again.
             commandQueue.end(loop == nil ? .unused : .ended).forEach { $0.fail(with: TransportFailure.unavailable) }
         }
         thread.name = "TargetKit.curl"
