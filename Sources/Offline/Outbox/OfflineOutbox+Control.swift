@@ -23,7 +23,7 @@ extension OfflineOutbox {
         var firstError: TargetKitError?
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
             let sender = Locked<Requester?>(nil)
-            let gate = SendingGate(admit: { [call, servers] _, context in
+            let gate = { @Sendable [call, servers] (_: inout TransportRequest, context: RequestContext) in
                 // The call belongs to the user who made it.
                 let requester = Requester(context)
                 let isOwner = call.owner.map { $0 == requester.identifier }
@@ -32,7 +32,7 @@ extension OfflineOutbox {
                     !isOfOtherServer || requester.isSession(call.session, of: call.owner)
                 else { throw CredentialError.ofOtherOwner }
                 sender.withLock { $0 = requester }
-            })
+            }
             let options = options(of: call).setting(\.sendingGate, gate)
             let result = await firstAttempt(target, options: options, epoch: epoch)
             // The server may have processed the call for this user.

@@ -127,7 +127,7 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
-        let gate = SendingGate(admit: { [store, servers, provider] _, context in
+        let gate = { @Sendable [store, servers, provider] (_: inout TransportRequest, context: RequestContext) in
             let requester = Requester(context)
             let isElsewhere = item.call.baseURL.map { $0 != provider.baseURL(of: target) } ?? false
             let isOfOther = servers.isOther(for: item.id, requester, isElsewhere: isElsewhere)
@@ -141,7 +141,7 @@ extension OfflineOutbox {
                     _ = try transaction.write([record])
                 }
             }
-        })
+        }
         let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
             .setting(\.sendingGate, gate)
         let couldAuthenticate = await canAuthenticate(target)

@@ -63,7 +63,7 @@ enum OutboxOutcome: Sendable {
     private init(_ error: TargetKitError, policy: OutboxPolicy, now: Date) {
         if error.underlying as? CredentialError == .ofOtherOwner {
             self = .otherOwner
-        } else if policy == .ifUnsent, !error.marks.contains(.safeToRepeat) {
+        } else if policy == .ifUnsent, !error.isMarked(.safeToRepeat) {
             self = .failed(error)
         } else if error.kind == .unauthorized {
             self = .needsSignIn
@@ -84,7 +84,7 @@ extension OutboxPolicy {
     func keeps(_ error: TargetKitError) -> Bool {
         switch self {
         case .never: false
-        case .ifUnsent: error.isUnsent && error.marks.contains(.safeToRepeat) && error.isWithoutConnection
+        case .ifUnsent: error.isUnsent && error.isMarked(.safeToRepeat) && error.isWithoutConnection
         case .ifUnanswered: error.isWithoutConnection
         case .ifUnavailable: error.isWithoutConnection || error.isUnavailable
         }

@@ -61,7 +61,7 @@ extension RefreshFailure {
     func error(request: URLRequest?, rejected response: Response? = nil) -> TargetKitError {
         var failure = failure(request: request, rejected: response)
         // The texts of the other errors name the refresh.
-        if !(failure.underlying is AuthenticationError) { failure.marks.insert(.ofRefresh) }
+        if !(failure.underlying is AuthenticationError) { failure.mark(.ofRefresh) }
         return failure
     }
 
@@ -78,7 +78,7 @@ extension RefreshFailure {
                 response: rejection,
                 underlying: error
             )
-            failure.marks.insert(.endedSession)
+            failure.mark(.endedSession)
             return failure
         case .passing(var error as TargetKitError, _):
             error.request = request

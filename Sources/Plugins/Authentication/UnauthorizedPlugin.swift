@@ -218,7 +218,7 @@ public struct UnauthorizedPlugin: Plugin {
         switch result {
         case .success(let response): rejectsSession(response, context: context)
         case .failure(let error) where error.stage == .cancelled: false
-        case .failure(let error) where error.marks.contains(.endedSession): true
+        case .failure(let error) where error.isMarked(.endedSession): true
         case .failure(let error):
             error.response.map { rejectsSession($0, isReported: error.reportsRejection, context: context) } ?? false
         }

@@ -21,7 +21,7 @@ package struct AttemptOutcome {
     package init(_ result: Result<Response, TargetKitError>) {
         var (response, error) = result.parts
         // A cached response or another plugin's error isn't evidence about the server.
-        let isOfPlugin = error?.marks.contains(.ofPlugin) == true
+        let isOfPlugin = error?.isMarked(.ofPlugin) == true
         if isOfPlugin || response?.origin.isCache == true { response = nil }
         let isOfTransport = response == nil && !isOfPlugin && error?.stage == .transport
         let failure = isOfTransport ? error?.underlying as? URLError : nil
@@ -32,7 +32,7 @@ package struct AttemptOutcome {
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
         isBehindRedirect =
-            failure?.userInfo[FailureMark.redirects] != nil || error?.marks.contains(.afterRedirect) == true
+            failure?.userInfo[FailureMark.redirects] != nil || error?.isMarked(.afterRedirect) == true
             || failure?.isElsewhere(than: request?.url) == true
     }
 

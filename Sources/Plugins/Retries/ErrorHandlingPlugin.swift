@@ -75,7 +75,7 @@ public struct ErrorHandlingPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard case .failure(let error) = result, error.stage != .cancelled, !error.marks.contains(.handled),
+        guard case .failure(let error) = result, error.stage != .cancelled, !error.isMarked(.handled),
             context[lastAttempt] != context.attempt
         else { return result }
         for handler in handlers {
@@ -89,7 +89,7 @@ extension TargetKitError {
     /// This error, marked as created by a handler.
     fileprivate var handled: TargetKitError {
         var error = self
-        error.marks.insert(.handled)
+        error.mark(.handled)
         return error
     }
 }

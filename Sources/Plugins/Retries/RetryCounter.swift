@@ -54,3 +54,8 @@ package final class RetryCounter: Sendable {
         }
     }
 }
+
+extension RequestScope {
+    /// This scope, or its ancestor without a parent.
+    var outermost: RequestScope { parent?.outermost ?? self }
+}

@@ -31,10 +31,9 @@ extension CallOptions {
     /// These options for the calls of a new stream that reconnects only with the credential of one user.
     package var ofOneUser: CallOptions {
         let series = ConnectionSeries()
-        let gate = SendingGate(admit: { _, context in
+        return setting(\.connectionSeries, series).setting(\.sendingGate) { _, context in
             guard series.admits(context) else { throw CredentialError.ofOtherOwner }
-        })
-        return setting(\.connectionSeries, series).setting(\.sendingGate, gate)
+        }
     }
 
     /// The connections to which the call belongs; `nil` for a call that isn't repeated.

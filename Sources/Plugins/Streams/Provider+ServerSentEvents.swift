@@ -98,6 +98,6 @@ extension Provider where Target == MultiTarget {
 extension CallOptions {
     /// These options with the header fields of an event stream.
     fileprivate func adding(_ fields: HTTPHeaders) -> CallOptions {
-        setting(\.headers, headers.merging(fields)).setting(\.expectsEventStream, true)
+        setting(\.headers, headers.merging(fields))
     }
 }

@@ -80,7 +80,7 @@ extension Call {
     func checkedStream(_ result: ExchangeResult) async throws -> ExchangeResult {
         var checked = result
         let head = result.response.head
-        let isEventStream = context.options.expectsEventStream
+        let isEventStream = result.request.value(forHTTPHeaderField: "Accept")?.mediaType == "text/event-stream"
         let isAccepted = (result.validation ?? context.target.validation).accepts(head.statusCode)
         if isAccepted, (200...299).contains(head.statusCode) { try result.checkRange() }
         switch result.response.body {
@@ -117,16 +117,6 @@ extension CallExchanges {
         try await call.checked(body, of: result)
     }
 }
-
-extension CallOptions {
-    /// Whether the stream of the call is read as server-sent events.
-    package var expectsEventStream: Bool {
-        get { self[ExpectsEventStreamKey.self] }
-        set { self[ExpectsEventStreamKey.self] = newValue }
-    }
-}
-
-private enum ExpectsEventStreamKey: CallOptionKey { static let defaultValue = false }
 
 extension ResponseBody {
     /// The first bytes of the body, and whether they are the whole body.

@@ -116,7 +116,7 @@ extension Call {
         do {
             return try await hook { try await chain.response(to: request, from: 0) }
         } catch var error as TargetKitError {
-            error.marks.insert(.ofPlugin)
+            error.mark(.ofPlugin)
             throw error
         }
     }
@@ -208,7 +208,7 @@ struct Hop: Sendable {
     func failure(_ error: any Error) -> any Error {
         if let error = error as? URLError { return error.after(redirects, of: request.urlRequest) }
         guard var error = error as? TargetKitError else { return error }
-        error.marks.insert(.afterRedirect)
+        error.mark(.afterRedirect)
         return error
     }
 }
@@ -225,20 +225,15 @@ extension URLError {
     }
 }
 
-/// Decides whether the requests of a call may be sent, for example for a queue whose calls belong to one user.
-package struct SendingGate: Sendable {
-    /// Called for each request immediately before it is passed to the transport, after all plugins. If it throws, the
-    /// request isn't sent, and the call ends with stage `.request`.
-    var admit: @Sendable (inout TransportRequest, RequestContext) async throws -> Void
-
-    package init(admit: @escaping @Sendable (inout TransportRequest, RequestContext) async throws -> Void) {
-        self.admit = admit
-    }
-}
+/// Admits a request before it is sent.
+typealias SendingGate = @Sendable (inout TransportRequest, RequestContext) async throws -> Void
 
 extension CallOptions {
-    /// Decides whether the call's requests may be sent; default `nil`: they may.
-    package var sendingGate: SendingGate? {
+    /// Admits the call's requests, for example for a queue whose calls belong to one user; default `nil`: all of them.
+    ///
+    /// Called for each request immediately before it is passed to the transport, after all plugins. If it throws, the
+    /// request isn't sent, and the call ends with stage `.request`.
+    package var sendingGate: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)? {
         get { self[SendingGateKey.self] }
         set { self[SendingGateKey.self] = newValue }
     }
@@ -247,15 +242,15 @@ extension CallOptions {
 private enum SendingGateKey: CallOptionKey { static let defaultValue: SendingGate? = nil }
 
 extension Call {
-    /// The request after the call's ``SendingGate``.
+    /// The request after the call's ``CallOptions/sendingGate``.
     func admitted(_ request: TransportRequest, by gate: SendingGate) async throws -> TransportRequest {
         var request = request
         do {
-            try await gate.admit(&request, context.ofLastAttempt)
+            try await gate(&request, context.ofLastAttempt)
             return request
         } catch  where !(error is CancellationError) {
             var failure = TargetKitError(stage: .request, request: request.urlRequest, underlying: error)
-            failure.marks.insert(.ofPlugin)
+            failure.mark(.ofPlugin)
             throw failure
         }
     }

@@ -76,7 +76,7 @@ extension Call {
             return prepared
         } catch {
             var failure = failure(error, at: .request, request: original)
-            failure.marks.insert(.final)
+            failure.mark(.final)
             throw failure
         }
     }

@@ -147,7 +147,7 @@ extension Call {
             count -= 1
         }
         let isRepeatable = count == 0 || processing.isContinuable
-        if isRepeatable { error.marks.insert(.safeToRepeat) } else { error.marks.remove(.safeToRepeat) }
+        error.mark(.safeToRepeat, isRepeatable)
         return .failure(error)
     }
 
@@ -178,11 +178,11 @@ package protocol CallCountingClock: Clock where Duration == Swift.Duration {
     func end(_ id: RequestContext.ID)
 }
 
-/// The calls for which a task works, so that a ``CallCountingClock`` can track which of them sleeps.
-package enum CallsOfTask {
-    /// The call of the current task, preceded by the calls whose plugins make it, and followed by the timer if the task
-    /// only limits the time of the call. Empty unless the provider's clock counts calls.
-    @TaskLocal package static var current: [RequestContext.ID] = []
+extension RequestContext {
+    /// The calls for which the current task works, so that a ``CallCountingClock`` can track which of them sleeps: its
+    /// call, preceded by the calls whose plugins make it, and followed by the timer if the task only limits the time of
+    /// the call. Empty unless the provider's clock counts calls.
+    @TaskLocal package static var callsOfTask: [ID] = []
 }
 
 /// A task that only limits the time of a call. A ``CallCountingClock`` counts it before the task starts.
@@ -201,8 +201,8 @@ struct CallTimer: Sendable {
     /// Runs the work of the timer.
     func run<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
         guard let id else { return try await work() }
-        let calls = CallsOfTask.current.filter { $0 != call } + [call, id]
-        return try await CallsOfTask.$current.withValue(calls) { try await work() }
+        let calls = RequestContext.callsOfTask.filter { $0 != call } + [call, id]
+        return try await RequestContext.$callsOfTask.withValue(calls) { try await work() }
     }
 
     /// Ends the timer. Called after everything that it had to end was cancelled.
@@ -218,8 +218,8 @@ extension Call {
     /// Starts a task of the call in which a ``CallCountingClock`` recognizes the call.
     func withTestClock<Value>(_ start: () -> Value) -> Value {
         guard configuration.countingClock != nil else { return start() }
-        let calls = CallsOfTask.current + [context.id]
-        return CallsOfTask.$current.withValue(calls, operation: start)
+        let calls = RequestContext.callsOfTask + [context.id]
+        return RequestContext.$callsOfTask.withValue(calls, operation: start)
     }
 
     /// Runs work that waits for something other than a ``CallCountingClock``.

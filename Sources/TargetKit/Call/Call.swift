@@ -230,8 +230,8 @@ extension Call {
         let hasSent = isOfDriver && handle.state.withLock(\.hasSent)
         var failure = failure(error, at: hasSent ? .transport : .request, request: request.urlRequest)
         // An error that doesn't come from an exchange, such as a driver's own, isn't retried.
-        if !(error is TargetKitError) { failure.marks.insert(.final) }
-        if isOfDriver { failure.marks.insert(.ofDriver) }
+        if !(error is TargetKitError) { failure.mark(.final) }
+        if isOfDriver { failure.mark(.ofDriver) }
         return (.failure(context.options.envelope.map { failure.explained(by: $0) } ?? failure), false)
     }
 
@@ -276,7 +276,7 @@ extension Call {
         after result: inout Result<Response, TargetKitError>,
         in context: RequestContext
     ) async -> Duration? {
-        if case .failure(let error) = result, !error.marks.isDisjoint(with: [.final, .ofPlugin]) { return nil }
+        if case .failure(let error) = result, error.isMarked(.final) || error.isMarked(.ofPlugin) { return nil }
         guard interruption == nil else { return nil }
         let failed = result
         switch await hook({ [plugins] in await plugins.retry(failed, context: context) }) {

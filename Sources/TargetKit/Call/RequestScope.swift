@@ -50,8 +50,6 @@ public final class RequestScope: Sendable {
 
     /// The parent scope, or `nil` if there is none.
     public let parent: RequestScope?
-    /// This scope, or its ancestor without a parent.
-    package var outermost: RequestScope { parent?.outermost ?? self }
     let clock: any Clock<Duration>
     let state = Locked(State())
 

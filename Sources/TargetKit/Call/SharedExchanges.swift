@@ -107,10 +107,10 @@ extension Call {
             if !request.urlRequest.isRepeatable() { handle.noteProcessing() }
             return response.of(context.target, decoder: context.options.decoder)
         case .failure(var error):
-            if !error.marks.contains(.safeToRepeat) { handle.noteProcessing() }
+            if !error.isMarked(.safeToRepeat) { handle.noteProcessing() }
             error.target = context.target
             error.response = error.response?.of(context.target, decoder: context.options.decoder)
-            error.marks.insert(.final)
+            error.mark(.final)
             throw error.unexplained
         }
     }

@@ -99,12 +99,6 @@ extension InvalidRequest: RedactedDescription {
     }
 }
 
-extension InvalidRequest: ErrorWithKind {
-    package var kind: TargetKitError.Kind? {
-        if case .unreadableFile = self { .unreadableFile } else { nil }
-    }
-}
-
 /// The limit that a timed-out call exceeded, with the option that sets it.
 enum ExceededLimit: CustomStringConvertible {
     case exchange(Duration)

@@ -70,7 +70,7 @@ extension TargetKitError {
         case .request: underlying.flatMap(Kind.init(_:)) ?? .invalidRequest
         case .transport: underlying.flatMap(Kind.init(_:)) ?? .unknown
         case .cancelled: .cancelled
-        case .status where marks.contains(.endedSession), .envelope where marks.contains(.endedSession): .unauthorized
+        case .status where isMarked(.endedSession), .envelope where isMarked(.endedSession): .unauthorized
         case .status, .envelope:
             rejectedStatusCode.map(Kind.init(statusCode:)) ?? underlying.flatMap(Kind.init(_:))
                 ?? (stage == .status ? .unexpectedStatus : .rejected)
@@ -89,6 +89,8 @@ extension TargetKitError.Kind {
         case let error as ServerDefinedError:
             guard error.isUnauthorized else { return nil }
             self = .unauthorized
+        case InvalidRequest.unreadableFile: self = .unreadableFile
+        case is CredentialError: self = .unauthorized
         case let error as any ErrorWithKind:
             guard let kind = error.kind else { return nil }
             self = kind
@@ -117,7 +119,7 @@ extension TargetKitError.Kind {
             }
     }
 
-    package init(_ code: URLError.Code) {
+    init(_ code: URLError.Code) {
         self =
             switch code {
             case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .offline

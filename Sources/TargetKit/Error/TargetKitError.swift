@@ -40,31 +40,27 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
     }
 
     /// What is known about a failure besides its stage and its cause.
-    package struct Marks: OptionSet, Sendable {
-        package let rawValue: UInt16
-
-        package init(rawValue: UInt16) { self.rawValue = rawValue }
-
+    package enum Mark: UInt16, Sendable {
         /// It isn't retried: the call ended before the request was sent, or a shared exchange has already been retried.
-        static let final = Marks(rawValue: 1 << 0)
+        case final
         /// A plugin's `exchange` threw it to end the call, so it doesn't indicate a failing server.
-        package static let ofPlugin = Marks(rawValue: 1 << 1)
+        case ofPlugin
         /// The exchange followed a redirect, so the server has responded to the call's request.
-        package static let afterRedirect = Marks(rawValue: 1 << 2)
+        case afterRedirect
         /// The target didn't accept the status of a response whose body also reports a failure.
-        static let rejectedStatus = Marks(rawValue: 1 << 3)
+        case rejectedStatus
         /// The call may be made again, because no server can have processed a request that must not be sent twice, or
         /// because another call continues the transfer.
-        package static let safeToRepeat = Marks(rawValue: 1 << 4)
+        case safeToRepeat
         /// An error handler of the app created it. It isn't passed to other handlers.
-        package static let handled = Marks(rawValue: 1 << 5)
+        case handled
         /// An authentication plugin ended the session, whether the server rejected the credential by its status or by a
         /// code in the body.
-        package static let endedSession = Marks(rawValue: 1 << 6)
+        case endedSession
         /// The refresh of a credential failed, and the call with it. The request is the call's.
-        package static let ofRefresh = Marks(rawValue: 1 << 7)
+        case ofRefresh
         /// The call's driver threw it.
-        static let ofDriver = Marks(rawValue: 1 << 8)
+        case ofDriver
     }
 
     private struct Fields: Sendable {
@@ -75,7 +71,8 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         var underlying: (any Error)?
         var appError: (any Error)?
         var unreadable: UnreadableBody?
-        var marks: Marks = []
+        /// One bit for each ``Mark``.
+        var marks: UInt16 = 0
         var previousAttempts: [FailedAttempt] = []
     }
 
@@ -117,19 +114,24 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         set { fields.value.appError = newValue }
     }
     /// The attempts of the call before the last one, in order; empty if the call wasn't retried.
-    public package(set) var previousAttempts: [FailedAttempt] {
+    public var previousAttempts: [FailedAttempt] {
         get { fields.value.previousAttempts }
         set { fields.value.previousAttempts = newValue }
     }
-    /// What the call, its plugins and its driver note about the failure.
-    package var marks: Marks {
-        get { fields.value.marks }
-        set { fields.value.marks = newValue }
+
+    /// Whether the call, a plugin or the driver noted this about the failure.
+    package func isMarked(_ mark: Mark) -> Bool { fields.value.marks & (1 << mark.rawValue) != 0 }
+
+    /// Notes something about the failure, or withdraws it.
+    package mutating func mark(_ mark: Mark, _ isSet: Bool = true) {
+        let bit: UInt16 = 1 << mark.rawValue
+        if isSet { fields.value.marks |= bit } else { fields.value.marks &= ~bit }
     }
+
     /// The status code of the response if the target doesn't accept it; `nil` for any other failure. The ``stage`` is
     /// `.status`, or `.envelope` if the body also reports a failure.
     public var rejectedStatusCode: Int? {
-        stage == .status || stage == .envelope && marks.contains(.rejectedStatus) ? response?.statusCode : nil
+        stage == .status || stage == .envelope && isMarked(.rejectedStatus) ? response?.statusCode : nil
     }
     /// The reason the body is unreadable, if it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {
@@ -201,11 +203,11 @@ extension TargetKitError: ReflectsDescription {
         if let url = request?.url ?? response?.request?.url {
             text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
         }
-        if marks.isSuperset(of: [.ofRefresh, .endedSession]) { text += ": \(Self.failedRefresh)" }
+        if isMarked(.ofRefresh), isMarked(.endedSession) { text += ": \(Self.failedRefresh)" }
         if let unreadable {
             text += ": \(unreadable)"
         } else if let underlying {
-            text += ": \(ErrorDescription(underlying))"
+            text += ": \(underlying.redactedLine)"
         }
         if rejectedStatusCode != nil, (response?.request ?? request)?.url?.user?.isEmpty == false {
             text += ": the user and password in the URL aren't sent; use CredentialsPlugin"
@@ -213,7 +215,7 @@ extension TargetKitError: ReflectsDescription {
         if !previousAttempts.isEmpty {
             text += ", after \(previousAttempts.map(\.description).joined(separator: ", "))"
         }
-        if let appError { text += "; for the app: \(ErrorDescription(appError))" }
+        if let appError { text += "; for the app: \(appError.redactedLine)" }
         return text.inOneLine
     }
 
@@ -222,11 +224,11 @@ extension TargetKitError: ReflectsDescription {
     /// What failed. After a refresh that ended the session, stage and status are those of the rejected call; after any
     /// other, those of the refresh.
     private var sentence: String {
-        if marks.contains(.ofDriver) {
+        if isMarked(.ofDriver) {
             if stage == .request { return "the transfer couldn't be started" }
             if stage == .transport { return "the transfer failed" }
         }
-        guard marks.contains(.ofRefresh), !marks.contains(.endedSession) else { return stage.sentence }
+        guard isMarked(.ofRefresh), !isMarked(.endedSession) else { return stage.sentence }
         return stage == .request ? Self.failedRefresh : "\(Self.failedRefresh): \(stage.sentence)"
     }
 }

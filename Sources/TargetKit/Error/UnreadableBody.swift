@@ -54,7 +54,7 @@ extension UnreadableBody: DescribedError {
         case .notText(let label): "the body isn't valid text in the charset \(label)"
         case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
         case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
-        case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
+        case .undecodableLine(let number, let error): "line \(number): \(error.redactedLine)"
         case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
         case .notAnEventStream(nil): "the response has no Content-Type; it should be text/event-stream"
         case .alreadyRead: "the body can be read only once, and another loop has started to read it"

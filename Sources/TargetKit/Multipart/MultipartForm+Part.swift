@@ -154,7 +154,7 @@ enum MultipartContent: Sendable, Hashable {
 
     /// The location and reason of an encoding failure, without the value, which may be a secret.
     private static func reason(of error: any Error) -> String {
-        ErrorDescription(error).description
+        error.redactedLine
     }
 }
 

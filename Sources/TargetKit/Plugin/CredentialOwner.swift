@@ -35,13 +35,11 @@ extension RequestContext {
 private enum CredentialOwnerKey: RequestContextKey { typealias Value = CredentialOwner }
 
 /// The reason why a call can't be made with the credential of its request.
-package enum CredentialError: Error, ErrorWithKind, RedactedDescription {
+package enum CredentialError: Error, RedactedDescription {
     /// A plugin found in the body of a response with an accepted status that the server rejected the credential.
     case rejected
     /// The request wasn't sent because its credential and the call belong to different users.
     case ofOtherOwner
-
-    package var kind: TargetKitError.Kind? { .unauthorized }
 
     /// What happened, and how to resolve it.
     var redactedDescription: String {

@@ -125,7 +125,7 @@ extension TargetKitError {
         } catch let refusal as ServerDefinedError {
             var error = self
             error.stage = .envelope
-            error.marks.insert(.rejectedStatus)
+            error.mark(.rejectedStatus)
             error.underlying = refusal
             return error
         } catch {
@@ -135,11 +135,11 @@ extension TargetKitError {
 
     /// This error before an envelope explained it.
     var unexplained: TargetKitError {
-        guard marks.contains(.rejectedStatus) else { return self }
+        guard isMarked(.rejectedStatus) else { return self }
         var error = self
         error.stage = .status
         error.underlying = nil
-        error.marks.remove(.rejectedStatus)
+        error.mark(.rejectedStatus, false)
         return error
     }
 }

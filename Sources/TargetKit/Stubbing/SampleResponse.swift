@@ -53,7 +53,7 @@ extension SampleResponse: RedactedDescription {
     var redactedDescription: String {
         switch self {
         case .response(let status, _, let data): "HTTP \(status), \(data.count) bytes"
-        case .failure(let error): "a failure: \(ErrorDescription(error))"
+        case .failure(let error): "a failure: \(error.redactedLine)"
         case .delayed(let delay, let sample): "\(sample.redactedDescription), after \(delay)"
         }
     }

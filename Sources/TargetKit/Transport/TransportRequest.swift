@@ -95,7 +95,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.progress = newValue }
     }
     /// The target of the call, unwrapped from a ``MultiTarget``; `nil` without a provider.
-    public package(set) var target: (any TargetType)? {
+    public internal(set) var target: (any TargetType)? {
         get { fields.value.target }
         set { fields.value.target = newValue }
     }

@@ -213,7 +213,7 @@ extension ManualClock {
     }
 
     private func suspend(_ id: Int, until deadline: Instant, _ continuation: Continuation) {
-        let sleep = Sleep(deadline: deadline, owner: CallsOfTask.current)
+        let sleep = Sleep(deadline: deadline, owner: RequestContext.callsOfTask)
         let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [Continuation]) in
             state.startedSleepCount += 1
             state.calls.sleep(sleep.owner)

@@ -107,7 +107,7 @@ extension TransferQueue {
         result: Result<Response, TargetKitError>
     ) {
         let waits =
-            if case .failure(let error) = result { error.marks.contains(.safeToRepeat) && waitsAfter(error) } else {
+            if case .failure(let error) = result { error.isMarked(.safeToRepeat) && waitsAfter(error) } else {
                 false
             }
         let failure: StoredFailure? = if case .failure(let error) = result { StoredFailure(error) } else { nil }
@@ -122,7 +122,7 @@ extension TransferQueue {
             }
             item.call = nil
             // What an earlier call began stays begun, unless this one ended the transfer.
-            if case .failure(let error) = result, !begun.isEarlier, error.marks.contains(.safeToRepeat) {
+            if case .failure(let error) = result, !begun.isEarlier, error.isMarked(.safeToRepeat) {
                 item.isBegun = false
             }
             var delay: TransferRetry?

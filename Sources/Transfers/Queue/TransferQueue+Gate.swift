@@ -37,8 +37,11 @@ extension TransferQueue {
     /// Admits the requests of a transfer's call: only with the credential of the transfer's owner, and not a second
     /// time if that isn't safe. The beginning of a request that must not be sent twice is on permanent storage before
     /// its first byte is sent.
-    func gate(of id: UUID, _ begun: BegunRequest) -> SendingGate {
-        SendingGate(admit: { [self] request, context in
+    func gate(
+        of id: UUID,
+        _ begun: BegunRequest
+    ) -> @Sendable (inout TransportRequest, RequestContext) async throws -> Void {
+        { [self] request, context in
             guard admits(Requester(context), for: id) else { throw CredentialError.ofOtherOwner }
             guard !request.urlRequest.isRepeatable(), context.transfer?.isRepeatable != true else { return }
             if begun.isEarlier {
@@ -48,7 +51,7 @@ extension TransferQueue {
                 try await storeBeginning(of: id)
                 try Task.checkCancellation()
             }
-        })
+        }
     }
 
     /// Whether a transfer may be made with a request's credential. A credential that couldn't be read when the transfer

@@ -11,7 +11,7 @@ enum TransferRetry: Sendable {
 
     /// `nil` if the failure is final.
     init?(_ error: TargetKitError, now: Date) {
-        guard !AttemptOutcome(.failure(error)).isInterrupted, error.marks.contains(.safeToRepeat) else { return nil }
+        guard !AttemptOutcome(.failure(error)).isInterrupted, error.isMarked(.safeToRepeat) else { return nil }
         if error.isUnavailable {
             self = .unavailable(error.response.flatMap { RetryAfter.delay(in: $0.headers, now: now) })
         } else if error.isOutage {

@@ -106,7 +106,7 @@ extension CallExchanges {
             if let failure = failure.withLock(\.self) {
                 await session.forget(after: failure)
             } else if error.stage != .status, error.stage != .request {
-                session.noteFailure(of: step, error: error.marks.contains(.ofPlugin) ? nil : error.underlying)
+                session.noteFailure(of: step, error: error.isMarked(.ofPlugin) ? nil : error.underlying)
             }
             throw error
         }

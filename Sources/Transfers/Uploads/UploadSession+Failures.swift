@@ -26,7 +26,7 @@ extension UploadSession {
         guard let error, let record = state.record, upload.url == nil, record.url.origin != original.url?.origin,
             !state.mayBeComplete, state.restarts < Self.restartLimit
         else { return nil }
-        switch TargetKitError.Kind(error.code) {
+        switch TargetKitError(stage: .transport, underlying: error).kind {
         case .cannotConnect, .insecureConnection: break
         case .timedOut where error.userInfo[FailureMark.wholeCall] == nil:
             // After a single timeout, the server may just be busy.
