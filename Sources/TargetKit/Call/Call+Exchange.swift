@@ -95,7 +95,7 @@ extension Call {
             if resolved.isStubbed { return try await stubbed(hop.request, of: resolved) }
             // A plugin's `willSend` may have cancelled the call.
             try checkInterruption()
-            if plugins.hasExchange { return try await surrounded(hop.request, of: resolved) }
+            if plugins.hasExchange { return try await surrounded(hop.request) }
             return try await transmit(hop.request, over: configuration.transport)
         } catch {
             throw hop.redirects.isEmpty ? error : hop.failure(error)
@@ -110,11 +110,10 @@ extension Call {
 
     /// Keeps the plugins' state off the frame of calls without plugins.
     @inline(never)
-    private func surrounded(_ request: TransportRequest, of resolved: ResolvedRequest) async throws -> TransportResponse
-    {
-        let chain = ExchangeChain(call: self, resolved: resolved, context: context.ofLastAttempt)
+    private func surrounded(_ request: TransportRequest) async throws -> TransportResponse {
+        let chain = ExchangeChain(of: self, in: context.ofLastAttempt)
         do {
-            return try await hook { try await chain.response(to: request, from: 0) }
+            return try await hook { try await chain.response(to: request) }
         } catch var error as TargetKitError {
             error.mark(.ofPlugin)
             throw error

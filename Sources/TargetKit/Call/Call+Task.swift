@@ -109,14 +109,6 @@ extension TargetKitError {
     }
 }
 
-/// The requests of a call that a server may have processed.
-struct Processing: Sendable {
-    /// The number of exchanges after which a request that must not be sent twice may have been processed.
-    var count = 0
-    /// Whether another call can continue the transfer, or restart it safely.
-    var isContinuable = false
-}
-
 extension Call {
     /// Notes whether the server may have processed a request that must not be sent twice. It can't have if it redirects
     /// the unchanged request (RFC 9110 §15.4.8 and §15.4.9), or rejects the request (4xx, apart from the statuses that

@@ -228,6 +228,24 @@ extension CallExchanges {
 extension CallExchanges {
     /// Whether the call was cancelled or timed out.
     public var isInterrupted: Bool { call.interruption != nil }
+
+    /// Keeps something in the call's scope after the end of the call, such as an open connection.
+    /// ``RequestScope/shutdown(grace:)`` waits for its end. ``RequestScope/inFlightCount`` doesn't include it.
+    ///
+    /// - Parameters:
+    ///   - onShutdown: Called when the scope is being shut down, so that a connection can end according to its protocol
+    ///     within the grace period. Called on any thread, possibly before the method returns, like `onCancel`.
+    ///   - onCancel: Called when the calls of the scope or the provider are cancelled, or the grace period is over.
+    /// - Returns: The entry that notes the end; `nil` if the scope is shut down, and the connection must be closed.
+    public func keep(
+        onShutdown: @escaping @Sendable () -> Void,
+        onCancel: @escaping @Sendable () -> Void
+    ) -> ScopeEntry? {
+        // A call that its scope doesn't accept sends nothing.
+        context.scope.state.withLock { $0.calls[context.id] }.flatMap { call in
+            context.scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
+        }
+    }
 }
 
 /// Performs a call that consists of several requests, such as a resumable upload or an S3 multipart upload.
@@ -271,31 +289,3 @@ extension TransferDriver {
     /// Does nothing.
     public func end(_ result: Result<Response, TargetKitError>, over exchanges: CallExchanges) async {}
 }
-
-/// A driver's report about a transfer, for plugins that retry.
-public struct TransferState: Sendable, Hashable {
-    /// Whether a retry is safe even if the server processed the last request; `nil` if that depends on the request.
-    public var isRepeatable: Bool?
-    /// The number of bytes that another attempt doesn't transfer again; `nil` if it starts over.
-    public var continuedByteCount: Int64?
-    /// The reason why bytes that an earlier attempt or call stored aren't continued, in one line without secrets; `nil`
-    /// if they are, or there are none.
-    public var dropReason: String?
-
-    /// Creates a state.
-    public init(isRepeatable: Bool? = nil, continuedByteCount: Int64? = nil, dropReason: String? = nil) {
-        self.isRepeatable = isRepeatable
-        self.continuedByteCount = continuedByteCount
-        self.dropReason = dropReason
-    }
-}
-
-extension RequestContext {
-    /// The state of the transfer; `nil` without a driver, or if the driver didn't report one.
-    public var transfer: TransferState? {
-        get { self[TransferStateKey.self] }
-        nonmutating set { self[TransferStateKey.self] = newValue }
-    }
-}
-
-private enum TransferStateKey: RequestContextKey { typealias Value = TransferState }

@@ -44,7 +44,7 @@ extension Provider {
             secretHeaders: [],
             handle: handle
         )
-        let call = RequestScope.Call(context: context, owner: ObjectIdentifier(self), handle: handle)
+        let call = RequestScope.Member(context: context, owner: ObjectIdentifier(self), handle: handle)
         return scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
     }
 }

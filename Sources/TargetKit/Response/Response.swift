@@ -128,6 +128,8 @@ public struct Response: Sendable {
 
     /// Whether the response is from the network or from a cache.
     public var origin: Origin { fields.value.origin }
+    /// The source of a response.
+    public typealias Origin = TransportResponse.Origin
 
     /// The file with the body, if the task downloads to a file and the response is an accepted success.
     public var file: URL? { fields.value.file }

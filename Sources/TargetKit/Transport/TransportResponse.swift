@@ -29,7 +29,7 @@ public struct TransportResponse: Sendable {
         var metrics: TransportMetrics?
         var isSample = false
         var request: URLRequest?
-        var origin = Response.Origin.network
+        var origin = Origin.network
         var decision: Decision?
     }
 
@@ -63,7 +63,7 @@ public struct TransportResponse: Sendable {
 
     /// Whether the response is from the network or from a cache; default: from the network. A plugin that returns a
     /// cached response sets it.
-    public var origin: Response.Origin {
+    public var origin: Origin {
         get { fields.value.origin }
         set { fields.value.origin = newValue }
     }

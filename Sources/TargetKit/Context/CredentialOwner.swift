@@ -33,21 +33,3 @@ extension RequestContext {
 }
 
 private enum CredentialOwnerKey: RequestContextKey { typealias Value = CredentialOwner }
-
-/// The reason why a call can't be made with the credential of its request.
-package enum CredentialError: Error, RedactedDescription {
-    /// A plugin found in the body of a response with an accepted status that the server rejected the credential.
-    case rejected
-    /// The request wasn't sent because its credential and the call belong to different users.
-    case ofOtherOwner
-
-    /// What happened, and how to resolve it.
-    var redactedDescription: String {
-        switch self {
-        case .rejected: "the body reports that the credential was rejected"
-        case .ofOtherOwner:
-            "the call belongs to another user than the one who is signed in; "
-                + "it can be made when that user signs in again"
-        }
-    }
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-extension Response {
+extension TransportResponse {
     /// The source of a response.
     public enum Origin: Sendable, Hashable {
         /// The server, or a stub.
@@ -23,7 +23,7 @@ extension Response {
     }
 }
 
-extension Response.Origin: CustomStringConvertible {
+extension TransportResponse.Origin: CustomStringConvertible {
     /// The origin, and the age in whole seconds.
     public var description: String {
         switch self {

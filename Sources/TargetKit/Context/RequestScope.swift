@@ -12,7 +12,8 @@
 /// A call belongs to its provider's scope and to every ancestor of that scope. Each of them counts it and can cancel
 /// it.
 public final class RequestScope: Sendable {
-    struct Call: Sendable {
+    /// A call in flight, or the call that left an entry.
+    struct Member: Sendable {
         let context: RequestContext
         let owner: ObjectIdentifier
         let handle: RequestHandle
@@ -26,7 +27,7 @@ public final class RequestScope: Sendable {
     }
 
     struct State: Sendable {
-        var calls: [RequestContext.ID: Call] = [:]
+        var calls: [RequestContext.ID: Member] = [:]
         /// What calls left, such as open connections.
         var entries: [RequestContext.ID: ScopeEntry.Kept] = [:]
         /// The number of shared exchanges in flight, and of ended calls whose completion isn't submitted yet.
@@ -97,7 +98,7 @@ public final class RequestScope: Sendable {
         cancel { $0.owner == ObjectIdentifier(owner) }
     }
 
-    private func cancel(where isMeant: (Call) -> Bool) {
+    private func cancel(where isMeant: (Member) -> Bool) {
         let (calls, entries) = state.withLock { (Array($0.calls.values), Array($0.entries.values)) }
         let excluded = Self.callsOfHandler
         for call in calls where !excluded.contains(call.context.id) && isMeant(call) { call.handle.cancel() }
@@ -107,7 +108,7 @@ public final class RequestScope: Sendable {
     /// Adds a call to this scope and its ancestors. Returns `false` if one of them is shut down.
     func insert(_ context: RequestContext, owner: AnyObject, handle: RequestHandle) -> Bool {
         if let parent, !parent.insert(context, owner: owner, handle: handle) { return false }
-        let call = Call(context: context, owner: ObjectIdentifier(owner), handle: handle)
+        let call = Member(context: context, owner: ObjectIdentifier(owner), handle: handle)
         let isTaken = state.withLock { state in
             guard !state.isShutDown else { return false }
             state.calls[context.id] = call
@@ -258,7 +259,7 @@ extension RequestScope {
 public struct ScopeEntry: Sendable {
     /// What a scope keeps, as if it were the call that left it there.
     struct Kept: Sendable {
-        let call: RequestScope.Call
+        let call: RequestScope.Member
         let onShutdown: @Sendable () -> Void
         let onCancel: @Sendable () -> Void
     }
@@ -291,25 +292,5 @@ extension RequestScope {
             }
         }
         return entry
-    }
-}
-
-extension CallExchanges {
-    /// Keeps something in the call's scope after the end of the call, such as an open connection.
-    /// ``RequestScope/shutdown(grace:)`` waits for its end. ``RequestScope/inFlightCount`` doesn't include it.
-    ///
-    /// - Parameters:
-    ///   - onShutdown: Called when the scope is being shut down, so that a connection can end according to its protocol
-    ///     within the grace period. Called on any thread, possibly before the method returns, like `onCancel`.
-    ///   - onCancel: Called when the calls of the scope or the provider are cancelled, or the grace period is over.
-    /// - Returns: The entry that notes the end; `nil` if the scope is shut down, and the connection must be closed.
-    public func keep(
-        onShutdown: @escaping @Sendable () -> Void,
-        onCancel: @escaping @Sendable () -> Void
-    ) -> ScopeEntry? {
-        // A call that its scope doesn't accept sends nothing.
-        context.scope.state.withLock { $0.calls[context.id] }.flatMap { call in
-            context.scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
-        }
     }
 }

@@ -201,6 +201,14 @@ extension RequestHandle {
     }
 }
 
+/// The requests of a call that a server may have processed.
+struct Processing: Sendable {
+    /// The number of exchanges after which a request that must not be sent twice may have been processed.
+    var count = 0
+    /// Whether another call can continue the transfer, or restart it safely.
+    var isContinuable = false
+}
+
 /// A task of any result type.
 protocol CancellableTask: Sendable {
     func cancel()

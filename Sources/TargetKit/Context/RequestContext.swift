@@ -236,3 +236,31 @@ extension RequestContext {
     @usableFromInline
     func store(_ value: (any StoredValue)?, for key: ObjectIdentifier) { handle.store(value, for: key) }
 }
+
+/// A driver's report about a transfer, for plugins that retry.
+public struct TransferState: Sendable, Hashable {
+    /// Whether a retry is safe even if the server processed the last request; `nil` if that depends on the request.
+    public var isRepeatable: Bool?
+    /// The number of bytes that another attempt doesn't transfer again; `nil` if it starts over.
+    public var continuedByteCount: Int64?
+    /// The reason why bytes that an earlier attempt or call stored aren't continued, in one line without secrets; `nil`
+    /// if they are, or there are none.
+    public var dropReason: String?
+
+    /// Creates a state.
+    public init(isRepeatable: Bool? = nil, continuedByteCount: Int64? = nil, dropReason: String? = nil) {
+        self.isRepeatable = isRepeatable
+        self.continuedByteCount = continuedByteCount
+        self.dropReason = dropReason
+    }
+}
+
+extension RequestContext {
+    /// The state of the transfer; `nil` without a driver, or if the driver didn't report one.
+    public var transfer: TransferState? {
+        get { self[TransferStateKey.self] }
+        nonmutating set { self[TransferStateKey.self] = newValue }
+    }
+}
+
+private enum TransferStateKey: RequestContextKey { typealias Value = TransferState }
