@@ -53,29 +53,3 @@ extension Locked: CustomReflectable {
     /// An empty mirror, because the value may only be read under the lock and can be a secret.
     @usableFromInline package var customMirror: Mirror { Mirror(self, children: [:] as KeyValuePairs<String, Any>) }
 }
-
-/// An object protected by a lock, for a state of many fields: copying and moving them takes code for each, and those of an
-/// object are neither copied nor moved.
-///
-/// The closure runs with the lock held, so it must not wait, call back into other code, or keep the object.
-///
-/// The type is `@unchecked Sendable` because the compiler can't check the lock. The object is accessed only in
-/// ``withLock(_:)``.
-@frozen @usableFromInline
-package struct LockedObject<Object: AnyObject>: @unchecked Sendable {
-    @usableFromInline let object: Object
-    // Of one type for all objects.
-    @usableFromInline let lock = Locked(())
-
-    @inlinable
-    package init(_ object: sending Object) {
-        self.object = object
-    }
-
-    @inlinable
-    package func withLock<Result: Sendable, Failure: Error>(
-        _ body: (Object) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try lock.withLock { _ throws(Failure) in try body(object) }
-    }
-}

@@ -41,43 +41,31 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) -> ResponseStream.Elements<RequestEvent> {
         ResponseStream.Elements {
-            let (events, continuation) = AsyncThrowingStream.makeStream(of: RequestEvent.self)
-            let progress = { @Sendable (step: TransferProgress) in _ = continuation.yield(RequestEvent(step)) }
-            let handle = self.start(target, options: options, on: nil, progress: progress, decoding: EnvelopeCheck()) {
-                result in
-                switch result {
-                case .success(let response):
-                    continuation.yield(.response(response))
-                    continuation.finish()
-                case .failure(let error):
-                    continuation.finish(throwing: error)
-                }
-            }
+            let (steps, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
+            let handle = self.start(
+                target,
+                options: options,
+                on: nil,
+                progress: { continuation.yield($0) },
+                decoding: EnvelopeCheck()
+            ) { _ in continuation.finish() }
             // Cancelling an ended call has no effect.
             continuation.onTermination = { _ in handle.cancel() }
-            return RequestEventReader(events: events, handle: handle)
+            return RequestEventReader(steps: steps, handle: handle)
         }
     }
 }
 
 /// Reads the events of a call. Releasing the reader cancels the call.
 private struct RequestEventReader: ElementReader {
-    let events: AsyncThrowingStream<RequestEvent, any Error>
+    let steps: AsyncStream<TransferProgress>
     let handle: RequestHandle
     var isOver = false
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> RequestEvent? {
         if isOver { return nil }
-        do {
-            for try await event in events {
-                if case .response = event { isOver = true }
-                return event
-            }
-        } catch {
-            isOver = true
-            throw error
-        }
-        // The stream of a cancelled task ends without an error; the call has the result.
+        for await step in steps { return RequestEvent(step) }
+        // The call ended, or the task is cancelled, which ends the call.
         isOver = true
         return .response(try await handle.response())
     }

@@ -49,24 +49,9 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
             escaped += PercentEncoding.encode(escapedText: literal)
         }
 
-        /// Appends a number, a Boolean value, or another losslessly convertible value as one segment.
+        /// Appends a string, a number, a Boolean value, or another losslessly convertible value as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
-            appendInterpolation(value.description)
-        }
-
-        /// Appends an integer as one segment.
-        public mutating func appendInterpolation(_ value: Int) {
-            escaped += value.description
-        }
-
-        /// Appends a string as one segment.
-        public mutating func appendInterpolation(_ value: String) {
-            escaped += PercentEncoding.encode(value, allowing: .unreserved)
-        }
-
-        /// Appends a string as one segment.
-        public mutating func appendInterpolation(_ value: Substring) {
-            escaped += PercentEncoding.encode(String(value), allowing: .unreserved)
+            escaped += PercentEncoding.encode(value.description, allowing: .unreserved)
         }
 
         /// Appends the raw value of an enum or a typed identifier as one segment.

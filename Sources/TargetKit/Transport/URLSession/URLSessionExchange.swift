@@ -6,7 +6,7 @@
 /// URLSession's events arrive one after another on the session's callback queue. A cancellation or timeout can occur at
 /// any time.
 final class URLSessionExchange: Sendable {
-    final class State {
+    struct State: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         /// The outcome, if the exchange ended before it had a continuation.
         var outcome: Result<TransportResponse, any Error>?
@@ -33,15 +33,10 @@ final class URLSessionExchange: Sendable {
         var restarts = 0
         /// Whether the server or a proxy responded with a challenge, and processed nothing.
         var isChallenged = false
-
-        init(body: URLSessionBody, bodyWriter: URLSessionBodyWriter) {
-            self.body = body
-            self.bodyWriter = bodyWriter
-        }
     }
 
     /// The state of an ended exchange, owned by the code that ended it.
-    final class Ended: Sendable {
+    struct Ended: Sendable {
         /// `nil` if the caller is resumed after a write.
         let continuation: CheckedContinuation<TransportResponse, any Error>?
         let task: URLSessionTask?
@@ -49,21 +44,13 @@ final class URLSessionExchange: Sendable {
         let bodyWriter: URLSessionBodyWriter?
         /// The channel of a streamed body, if its caller already received the response.
         let channel: BodyChannel?
-
-        init(_ state: State, continuation: CheckedContinuation<TransportResponse, any Error>?, channel: BodyChannel?) {
-            self.continuation = continuation
-            task = state.task
-            timer = state.timer
-            bodyWriter = state.bodyWriter.take()
-            self.channel = channel
-        }
     }
 
     let call: URLSessionCall
     /// The queue on which the task is suspended, resumed and cancelled.
     let queue: DispatchQueue
     /// Used only by the extensions of this class.
-    let state: LockedObject<State>
+    let state: Locked<State>
     private let streaming: URLSessionStreaming
 
     /// Creates an exchange that uses its tasks on a serial queue.
@@ -71,7 +58,7 @@ final class URLSessionExchange: Sendable {
         self.call = call
         self.streaming = streaming
         self.queue = queue
-        state = LockedObject(State(body: URLSessionBody(call.body), bodyWriter: call.bodyWriter))
+        state = Locked(State(body: URLSessionBody(call.body), bodyWriter: call.bodyWriter))
     }
 
     var isSettled: Bool { state.withLock { $0.isSettled } }
@@ -156,11 +143,13 @@ final class URLSessionExchange: Sendable {
                 if continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
                 if state.isWriting, let waiting = continuation.take() { state.pendingCompletion = (waiting, outcome) }
             }
-            let channel = state.isHeadDelivered ? call.bodyWriter.channel : nil
-            let ended = Ended(state, continuation: continuation, channel: channel)
-            state.task = nil
-            state.timer = nil
-            return ended
+            return Ended(
+                continuation: continuation,
+                task: state.task.take(),
+                timer: state.timer.take(),
+                bodyWriter: state.bodyWriter.take(),
+                channel: state.isHeadDelivered ? call.bodyWriter.channel : nil
+            )
         }
     }
 
