@@ -32,8 +32,7 @@ package struct AttemptOutcome {
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
         isBehindRedirect =
-            failure?.userInfo[FailureMark.redirects] != nil || error?.isMarked(.afterRedirect) == true
-            || failure?.isElsewhere(than: request?.url) == true
+            error?.isMarked(.afterRedirect) == true || failure?.isElsewhere(than: request?.url) == true
     }
 
     /// Whether a redirect led to another server, so that the requested server responded.

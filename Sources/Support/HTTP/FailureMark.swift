@@ -2,8 +2,6 @@
 
 /// Keys that TargetKit adds to the `userInfo` of a `URLError`.
 package enum FailureMark {
-    /// The number of followed redirects, an `Int` above 0, which shows that the first server responded.
-    package static let redirects = "TargetKit.redirects"
     /// `true` if the timeout of the whole call was exceeded. The caller sets this timeout, so it doesn't indicate a
     /// failing server.
     package static let wholeCall = "TargetKit.wholeCall"

@@ -88,18 +88,14 @@ extension Call {
         return next
     }
 
-    /// Performs one exchange: a stub's, or that of the plugins and the transport. Its error records the redirects.
+    /// Performs one exchange: a stub's, or that of the plugins and the transport.
     @inline(__always)
     func exchange(_ hop: Hop, of resolved: ResolvedRequest) async throws -> TransportResponse {
-        do {
-            if resolved.isStubbed { return try await stubbed(hop.request, of: resolved) }
-            // A plugin's `willSend` may have cancelled the call.
-            try checkInterruption()
-            if plugins.hasExchange { return try await surrounded(hop.request) }
-            return try await transmit(hop.request, over: configuration.transport)
-        } catch {
-            throw hop.redirects.isEmpty ? error : hop.failure(error)
-        }
+        if resolved.isStubbed { return try await stubbed(hop.request, of: resolved) }
+        // A plugin's `willSend` may have cancelled the call.
+        try checkInterruption()
+        if plugins.hasExchange { return try await surrounded(hop.request) }
+        return try await transmit(hop.request, over: configuration.transport)
     }
 
     /// Keeps the code of stubs apart from that of requests that are sent.
@@ -203,24 +199,15 @@ struct Hop: Sendable {
         )
     }
 
-    /// The error, which records the redirects.
+    /// The error, which has the URL of a request after redirects.
     func failure(_ error: any Error) -> any Error {
-        if let error = error as? URLError { return error.after(redirects, of: request.urlRequest) }
-        guard var error = error as? TargetKitError else { return error }
-        error.mark(.afterRedirect)
-        return error
-    }
-}
-
-extension URLError {
-    /// This error, with the redirects that led to the request.
-    fileprivate func after(_ redirects: [Redirect], of request: URLRequest) -> URLError {
-        var userInfo = userInfo
-        userInfo[FailureMark.redirects] = redirects.count
-        if userInfo[NSURLErrorFailingURLErrorKey] == nil {
-            userInfo[NSURLErrorFailingURLErrorKey] = request.url?.redacted
-        }
-        return URLError(code, userInfo: userInfo)
+        guard !redirects.isEmpty, let error = error as? URLError,
+            error.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url = request.urlRequest.url
+        else { return error }
+        return URLError(
+            error.code,
+            userInfo: error.userInfo.merging([NSURLErrorFailingURLErrorKey: url.redacted]) { own, _ in own }
+        )
     }
 }
 

@@ -200,7 +200,7 @@ extension Call {
             if kind == .stream { received = try await checkedStream(received) }
             return try accepted(received, by: validation, in: context)
         } catch {
-            throw exchangeFailure(error, of: prepared, in: context)
+            throw exchangeFailure(error, of: prepared, at: hop, in: context)
         }
     }
 }
@@ -262,10 +262,12 @@ extension Call {
     private func exchangeFailure(
         _ error: any Error,
         of request: TransportRequest,
+        at hop: Hop,
         in context: RequestContext
     ) -> TargetKitError {
         let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
-        let failure = failure(error, at: .transport, request: request.urlRequest)
+        var failure = failure(hop.failure(error), at: .transport, request: request.urlRequest)
+        if !hop.redirects.isEmpty { failure.mark(.afterRedirect) }
         plugins.didReceive(.failure(failure), context: context)
         return failure
     }

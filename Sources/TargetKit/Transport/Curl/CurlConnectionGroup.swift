@@ -33,12 +33,12 @@ final class CurlConnectionGroup {
         ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, Int(Int32.max))
         ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, user)
         ccurl_multi_setopt_socket(multi) { _, descriptor, what, user, _ in
-            if let user { Unmanaged<CurlConnectionGroup>.fromOpaque(user).takeUnretainedValue().note(descriptor, what) }
+            user?.object(CurlConnectionGroup.self).note(descriptor, what)
             return 0
         }
         ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
         ccurl_multi_setopt_timer(multi) { _, milliseconds, user in
-            if let user { Unmanaged<CurlConnectionGroup>.fromOpaque(user).takeUnretainedValue().setTimer(milliseconds) }
+            user?.object(CurlConnectionGroup.self).setTimer(milliseconds)
             return 0
         }
     }

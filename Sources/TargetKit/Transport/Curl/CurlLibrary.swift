@@ -39,6 +39,13 @@ enum CurlLibrary {
     static let userAgent = "TargetKit/\(PackageVersion.text) (libcurl)"
 }
 
+extension UnsafeMutableRawPointer {
+    /// The object whose address libcurl passes to a callback.
+    func object<Object: AnyObject>(_ type: Object.Type) -> Object {
+        Unmanaged<Object>.fromOpaque(self).takeUnretainedValue()
+    }
+}
+
 // MARK: - Broken pipes
 
 extension CurlLibrary {

@@ -64,8 +64,7 @@ extension CurlLoop {
         var result = CURLE_OK
         var refused: [CurlPendingCall] = []
         while let easy = ccurl_multi_next_done(multi, &result) {
-            guard let user = ccurl_private(easy) else { continue }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = ccurl_private(easy)?.object(CurlTransfer.self) else { continue }
             if transfer.current == nil {
                 abandonedCount -= 1
                 remove(transfer, with: .failure(TransportFailure.cancelled))

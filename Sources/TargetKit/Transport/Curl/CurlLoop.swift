@@ -90,12 +90,10 @@ final class CurlLoop {
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
         ccurl_multi_setopt_socket(multi) { easy, descriptor, what, user, _ in
-            guard let user else { return 0 }
-            let sockets = Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue()
+            guard let sockets = user?.object(CurlSockets.self) else { return 0 }
             sockets.setInterest(what, of: descriptor)
             // libcurl also has internal handles.
-            guard let user = ccurl_private(easy) else { return 0 }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = ccurl_private(easy)?.object(CurlTransfer.self) else { return 0 }
             if what != CURL_POLL_REMOVE {
                 transfer.descriptor = descriptor
             } else if transfer.leavesConnectionIdle {
@@ -105,7 +103,7 @@ final class CurlLoop {
         }
         ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
         ccurl_multi_setopt_timer(multi) { _, milliseconds, user in
-            if let user { Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue().setTimer(milliseconds) }
+            user?.object(CurlLoop.self).setTimer(milliseconds)
             return 0
         }
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))

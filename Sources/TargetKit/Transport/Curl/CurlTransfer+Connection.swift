@@ -87,8 +87,7 @@ extension CurlTransfer {
     func setSendingCallback(_ user: UnsafeMutableRawPointer) {
         ccurl_setopt_pointer(easy, CURLOPT_PREREQDATA, user)
         ccurl_setopt_prereq(easy) { user, remoteAddress, localAddress, remotePort, localPort in
-            guard let user else { return CURL_PREREQFUNC_OK }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self) else { return CURL_PREREQFUNC_OK }
             transfer.noteConnection(
                 remoteAddress,
                 remotePort: remotePort,

@@ -89,8 +89,7 @@ extension CurlTransfer {
         ccurl_setopt_pointer(easy, CURLOPT_DEBUGDATA, user)
         canReadLog =
             ccurl_setopt_debug(easy) { _, type, bytes, count, user in
-                guard let user else { return 0 }
-                let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+                guard let transfer = user?.object(CurlTransfer.self) else { return 0 }
                 if type == CURLINFO_HEADER_IN {
                     transfer.rejectLeadingFold(UnsafeMutableRawBufferPointer(start: bytes, count: count))
                 } else if type == CURLINFO_TEXT, transfer.options.readsLog {

@@ -25,15 +25,13 @@ extension CurlTransfer {
     private func setResponseCallbacks(_ user: UnsafeMutableRawPointer) {
         ccurl_setopt_pointer(easy, CURLOPT_HEADERDATA, user)
         ccurl_setopt_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, user in
-            guard let user else { return 0 }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self) else { return 0 }
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
             return CurlLibrary.withBrokenPipesUnblocked { transfer.receiveHeader(line) ? line.count : 0 }
         }
         ccurl_setopt_pointer(easy, CURLOPT_WRITEDATA, user)
         ccurl_setopt_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, user in
-            guard let user else { return 0 }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self) else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
             return CurlLibrary.withBrokenPipesUnblocked { transfer.receiveBody(bytes) }
         }
@@ -42,15 +40,13 @@ extension CurlTransfer {
     private func setRequestCallbacks(_ user: UnsafeMutableRawPointer) {
         ccurl_setopt_pointer(easy, CURLOPT_READDATA, user)
         ccurl_setopt_read(easy) { bytes, size, count, user in
-            guard let user else { return Int(CURL_READFUNC_ABORT) }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self) else { return Int(CURL_READFUNC_ABORT) }
             let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
             return CurlLibrary.withBrokenPipesUnblocked { transfer.sendBody(into: buffer) }
         }
         ccurl_setopt_pointer(easy, CURLOPT_XFERINFODATA, user)
         ccurl_setopt_progress(easy) { user, toReceive, received, _, sent in
-            guard let user else { return 1 }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self) else { return 1 }
             let now = transfer.clock.now
             guard let progress = transfer.progress else { return 0 }
             CurlLibrary.withBrokenPipesUnblocked {
@@ -68,8 +64,9 @@ extension CurlTransfer {
         ccurl_setopt_pointer(easy, CURLOPT_SEEKDATA, user)
         ccurl_setopt_seek(easy) { user, offset, origin in
             // libcurl only seeks to the start.
-            guard let user, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self), offset == 0, origin == SEEK_SET else {
+                return CURL_SEEKFUNC_FAIL
+            }
             CurlLibrary.withBrokenPipesUnblocked { transfer.upload?.rewind() }
             return CURL_SEEKFUNC_OK
         }
@@ -78,13 +75,14 @@ extension CurlTransfer {
     private func setSocketCallbacks(_ user: UnsafeMutableRawPointer) {
         ccurl_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, user)
         ccurl_setopt_resolver_start(easy) { _, _, user in
-            if let user { Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue().beginLookup() }
+            user?.object(CurlTransfer.self).beginLookup()
             return 0
         }
         ccurl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, user)
         ccurl_setopt_open_socket(easy) { user, _, address in
-            guard let user, let address = address?.pointee else { return CURL_SOCKET_BAD }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            guard let transfer = user?.object(CurlTransfer.self), let address = address?.pointee else {
+                return CURL_SOCKET_BAD
+            }
             transfer.endLookup()
             // The call ended during the lookup.
             guard transfer.current != nil else { return CURL_SOCKET_BAD }
@@ -97,7 +95,7 @@ extension CurlTransfer {
         let user = Unmanaged.passUnretained(sockets).toOpaque()
         ccurl_setopt_pointer(easy, CURLOPT_CLOSESOCKETDATA, user)
         ccurl_setopt_close_socket(easy) { user, descriptor in
-            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didClose(descriptor) }
+            user?.object(CurlSockets.self).didClose(descriptor)
             return close(descriptor)
         }
     }
