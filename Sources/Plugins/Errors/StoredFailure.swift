@@ -32,7 +32,9 @@ package struct StoredFailure: Error, Sendable, Hashable, Codable {
     /// The error, with this one as the underlying error.
     package func error(of target: any TargetType) -> TargetKitError {
         let stage = TargetKitError.Stage.allCases.first { "\($0)" == stageName } ?? .transport
-        return TargetKitError(stage: stage, target: target, underlying: self)
+        var error = TargetKitError(stage: stage, target: target, underlying: self)
+        error.mark(.ofEarlierLaunch)
+        return error
     }
 }
 
@@ -40,8 +42,6 @@ extension StoredFailure: ErrorWithKind, DescribedError {
     package var kind: TargetKitError.Kind? { TargetKitError.Kind.allCases.first { "\($0)" == kindName } ?? .unknown }
 
     package var statusCode: Int? { status }
-
-    package var completeLine: String? { text }
 
     package var redactedDescription: String { text }
 }

@@ -152,12 +152,8 @@ package protocol ErrorWithKind: Error {
 
     /// The status code that selects among the sentences of the kind. Default: `nil`.
     var statusCode: Int? { get }
-
-    /// The whole line for the developer, of a failure during an earlier launch. Default: `nil`.
-    var completeLine: String? { get }
 }
 
 extension ErrorWithKind {
     package var statusCode: Int? { nil }
-    package var completeLine: String? { nil }
 }

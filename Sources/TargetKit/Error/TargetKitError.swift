@@ -59,6 +59,8 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         case endedSession
         /// The refresh of a credential failed, and the call with it. The request is the call's.
         case ofRefresh
+        /// The call failed during an earlier launch of the app. The line of the underlying error is the whole line.
+        case ofEarlierLaunch
         /// The call's driver threw it.
         case ofDriver
     }
@@ -196,7 +198,7 @@ extension TargetKitError: ReflectsDescription {
     /// associated values are omitted, because they can contain secrets. For an undecodable body, it contains the key
     /// path, or the kind and the media type. ``Response/excerpt`` is the beginning of the body.
     public var description: String {
-        if let line = (underlying as? any ErrorWithKind)?.completeLine { return line.inOneLine }
+        if isMarked(.ofEarlierLaunch), let underlying { return underlying.redactedLine }
         var text = target.map { "\($0.name): " } ?? ""
         text += sentence
         if let response { text += " (HTTP \(response.statusCode))" }
