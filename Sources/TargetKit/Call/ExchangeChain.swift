@@ -38,8 +38,7 @@ final class ExchangeChain: FollowingExchange {
         return response
     }
 
-    /// Begins an exchange that can outlive the call, without the plugin that begins it. Returns whether the scope accepts
-    /// it.
+    /// Begins an exchange that the plugin that begins it doesn't surround.
     func begin(
         _ request: TransportRequest,
         _ finish: @escaping @Sendable (Result<TransportResponse, any Error>, RequestContext) async -> Void

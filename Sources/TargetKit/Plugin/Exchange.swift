@@ -70,15 +70,18 @@ public struct Exchange: Sendable {
 
 /// What follows a plugin: the other plugins and the transport, or the closure of a test.
 protocol FollowingExchange: Sendable {
+    /// Whether one of the plugins adds secrets.
     var isSigned: Bool { get }
 
     func response(to request: TransportRequest) async throws -> TransportResponse
 
+    /// Begins an exchange that can outlive the call. Returns whether the scope accepts it.
     func begin(
         _ request: TransportRequest,
         _ finish: @escaping @Sendable (Result<TransportResponse, any Error>, RequestContext) async -> Void
     ) -> Bool
 
+    /// Whether the call would accept a response that it doesn't receive.
     func accepts(_ response: TransportResponse, to request: URLRequest) -> Bool
 }
 

@@ -259,16 +259,30 @@ struct RefusedContentTests {
 
     @Test("The refusal of an event stream can arrive without a length", arguments: [#"{"code":401}"#, #"{"a":1}"#])
     func chunkedEvents(body: String) async throws {
-        let server = try TestServer { _ in
-            [
-                .head(status: 200, headers: ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]),
-                .body(Data("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n".utf8)),
-            ]
-        }
+        let server = try TestServer { _ in Self.chunks(body) }
         let provider = Provider<PluginTarget>(transport: SystemTransport.patient)
         let target = target(.events, server.baseURL)
         let error = await receive(.events, target, provider, options: options(.envelope)).failure
         #expect(error?.stage == (body.contains("code") ? .envelope : .decoding))
+    }
+
+    @Test(
+        "A stream without a length is checked for a refusal only if its request accepts events",
+        arguments: [("text/event-stream", true), ("Text/Event-Stream; q=1", true), ("application/json", false)]
+    )
+    func chunkedStream(accept: String, isChecked: Bool) async throws {
+        let server = try TestServer { _ in Self.chunks(#"{"code":401}"#) }
+        let provider = Provider<PluginTarget>(transport: SystemTransport.patient)
+        let target = target(.stream, server.baseURL).with { $0.headers["Accept"] = accept }
+        let result = await receive(.stream, target, provider, options: options(.envelope))
+        #expect(result.failure?.stage == (isChecked ? .envelope : nil))
+    }
+
+    private static func chunks(_ body: String) -> [TestServer.Step] {
+        [
+            .head(status: 200, headers: ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]),
+            .body(Data("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n".utf8)),
+        ]
     }
 
     @Test("The envelope explains a status that a stream or a download doesn't accept", arguments: Delivery.allCases)

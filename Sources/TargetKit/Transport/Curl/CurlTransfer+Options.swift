@@ -110,14 +110,14 @@ extension CurlTransfer {
         var headers = CurlHeaderList(fields: call.fields, isForBody: sendsBody)
         for field in call.fields { try headers.add(field) }
         // libcurl's own options for these two fields are formatted twice for each request.
-        if !call.hasField("User-Agent") { headers.append("User-Agent: " + CurlLibrary.userAgent) }
+        if !call.hasField("User-Agent") { headers.lines.append("User-Agent: " + CurlLibrary.userAgent) }
         // A range selects from the sent bytes, which are the encoded bytes if there is an encoding (RFC 9110 §14.2).
         let encodings = call.hasField("Range") ? "identity" : ContentCoding.accepted
-        if !call.hasField("Accept-Encoding") { headers.append("Accept-Encoding: " + encodings) }
+        if !call.hasField("Accept-Encoding") { headers.lines.append("Accept-Encoding: " + encodings) }
         if sendsBody {
             // Removes the fields that libcurl adds.
-            headers.append("Expect:")
-            if !call.hasField("Content-Type") { headers.append("Content-Type:") }
+            headers.lines.append("Expect:")
+            if !call.hasField("Content-Type") { headers.lines.append("Content-Type:") }
         }
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, headers.lines.head)
         self.headers = headers
@@ -140,7 +140,7 @@ struct CurlHeaderList: ~Copyable {
     let fields: [CurlField]
     /// Whether libcurl adds no fields to a request with a body.
     let isForBody: Bool
-    private(set) var lines = CurlList()
+    var lines = CurlList()
 
     init(fields: [CurlField] = [], isForBody: Bool = false) {
         self.fields = fields
@@ -159,12 +159,7 @@ struct CurlHeaderList: ~Copyable {
     mutating func add(_ field: CurlField) throws(TransportFailure) {
         let (name, value) = try field.checked()
         // For libcurl, `Name:` removes the field, and `Name;` is a field without a value.
-        append(value.isEmpty ? name + ";" : name + ": " + value)
-    }
-
-    /// Adds a line.
-    mutating func append(_ line: String) {
-        lines.append(line)
+        lines.append(value.isEmpty ? name + ";" : name + ": " + value)
     }
 }
 

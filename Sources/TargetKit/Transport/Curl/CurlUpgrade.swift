@@ -71,7 +71,7 @@ final class CurlUpgrade {
         guard result == CURLE_OK else { throw transfer.curlFailure(result) }
         descriptor = ccurl_active_socket(transfer.easy)
         guard descriptor >= 0 else { throw transfer.curlFailure(CURLE_COULDNT_CONNECT) }
-        sending = try CurlUpgradeRequest.head(of: call)
+        sending = try call.upgradeHead()
         writtenCount = -Int64(sending.count)
         transfer.lastActivity = transfer.clock.now
         try flush()
@@ -212,20 +212,21 @@ extension TransportFailure {
     static let closed = Self(.cancelled, message: "the connection was closed")
 }
 
-/// The head of an upgrade request over HTTP/1.1 (RFC 9112 §3).
-enum CurlUpgradeRequest {
+extension CurlCall {
+    /// The head of an upgrade request over HTTP/1.1 (RFC 9112 §3).
+    ///
     /// - Throws: An error if the request has a body, or a field contains a line break.
-    static func head(of call: CurlCall) throws(TransportFailure) -> [UInt8] {
-        guard !call.hasBody else {
+    func upgradeHead() throws(TransportFailure) -> [UInt8] {
+        guard !hasBody else {
             throw TransportFailure(.badURL, message: "a request for another protocol can't have a body")
         }
-        var text = "\(call.method) \(call.address.target) HTTP/1.1\r\n"
-        if !call.hasField("Host") { text += "Host: \(call.address.authority)\r\n" }
-        for field in call.fields {
+        var text = "\(method) \(address.target) HTTP/1.1\r\n"
+        if !hasField("Host") { text += "Host: \(address.authority)\r\n" }
+        for field in fields {
             let (name, value) = try field.checked()
             text += "\(name): \(value)\r\n"
         }
-        if !call.hasField("User-Agent") { text += "User-Agent: \(CurlLibrary.userAgent)\r\n" }
+        if !hasField("User-Agent") { text += "User-Agent: \(CurlLibrary.userAgent)\r\n" }
         return FieldOctets.octets(text + "\r\n")
     }
 }

@@ -13,7 +13,7 @@ struct CurlUpgradeRequestTests {
         var request = URLRequest(url: try #require(URL(string: url)))
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         let call = try CurlCall(TransportRequest(urlRequest: request))
-        return String(decoding: try CurlUpgradeRequest.head(of: call), as: UTF8.self)
+        return String(decoding: try call.upgradeHead(), as: UTF8.self)
     }
 
     @Test(
@@ -39,7 +39,7 @@ struct CurlUpgradeRequestTests {
         request.allHTTPHeaderFields = ["X\r\nY": "1"]
         try #require(request.allHTTPHeaderFields?.isEmpty == false)
         #expect(throws: (any Error).self) {
-            try CurlUpgradeRequest.head(of: CurlCall(TransportRequest(urlRequest: request)))
+            try CurlCall(TransportRequest(urlRequest: request)).upgradeHead()
         }
     }
 }
