@@ -47,7 +47,7 @@ public struct Redaction: Sendable, Hashable {
     private(set) var hidesPersonalData = false
     private var names: Set<String> = []
     private var visibleNames: Set<String> = []
-    private var paths: Set<[String]> = []
+    private var paths: [[String]] = []
     /// The number of names in the longest key path.
     private(set) var longestPath = 0
 
@@ -81,7 +81,7 @@ public struct Redaction: Sendable, Hashable {
     private mutating func index() {
         let all = secretFields.map { Self.components(of: $0) }
         names = Set(all.filter { $0.count == 1 }.compactMap(\.first))
-        paths = Set(all.filter { $0.count > 1 })
+        paths = all.filter { $0.count > 1 }
         longestPath = paths.map(\.count).max() ?? 0
     }
 }

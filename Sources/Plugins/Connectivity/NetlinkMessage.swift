@@ -2,9 +2,9 @@
 #if os(Linux)
 
 /// A message of the kernel about links, addresses and routes that is relevant for reachability.
-package struct NetlinkMessage: Sendable, Hashable {
+package struct NetlinkMessage: Sendable, Equatable {
     /// The content of a message.
-    package enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Equatable {
         case link(NetlinkLink)
         case address(NetlinkAddress)
         case defaultRoute(NetlinkRoute)
@@ -116,15 +116,11 @@ package struct NetlinkBytes: Sendable {
         return records
     }
 
-    /// The attributes (`struct rtattr`) by type. The last attribute of a type counts.
-    package func attributes() -> [UInt16: NetlinkBytes] {
-        var attributes: [UInt16: NetlinkBytes] = [:]
-        for record in records(lengthIn: UInt16.self, header: 4) {
-            guard let type = record.load(UInt16.self, at: 2) else { continue }
-            // The two highest bits are flags of the layout, not part of the type.
-            attributes[type & 0x3FFF] = record.dropping(4)
-        }
-        return attributes
+    /// The attribute (`struct rtattr`) of a type, in a list of attributes. The last attribute of a type counts.
+    package func attribute(_ type: UInt16) -> NetlinkBytes? {
+        // The two highest bits are flags of the layout, not part of the type.
+        records(lengthIn: UInt16.self, header: 4).last { $0.load(UInt16.self, at: 2).map { $0 & 0x3FFF } == type }?
+            .dropping(4)
     }
 }
 #endif

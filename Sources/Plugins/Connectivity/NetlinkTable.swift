@@ -2,7 +2,7 @@
 #if os(Linux)
 
 /// A snapshot of the kernel's links, addresses and default routes.
-package struct NetlinkTable: Sendable, Hashable {
+package struct NetlinkTable: Sendable, Equatable {
     package var links: [NetlinkLink] = []
     package var addresses: [NetlinkAddress] = []
     package var routes: [NetlinkRoute] = []
@@ -23,24 +23,31 @@ package struct NetlinkTable: Sendable, Hashable {
     ///
     /// - Parameter requirement: The requirement for the link.
     package func outgoingLink(_ requirement: NetlinkConnectivity.Requirement) -> NetlinkLink? {
-        let usable = Dictionary(links.filter(\.isUsable).map { ($0.index, $0) }) { $1 }
-        let global = addresses.filter(\.isGlobal)
+        let usable = links.filter(\.isUsable).ordered { $0.index < $1.index }
         switch requirement {
         case .address:
-            return global.compactMap { usable[$0.link] }.min { $0.index < $1.index }
+            return usable.first { hasAddress(on: $0) }
         case .defaultRoute:
             // The loopback may have the machine's public address.
-            let answering = Set(usable.keys).union(links.filter { $0.isUp && $0.isLoopback }.map(\.index))
-            let families = Set(global.filter { answering.contains($0.link) }.map(\.family))
-            return routes.filter { families.contains($0.family) }
-                .sorted { $0.metric < $1.metric }
-                .lazy.flatMap(\.links).compactMap { usable[$0] }.first
+            let answering = usable + links.filter { $0.isUp && $0.isLoopback }
+            for route in routes.ordered(by: { $0.metric < $1.metric })
+            where answering.contains(where: { hasAddress(on: $0, family: route.family) }) {
+                for index in route.links {
+                    if let link = usable.last(where: { $0.index == index }) { return link }
+                }
+            }
+            return nil
         }
+    }
+
+    /// Whether a link has an address, of one family or of any, whose scope is larger than the link.
+    private func hasAddress(on link: NetlinkLink, family: UInt8? = nil) -> Bool {
+        addresses.contains { $0.isGlobal && $0.link == link.index && $0.family == family ?? $0.family }
     }
 }
 
 /// The kernel's description of a network device (`struct ifinfomsg`).
-package struct NetlinkLink: Sendable, Hashable {
+package struct NetlinkLink: Sendable, Equatable {
     /// The index by which addresses and routes refer to it.
     package var index: Int32
     /// The name, for example `eth0`.
@@ -65,13 +72,13 @@ package struct NetlinkLink: Sendable, Hashable {
         guard let hardware = payload.load(UInt16.self, at: 2), let index = payload.load(Int32.self, at: 4),
             let flags = payload.load(UInt32.self, at: 8), payload.count >= 16
         else { return nil }
-        let attributes = payload.dropping(16).attributes()
+        let attributes = payload.dropping(16)
         self.index = index
         self.flags = flags
         self.hardware = hardware
         // IFLA_IFNAME; in IFLA_LINKINFO: IFLA_INFO_KIND
-        name = attributes[3]?.text ?? ""
-        kind = attributes[18]?.attributes()[1]?.text ?? ""
+        name = attributes.attribute(3)?.text ?? ""
+        kind = attributes.attribute(18)?.attribute(1)?.text ?? ""
     }
 
     /// Whether the link is switched on (`IFF_UP`).
@@ -83,7 +90,7 @@ package struct NetlinkLink: Sendable, Hashable {
 }
 
 /// An address of this machine (`struct ifaddrmsg`).
-package struct NetlinkAddress: Sendable, Hashable {
+package struct NetlinkAddress: Sendable, Equatable {
     /// `AF_INET` is 2, `AF_INET6` is 10.
     package var family: UInt8
     /// The link that has the address.
@@ -103,7 +110,7 @@ package struct NetlinkAddress: Sendable, Hashable {
             let scope = payload.load(UInt8.self, at: 3), let link = payload.load(Int32.self, at: 4)
         else { return nil }
         // IFA_FLAGS, which is larger than the field
-        let flags = payload.dropping(8).attributes()[8]?.load(UInt32.self, at: 0) ?? UInt32(shortFlags)
+        let flags = payload.dropping(8).attribute(8)?.load(UInt32.self, at: 0) ?? UInt32(shortFlags)
         self.family = family
         self.link = link
         // A scope below RT_SCOPE_LINK, without IFA_F_TENTATIVE and IFA_F_DADFAILED, which mark an address that another
@@ -113,7 +120,7 @@ package struct NetlinkAddress: Sendable, Hashable {
 }
 
 /// A default route (`struct rtmsg`).
-package struct NetlinkRoute: Sendable, Hashable {
+package struct NetlinkRoute: Sendable, Equatable {
     /// `AF_INET` is 2, `AF_INET6` is 10.
     package var family: UInt8
     /// The metric. The route with the lowest metric is preferred.
@@ -136,15 +143,15 @@ package struct NetlinkRoute: Sendable, Hashable {
         else { return nil }
         // RTN_UNICAST; not RT_TABLE_LOCAL; not RTM_F_CLONED, RTNH_F_DEAD or RTNH_F_LINKDOWN
         guard family == 2 || family == 10, type == 1, table != 255, flags & 0x211 == 0 else { return nil }
-        let attributes = payload.dropping(12).attributes()
+        let attributes = payload.dropping(12)
         self.family = family
         // RTA_PRIORITY
-        metric = attributes[6]?.load(UInt32.self, at: 0) ?? 0
+        metric = attributes.attribute(6)?.load(UInt32.self, at: 0) ?? 0
         // RTA_OIF, or several hops in RTA_MULTIPATH
-        if let link = attributes[4]?.load(Int32.self, at: 0) {
+        if let link = attributes.attribute(4)?.load(Int32.self, at: 0) {
             links = [link]
         } else {
-            links = attributes[9].map(Self.links(ofHops:)) ?? []
+            links = attributes.attribute(9).map(Self.links(ofHops:)) ?? []
         }
         if links.isEmpty { return nil }
     }

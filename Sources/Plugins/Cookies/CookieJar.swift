@@ -24,7 +24,8 @@ struct CookieJar: Sendable {
 
     /// The cookies that haven't expired, oldest first.
     func cookies(at now: Date) -> [Cookie] {
-        entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.number < $1.number }.map(\.cookie)
+        let kept = entries.values.flatMap { $0.filter { !$0.cookie.isExpired(at: now) } }
+        return kept.ordered { $0.number < $1.number }.map(\.cookie)
     }
 
     /// The cookies for a request, in the order of RFC 6265 §5.4, with longer paths and then older cookies first.
@@ -44,7 +45,7 @@ struct CookieJar: Sendable {
             }
         }
         guard found.count > 1 else { return found.map(\.cookie) }
-        return found.sorted(by: Self.isSentBefore).map(\.cookie)
+        return found.ordered(by: Self.isSentBefore).map(\.cookie)
     }
 
     private static func isSentBefore(_ left: Entry, _ right: Entry) -> Bool {
@@ -81,11 +82,10 @@ struct CookieJar: Sendable {
 
     /// Removes cookies, unless they have changed.
     mutating func remove(_ cookies: [Cookie]) {
-        let gone = Set(cookies)
-        for domain in Set(cookies.map(\.domain)) {
-            change(domain) { list, isUnsaved in
-                isUnsaved = list.contains { $0.cookie.expires != nil && gone.contains($0.cookie) }
-                list.removeAll { gone.contains($0.cookie) }
+        for cookie in cookies {
+            change(cookie.domain) { list, isUnsaved in
+                guard let index = list.firstIndex(where: { $0.cookie == cookie }) else { return }
+                isUnsaved = list.remove(at: index).cookie.expires != nil
             }
         }
     }

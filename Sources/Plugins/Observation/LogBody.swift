@@ -97,8 +97,8 @@ struct CurlCommand {
         if method == "HEAD" { words.append("--head") } else if method != "GET" { words += ["-X", Self.quoted(method)] }
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         words.append(Self.quoted(body.redaction.url(url).inOneLine))
-        let fields = request.allHTTPHeaderFields ?? [:]
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+        let fields = (request.allHTTPHeaderFields ?? [:]).map { $0 }
+        for (name, value) in fields.ordered(by: { $0.key < $1.key }) {
             let value = body.redaction.header(value, name: name).inOneLine
             words += ["-H", Self.quoted(value.isEmpty ? name + ";" : "\(name): \(value)")]
         }

@@ -110,7 +110,7 @@ struct OAuthText: Sendable {
 
     init(leavingOut secrets: [String]) {
         // Longest first, because one may contain another. Short strings aren't secrets, and would match parts of words.
-        self.secrets = secrets.filter { $0.count > 5 }.sorted { $0.count > $1.count }
+        self.secrets = secrets.filter { $0.count > 5 }.ordered { $0.count > $1.count }
     }
 
     func redacted(_ text: String, limit: Int) -> String {
