@@ -278,7 +278,7 @@ struct RefusedContentTests {
         #expect(result.failure?.stage == (isChecked ? .envelope : nil))
     }
 
-    private static func chunks(_ body: String) -> [TestServer.Step] {
+    private static func chunks(_ body: String) -> TestServer.Response {
         [
             .head(status: 200, headers: ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]),
             .body(Data("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n".utf8)),
