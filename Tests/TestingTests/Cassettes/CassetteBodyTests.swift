@@ -35,7 +35,7 @@ extension CassetteTests {
         let download = TestCall(path: "/file", destination: .file(file.url.appendingPathComponent("a")))
         let stream = TestCall(path: "/stream", destination: .stream(buffer: 10_000))
         for transport in [cassette(mode, stub), cassette(.replay)] {
-            #expect(try await send(download, transport).bytes == body)
+            #expect(try await send(download, transport).bytes.whole == body.whole)
             #expect(file.names == ["a"])
             guard case .stream(let pieces) = try await send(stream, transport).body else {
                 Issue.record("no stream")
@@ -43,10 +43,10 @@ extension CassetteTests {
             }
             var read = Data()
             for try await piece in pieces { read += piece }
-            #expect(read == body)
+            #expect(read.whole == body.whole)
         }
         // A body that was recorded as a stream can be replayed into memory.
-        #expect(try await send(TestCall(path: "/stream"), cassette(.replay)).bytes == body)
+        #expect(try await send(TestCall(path: "/stream"), cassette(.replay)).bytes.whole == body.whole)
     }
 
     @Test("A stream that is not read to its end leaves nothing; one that breaks is replayed up to there")

@@ -89,7 +89,7 @@ struct PausedDownloadTests {
         handle.resume()
         let response = try await results.element(0).get()
         #expect(response.file == file)
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
         #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=\(Self.half)-"])
         #expect(pairs.events.elements == ["sent", "received", "sent", "received", "asked"])
         #expect(results.count == 1)
@@ -106,7 +106,7 @@ struct PausedDownloadTests {
         handle.pause()
         handle.resume()
         #expect(try await results.element(0).get().file == file)
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
     }
 
     @Test("A paused call can be cancelled, and keeps what has arrived")
@@ -262,7 +262,7 @@ struct PausedDownloadTests {
         }
         handle.resume()
         switch try await results.element(0) {
-        case .success: #expect(try Data(contentsOf: file) == content.data)
+        case .success: #expect(try Data(contentsOf: file).whole == content.data.whole)
         case .failure(let error): #expect(error.stage == .cancelled && number % 4 == 0)
         }
         #expect(results.count == 1)

@@ -128,7 +128,7 @@ extension ResumeTests {
         #expect(error.response?.data == Data((status == 304 ? "" : "why").utf8))
         _ = try await provider.request(target(server))
         #expect(server.requests[2].headers["Range"] == "bytes=\(Self.cut)-")
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
     }
 
     @Test("A rest that is cut again, or longer than announced, keeps what was there before", arguments: [true, false])
@@ -150,7 +150,7 @@ extension ResumeTests {
         try await fail(provider, server)
         _ = try await provider.request(target(server))
         #expect(server.requests[2].headers["Range"] == "bytes=\(isLonger ? Self.cut : Self.cut + 10_000)-")
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
         #expect(folder.names == ["file.bin"])
     }
 }

@@ -88,7 +88,7 @@ extension ResumeTests {
         let before = try? Data(contentsOf: other)
         _ = try await provider.request(target(server))
         #expect(server.requests[1].headers["Range"] == nil)
-        #expect(try Data(contentsOf: self.file) == content.data)
+        #expect(try Data(contentsOf: self.file).whole == content.data.whole)
         #expect((try? Data(contentsOf: other)) == before)
     }
 
@@ -106,7 +106,7 @@ extension ResumeTests {
         try (content.data.prefix(1000) + Data(count: Self.cut - 1000)).write(to: part)
         _ = try await provider.request(target(server))
         #expect(server.requests[1].headers["Range"] == "bytes=1000-")
-        #expect(try Data(contentsOf: self.file) == content.data)
+        #expect(try Data(contentsOf: self.file).whole == content.data.whole)
     }
 
     @Test("A complete part needs one byte to be sure of its version", arguments: [1, 2] as [UInt64])
@@ -118,6 +118,6 @@ extension ResumeTests {
         _ = try await provider.request(target(server))
         #expect(server.requests[1].headers["Range"] == "bytes=\(Self.size - 1)-")
         #expect(server.requestCount == 2)
-        #expect(try Data(contentsOf: file) == now.data)
+        #expect(try Data(contentsOf: file).whole == now.data.whole)
     }
 }

@@ -73,7 +73,7 @@ struct ResumeTests {
         let server = try server(content) { content.response(to: $0) }
         try await fail(provider, server)
         let response = try await provider.request(target(server))
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
         #expect(response.file == file)
         #expect(response.statusCode == 200)
         #expect(response.headers["Content-Length"] == String(Self.size))
@@ -106,7 +106,7 @@ struct ResumeTests {
         }
         #expect(try await finished.element(0).get().file == file)
         #expect(again.sent.elements == [nil, "bytes=50000-", "bytes=100000-", "bytes=150000-"])
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
         let total = Int64(Self.size)
         #expect(steps.elements.last?.completed == total)
         #expect(steps.elements.last?.total == total)
@@ -143,7 +143,7 @@ struct ResumeTests {
         _ = try await provider.request(target(server))
         #expect(server.requests.map { $0.headers["X-Signed"] } == ["none", "bytes=\(Self.cut)-", "none"])
         #expect(plugin.events.elements == ["sent", "received", "sent", "received", "sent", "received"])
-        #expect(try Data(contentsOf: file) == new.data)
+        #expect(try Data(contentsOf: file).whole == new.data.whole)
     }
 
     // MARK: Responses that cannot be continued
@@ -170,7 +170,7 @@ struct ResumeTests {
         #expect(folder.names.isEmpty)
         _ = try await provider.request(target(server))
         #expect(server.requests[1].headers["Range"] == nil)
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
     }
 
     @Test("A request for a range of its own, with a body, or with another method is not continued")
@@ -223,7 +223,7 @@ struct ResumeTests {
         try await fail(provider, server)
         let other = Provider<TestTarget>(transport: URLSessionTransport.patient)
         #expect(try await other.request(target(server)).file == file)
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
         #expect(folder.names == ["file.bin"])
     }
 
@@ -249,7 +249,7 @@ struct ResumeTests {
         try await fail(provider, server)
         _ = try await provider.request(target(server))
         #expect(server.requests[1].headers["Range"] == "bytes=\(Self.cut)-")
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
     }
 
     @Test("Of two calls to one file, both get a whole file, and nothing stays beside it")
@@ -268,7 +268,7 @@ struct ResumeTests {
         await server.waitForHeads(2)
         gate.open()
         #expect(try await [first.file, second.file] == [file, file])
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
         #expect(folder.names == ["file.bin"])
     }
 
@@ -293,7 +293,7 @@ struct ResumeTests {
         gate.open()
         #expect(try await [first.file, second.file] == [file, other])
         #expect(server.requestCount == 2)
-        #expect(try Data(contentsOf: other) == content.data)
+        #expect(try Data(contentsOf: other).whole == content.data.whole)
     }
 
     @Test("A cancelled call keeps what has arrived, whichever way it is cancelled", arguments: [true, false])
@@ -314,7 +314,7 @@ struct ResumeTests {
         #expect(error.stage == .cancelled)
         _ = try await provider.request(target(server))
         #expect(server.requests[1].headers["Range"] == "bytes=\(Self.cut)-")
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
     }
 
     private func size(of name: String) -> Int {

@@ -57,7 +57,7 @@ struct CookieDownloadTests {
             _ = try? await provider.request(target(server))
         }
         #expect(ranges(server).prefix(2) == [nil, nil])
-        #expect(try Data(contentsOf: file) == Self.content(1).data)
+        #expect(try Data(contentsOf: file).whole == Self.content(1).data.whole)
     }
 
     @Test("A part whose redirected request had another cookie is dropped")
@@ -70,7 +70,7 @@ struct CookieDownloadTests {
             cookies.store(["org=\(user); path=/file"], from: content.baseURL)
             _ = try? await provider.request(target(first))
         }
-        #expect(try Data(contentsOf: file) == Self.content(1).data)
+        #expect(try Data(contentsOf: file).whole == Self.content(1).data.whole)
     }
 
     @Test("Ranges are requested with the cookies of the first request, although each response sets others")
@@ -89,7 +89,7 @@ struct CookieDownloadTests {
             #expect(server.requestCount == 4)
             #expect(server.requests.allSatisfy { $0.headers["Cookie"] == "org=alice" })
         }
-        #expect(try Data(contentsOf: file) == content.data)
+        #expect(try Data(contentsOf: file).whole == content.data.whole)
     }
 
     @Test("A call whose cookies change with each response does not begin again for ever")

@@ -34,7 +34,7 @@ struct AbandonedUploadTests {
         #expect(hasState)
         _ = try await fixture.provider().request(target)
         #expect(Array(server.methods.dropFirst(4)) == ["HEAD", "OPTIONS", "POST", "PATCH", "PATCH"])
-        #expect(server.state.withLock { $0.uploads["/files/2"]?.data } == fixture.content)
+        #expect(server.state.withLock { $0.uploads["/files/2"]?.data }?.whole == fixture.content.whole)
     }
 
     @Test("An upload of HTTP that the server refuses to describe is begun again", arguments: [400, 403, 405, 409, 451])
@@ -68,7 +68,7 @@ struct AbandonedUploadTests {
             #expect(hasState)
         }
         _ = try await fixture.provider().request(target)
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(Array(server.methods.dropFirst(4)) == ["HEAD", "HEAD", "PATCH"])
     }
 
@@ -116,7 +116,7 @@ struct AbandonedUploadTests {
         }
         _ = try await provider.request(target)
         #expect(server.methods == ["OPTIONS", "POST", "OPTIONS", "POST", "PATCH"])
-        #expect(server.state.withLock { $0.uploads["/files/2"]?.data } == fixture.content)
+        #expect(server.state.withLock { $0.uploads["/files/2"]?.data }?.whole == fixture.content.whole)
     }
 
     @Test("An upload is kept while no server can be reached")

@@ -60,7 +60,7 @@ struct UploadCallTests {
         }
         let plugin = TokenPlugin()
         _ = try await fixture.provider([plugin]).request(fixture.target(server.baseURL, .tus.chunkSize(200_000)))
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(server.methods == ["OPTIONS", "POST", "PATCH", "PATCH", "HEAD", "PATCH"])
         // The requests of an attempt have its number.
         let sent = plugin.events.elements.filter { $0 != "received" }
@@ -98,7 +98,7 @@ struct UploadCallTests {
         }
         stop.withLock { $0 = false }
         _ = try await fixture.provider([plugin]).request(target)
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(server.methods == ["OPTIONS", "POST"])
         #expect(
             server.server.requests.allSatisfy { $0.headers["Authorization"] != nil && $0.headers["Cookie"] == "a=b" }
@@ -209,7 +209,7 @@ struct UploadCallTests {
             number == 3 ? .status(307, headers: ["Location": request.path + "?again"]) : nil
         }
         _ = try await fixture.provider().request(fixture.target(server.baseURL, .tus.chunkSize(200_000)))
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(server.server.requests[4].query == "again")
         #expect(server.server.requests[4].headers["Upload-Offset"] == "200000")
     }
@@ -270,7 +270,7 @@ struct UploadCallTests {
         await provider.scope.shutdown(grace: .seconds(60))
         provider.scope.reopen()
         _ = try await provider.request(target)
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(!server.methods.contains("DELETE"))
         #expect(server.methods.count { $0 == "POST" } == 1)
     }
@@ -294,7 +294,7 @@ struct UploadCallTests {
             try Task.checkCancellation()
             await Task.yield()
         }
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
     }
 
     @Test("An upload can be paused and resumed")
@@ -312,7 +312,7 @@ struct UploadCallTests {
         #expect(server.methods.count == 4)
         handle.resume()
         _ = try await results.element(0).get()
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(Array(server.methods.dropFirst(4)) == ["HEAD", "PATCH"])
     }
 
@@ -385,7 +385,7 @@ struct UploadCallTests {
                 .trimmingCharacters(in: .whitespaces)
             #expect(request.headers["X-Signature"] == signed)
         }
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
     }
 
     @Test("An awaited call, and one with a transport of another kind, upload in the same way")
@@ -394,7 +394,7 @@ struct UploadCallTests {
             let server = try TusServer()
             let provider = fixture.provider(transport: URLSessionTransport.patient)
             _ = try await provider.request(fixture.target(server.baseURL, upload))
-            #expect(server.content == fixture.content)
+            #expect(server.content?.whole == fixture.content.whole)
         }
     }
 
@@ -414,7 +414,7 @@ struct UploadCallTests {
         }
         #expect(error.kind == .timedOut)
         _ = try await fixture.provider().request(target)
-        #expect(server.content == fixture.content)
+        #expect(server.content?.whole == fixture.content.whole)
         #expect(server.methods.count { $0 == "POST" } == 1)
     }
 

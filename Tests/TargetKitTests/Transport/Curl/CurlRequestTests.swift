@@ -166,7 +166,7 @@ struct CurlRequestTests {
         let source = CountingSource(byteCount: 300_000, length: length)
         try await TestCall(method: "POST", body: .stream(source)).send(to: server, with: transport)
         let request = try await server.request(at: 0)
-        #expect(request.body == source.bytes)
+        #expect(request.body.whole == source.bytes.whole)
         #expect(request.isChunked == (length == nil))
         #expect(request.headers["Content-Length"] == length.map { "\($0)" })
     }
@@ -198,7 +198,7 @@ struct CurlRequestTests {
         let source = CountingSource(byteCount: size, length: Int64(size))
         let response = try await TestCall(method: "PUT", body: .stream(source)).send(to: server, with: transport)
         #expect(response.text == "ok")
-        #expect(server.requests.last?.body == source.bytes)
+        #expect(server.requests.last?.body.whole == source.bytes.whole)
     }
 
     @Test("Header fields are sent in the order of the endpoint, those of plugins after them, by name")
