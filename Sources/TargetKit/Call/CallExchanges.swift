@@ -28,7 +28,7 @@ public struct CallExchanges: Sendable {
     /// The transport that sends the requests. For its abilities, see ``Transport/streamsResponses``.
     public var transport: any Transport { call.configuration.transport }
 
-    /// Whether and where redirects are followed.
+    /// The policy that decides which redirects are followed.
     public var redirects: RedirectPolicy { call.configuration.redirects.policy }
 
     /// The task of the call's endpoint.
@@ -56,11 +56,10 @@ extension CallExchanges {
         return exchanges
     }
 
-    /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``. Its body is its
-    /// own bytes or the body of the task.
+    /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``. Its body is its own bytes or the
+    /// body of the task.
     ///
-    /// A request to another origin than the call's is restricted like that of
-    /// ``prepare(_:body:restriction:)``.
+    /// A request to another origin than the call's is restricted like that of ``prepare(_:body:restriction:)``.
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {

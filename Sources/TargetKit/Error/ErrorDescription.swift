@@ -28,11 +28,12 @@ extension Error {
 
 extension URLError {
     /// What failed. The error's own text may quote the server's response.
+    fileprivate var words: String { userInfo[FailureMark.words] as? String ?? code.words }
+}
+
+extension URLError.Code {
     fileprivate var words: String {
-        if let words = userInfo[FailureMark.words] as? String { return words }
-        return
-            switch code
-        {
+        switch self {
         case .notConnectedToInternet: "the device is offline"
         case .dataNotAllowed: "the call isn't allowed to use the device's network"
         case .timedOut: "the request timed out"
@@ -56,7 +57,8 @@ extension URLError {
         case .badURL, .unsupportedURL: "the transport doesn't support this URL"
         case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file can't be read"
         case .cannotOpenFile: "the file can't be opened"
-        case .cannotCreateFile, .cannotWriteToFile, .cannotMoveFile: "the file can't be written"
+        case .cannotWriteToFile: "the file can't be written; check the free disk space"
+        case .cannotCreateFile, .cannotMoveFile: "the file can't be written"
         default: "the exchange failed"
         }
     }

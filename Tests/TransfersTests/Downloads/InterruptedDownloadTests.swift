@@ -215,6 +215,7 @@ struct InterruptedDownloadTests {
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)
         let error = try await #require(throws: TargetKitError.self) { try await provider.request(target) }
         #expect(error.kind == .storageFull)
+        #expect("\(error)".contains("check the free disk space"))
         #expect((error.underlying as? URLError)?.localizedDescription.contains("No space left on device") == true)
         try FileManager.default.removeItem(at: filler)
         #expect(FileManager.default.subpaths(atPath: disk.folder.path)?.count == [nil: 0, 1: 2, 3: 3][segments])
