@@ -30,12 +30,10 @@ package enum ContentDisposition {
                 bytes.append(byte)
                 continue
             }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, let code = UInt8(String(Substring(digits)), radix: 16),
-                digits.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") })
-            else { return nil }
-            bytes.append(code)
-            rest = rest.dropFirst(2)
+            guard let high = rest.popFirst()?.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
         }
         switch parts[0].lowercased() {
         case "utf-8": return String(bytes: bytes, encoding: .utf8)

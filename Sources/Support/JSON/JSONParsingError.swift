@@ -3,35 +3,25 @@
 /// A JSON syntax error (RFC 8259) with the byte offset and the expected syntax. It never quotes the text.
 package struct JSONParsingError: Error, Sendable, Hashable {
     /// The syntax that was expected.
-    package enum Reason: Sendable, Hashable, CaseIterable {
-        /// A value: an object, array, string, number, `true`, `false` or `null`.
-        case value
-        /// A comma, or the `]` of the array.
-        case commaOrArrayEnd
-        /// A comma, or the `}` of the object.
-        case commaOrObjectEnd
-        /// A key in quotes.
-        case key
-        /// The colon after a key.
-        case colon
-        /// A digit of a number.
-        case digit
-        /// The quote that ends a string.
-        case quote
-        /// An escape. Control characters below U+0020 must be escaped in a string.
-        case escapedControlCharacter
+    package enum Reason: String, Sendable, CaseIterable {
+        case value = "a value"
+        case commaOrArrayEnd = "a comma or the end of the array"
+        case commaOrObjectEnd = "a comma or the end of the object"
+        case key = "a key in quotes"
+        case colon = "a colon"
+        case digit = "a digit"
+        case quote = "the quote that ends the string"
+        /// Control characters below U+0020 must be escaped in a string.
+        case escapedControlCharacter = "an escaped control character in the string"
         /// One of `" \ / b f n r t u` after a backslash.
-        case escape
-        /// Four hexadecimal digits after `\u`.
-        case hexadecimalDigits
-        /// The other half of a surrogate pair.
-        case surrogatePair
-        /// Well-formed UTF-8 (RFC 3629).
-        case validUTF8
+        case escape = "a valid escape"
+        case hexadecimalDigits = "four hexadecimal digits"
+        case surrogatePair = "both halves of a surrogate pair"
+        case validUTF8 = "valid UTF-8"
         /// Nothing but white space after the value.
-        case endOfText
-        /// Less nesting (``JSONReader/maximumDepth``).
-        case lessNesting
+        case endOfText = "nothing more"
+        /// At most ``JSONReader/maximumDepth`` levels.
+        case lessNesting = "fewer levels of nesting"
     }
 
     /// The offset of the first invalid byte.
@@ -49,28 +39,7 @@ package struct JSONParsingError: Error, Sendable, Hashable {
 
 extension JSONParsingError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
     /// The offset and the expected syntax, in one line.
-    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.rawValue)" }
     package var debugDescription: String { description }
     package var errorDescription: String? { description }
-}
-
-extension JSONParsingError.Reason {
-    fileprivate var words: String {
-        switch self {
-        case .value: "a value"
-        case .commaOrArrayEnd: "a comma or the end of the array"
-        case .commaOrObjectEnd: "a comma or the end of the object"
-        case .key: "a key in quotes"
-        case .colon: "a colon"
-        case .digit: "a digit"
-        case .quote: "the quote that ends the string"
-        case .escapedControlCharacter: "an escaped control character in the string"
-        case .escape: "a valid escape"
-        case .hexadecimalDigits: "four hexadecimal digits"
-        case .surrogatePair: "both halves of a surrogate pair"
-        case .validUTF8: "valid UTF-8"
-        case .endOfText: "nothing more"
-        case .lessNesting: "fewer levels of nesting"
-        }
-    }
 }

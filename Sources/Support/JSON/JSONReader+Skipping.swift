@@ -107,21 +107,10 @@ extension JSONReader {
 
     /// Validates and skips one non-ASCII scalar (RFC 3629 §4).
     private mutating func skipScalar() throws(JSONParsingError) {
-        let lead = cursor.pointee
-        let (length, second): (Int, ClosedRange<UInt8>) =
-            switch lead {
-            case 0xC2...0xDF: (2, 0x80...0xBF)
-            case 0xE0: (3, 0xA0...0xBF)
-            case 0xED: (3, 0x80...0x9F)
-            case 0xE1...0xEF: (3, 0x80...0xBF)
-            case 0xF0: (4, 0x90...0xBF)
-            case 0xF1...0xF3: (4, 0x80...0xBF)
-            case 0xF4: (4, 0x80...0x8F)
-            default: (0, 0x80...0xBF)
-            }
-        guard length > 0, end - cursor >= length, second.contains(cursor[1]) else { throw error(.validUTF8) }
-        for offset in 2..<max(length, 2) where cursor[offset] & 0xC0 != 0x80 { throw error(.validUTF8) }
-        cursor += length
+        var rest = UnsafeBufferPointer(start: cursor, count: end - cursor).makeIterator()
+        var parser = Unicode.UTF8.ForwardParser()
+        guard case .valid(let scalar) = parser.parseScalar(from: &rest) else { throw error(.validUTF8) }
+        cursor += scalar.count
     }
 
     /// Parses the four digits after the `u`.
@@ -129,13 +118,7 @@ extension JSONReader {
         var code: UInt16 = 0
         for _ in 0..<4 {
             cursor += 1
-            guard cursor < end else { throw error(.hexadecimalDigits) }
-            let digit: UInt8
-            switch cursor.pointee {
-            case let byte where (0x30...0x39).contains(byte): digit = byte - 0x30
-            case let byte where (0x61...0x66).contains(byte | 0x20): digit = (byte | 0x20) - 0x57
-            default: throw error(.hexadecimalDigits)
-            }
+            guard cursor < end, let digit = cursor.pointee.hexadecimalDigit else { throw error(.hexadecimalDigits) }
             code = code << 4 | UInt16(digit)
         }
         cursor += 1

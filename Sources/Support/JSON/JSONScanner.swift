@@ -7,12 +7,8 @@
 package struct JSONScanner: ~Copyable {
     private var reader: JSONReader
     private let maximumDepth: Int
-    /// The number of arrays and objects around the cursor.
-    private var depth = 0
-    /// Whether each of the innermost 64 is an object, one bit each; the lowest is the innermost.
-    private var kinds: UInt64 = 0
-    /// The bits of the enclosing ones.
-    private var outerKinds: [UInt64] = []
+    /// Whether each of the arrays and objects around the cursor is an object.
+    private var areObjects: [Bool] = []
 
     /// Creates a scanner. The bytes must outlive it.
     ///
@@ -42,12 +38,27 @@ package struct JSONScanner: ~Copyable {
     mutating func enter(_ key: String) throws(JSONParsingError) -> Bool {
         reader.skipSpace()
         guard reader.cursor < reader.end else { throw reader.error(.value) }
-        if reader.cursor.pointee == UInt8(ascii: "{") { return try enterMember(key) }
-        if reader.cursor.pointee == UInt8(ascii: "["), let position = JSONPath.index(key) {
-            return try enterElement(position)
+        let isObject = reader.cursor.pointee == UInt8(ascii: "{")
+        let position = reader.cursor.pointee == UInt8(ascii: "[") ? JSONPath.index(key) : nil
+        guard isObject || position != nil else {
+            try skipValue()
+            return false
         }
-        try skipValue()
-        return false
+        try enter(isObject: isObject)
+        if reader.take(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+            leave()
+            return false
+        }
+        var index = 0
+        while true {
+            if try isObject ? self.key(equals: key) : index == position { return true }
+            try skipValue()
+            guard reader.take(UInt8(ascii: ",")) else {
+                try skipEnd()
+                return false
+            }
+            index += 1
+        }
     }
 
     /// Skips the value at the cursor, and returns the offsets of its bytes.
@@ -64,49 +75,17 @@ package struct JSONScanner: ~Copyable {
         try reader.finish()
     }
 
-    private mutating func enterMember(_ key: String) throws(JSONParsingError) -> Bool {
-        try enter(isObject: true)
-        if reader.take(UInt8(ascii: "}")) {
-            leave()
-            return false
-        }
-        while true {
-            if try self.key(equals: key) { return true }
-            try skipValue()
-            guard reader.take(UInt8(ascii: ",")) else {
-                try skipEnd()
-                return false
-            }
-        }
-    }
-
-    private mutating func enterElement(_ position: Int) throws(JSONParsingError) -> Bool {
-        try enter(isObject: false)
-        if reader.take(UInt8(ascii: "]")) {
-            leave()
-            return false
-        }
-        for _ in 0..<position {
-            try skipValue()
-            guard reader.take(UInt8(ascii: ",")) else {
-                try skipEnd()
-                return false
-            }
-        }
-        return true
-    }
-
     private mutating func skipValue() throws(JSONParsingError) {
-        let outer = depth
+        let outer = areObjects.count
         try skipInnermostValue()
         try skipRest(to: outer)
     }
 
     /// Skips what follows a value, to the end of the arrays and objects at more than a depth.
     private mutating func skipRest(to outer: Int) throws(JSONParsingError) {
-        while depth > outer {
+        while areObjects.count > outer {
             if reader.take(UInt8(ascii: ",")) {
-                if kinds & 1 == 1 { try skipKey() }
+                if areObjects.last == true { try skipKey() }
                 try skipInnermostValue()
             } else {
                 try skipEnd()
@@ -158,21 +137,16 @@ package struct JSONScanner: ~Copyable {
     }
 
     private mutating func enter(isObject: Bool) throws(JSONParsingError) {
-        guard depth < maximumDepth else { throw reader.error(.lessNesting) }
-        if depth > 0, depth % 64 == 0 { outerKinds.append(kinds) }
-        kinds = kinds << 1 | (isObject ? 1 : 0)
-        depth += 1
+        guard areObjects.count < maximumDepth else { throw reader.error(.lessNesting) }
+        areObjects.append(isObject)
         reader.cursor += 1
     }
 
-    private mutating func leave() {
-        depth -= 1
-        kinds = depth > 0 && depth % 64 == 0 ? outerKinds.popLast() ?? 0 : kinds >> 1
-    }
+    private mutating func leave() { _ = areObjects.popLast() }
 
     /// Skips the end of the innermost array or object.
     private mutating func skipEnd() throws(JSONParsingError) {
-        let isObject = kinds & 1 == 1
+        let isObject = areObjects.last == true
         guard reader.take(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
             throw reader.error(isObject ? .commaOrObjectEnd : .commaOrArrayEnd)
         }

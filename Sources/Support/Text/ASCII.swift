@@ -23,6 +23,15 @@ extension UInt8 {
     @inlinable @inline(__always)
     package var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
+    /// The value of a hexadecimal digit; `nil` for any other byte.
+    package var hexadecimalDigit: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46, 0x61...0x66: (self | 0x20) - 0x57
+        default: nil
+        }
+    }
+
     /// Whether this is white space between the parts of a JSON text (RFC 8259 §2).
     @inlinable @inline(__always)
     package var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
@@ -32,11 +41,8 @@ extension StringProtocol {
     /// Whether both are equal, ignoring the case of ASCII letters, as RFC 9110 compares names.
     @inlinable
     package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        return ContiguousText.read(self) { left in
-            ContiguousText.read(other) { right in
-                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
-            }
+        ContiguousText.read(self) { left in
+            ContiguousText.read(other) { ContiguousText.areEqualIgnoringASCIICase(left, $0) }
         }
     }
 
@@ -58,11 +64,8 @@ extension StringProtocol {
 extension String {
     /// Whether both are equal, ignoring the case of ASCII letters. Compiled once: inlined, it takes 1.6 KB a place.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        return ContiguousText.read(self) { left in
-            ContiguousText.read(other) { right in
-                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
-            }
+        ContiguousText.read(self) { left in
+            ContiguousText.read(other) { ContiguousText.areEqualIgnoringASCIICase(left, $0) }
         }
     }
 
@@ -107,14 +110,15 @@ package struct ASCIISet: Sendable {
         }
     }
 
+    @inline(__always)
+    func contains(_ byte: UInt8) -> Bool {
+        let bits = byte < 64 ? low : byte < 128 ? high : 0
+        return bits &>> UInt64(byte & 63) & 1 == 1
+    }
+
     /// Whether the set contains every byte of the text.
     package func containsAll(of text: String) -> Bool {
-        ContiguousText.read(text) { bytes in
-            bytes.allSatisfy { byte in
-                let bits = byte < 64 ? low : byte < 128 ? high : 0
-                return bits &>> UInt64(byte & 63) & 1 == 1
-            }
-        }
+        ContiguousText.read(text) { $0.allSatisfy(contains) }
     }
 
     private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -122,6 +126,12 @@ package struct ASCIISet: Sendable {
     package static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The characters of a boundary (RFC 2046 §5.1.1).
     package static let boundary = ASCIISet(alphanumerics + "'()+_,-./:=? ")
+    /// The unreserved characters (RFC 3986 §2.3), which aren't escaped in an interpolated path segment.
+    package static let unreserved = ASCIISet(alphanumerics + "-._~")
+    /// The unreserved characters, and `/` and `?`, which RFC 3986 §3.4 allows in a query.
+    package static let query = ASCIISet(alphanumerics + "-._~/?")
+    /// The characters of a path and a query (RFC 3986 §3.3 and §3.4) other than `%`.
+    static let pathAndQuery = ASCIISet(alphanumerics + "-._~!$&'()*+,;=:@/?")
 }
 
 extension String {
@@ -137,14 +147,9 @@ extension String {
 }
 
 extension String {
-    /// Whether the string contains one of the given characters, all of which must be below `@`.
-    package func containsAny(of characters: StaticString) -> Bool {
-        var wanted: UInt64 = 0
-        for byte in UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount) {
-            wanted |= 1 << UInt64(byte)
-        }
-        return ContiguousText.read(self) { bytes in
-            bytes.contains { $0 < 64 && wanted &>> UInt64($0) & 1 == 1 }
-        }
+    /// Whether the string contains one of the given ASCII characters.
+    package func containsAny(of characters: String) -> Bool {
+        let set = ASCIISet(characters)
+        return ContiguousText.read(self) { $0.contains(where: set.contains) }
     }
 }

@@ -11,31 +11,33 @@ package enum ContiguousText {
         // A string bridged from `NSString` isn't contiguous UTF-8 and is copied once.
         return Array(text.utf8).withUnsafeBufferPointer(body)
     }
+
+    @usableFromInline
+    static func areEqualIgnoringASCIICase(
+        _ left: UnsafeBufferPointer<UInt8>,
+        _ right: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        left.count == right.count && left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
+    }
 }
 
 extension String {
     /// Whether the bytes of UTF-8 precede those of another text. For composed text, this is also the order of `String`.
-    package func hasBytes(before other: String) -> Bool {
-        ContiguousText.read(self) { own in
-            ContiguousText.read(other) { other in
-                guard let first = own.baseAddress, let second = other.baseAddress else {
-                    return own.count < other.count
-                }
-                let order = memcmp(first, second, min(own.count, other.count))
-                return order == 0 ? own.count < other.count : order < 0
-            }
-        }
-    }
+    package func hasBytes(before other: String) -> Bool { order(to: other) < 0 }
 
     /// Whether the strings have the same bytes of UTF-8. Equal strings can have different ones, if one of them has a
     /// composed character.
-    package func hasBytes(of other: String) -> Bool {
+    package func hasBytes(of other: String) -> Bool { utf8.count == other.utf8.count && order(to: other) == 0 }
+
+    /// The order of the bytes of UTF-8: below zero if they precede those of another text, 0 if both are the same.
+    private func order(to other: String) -> Int {
         ContiguousText.read(self) { own in
             ContiguousText.read(other) { other in
-                guard own.count == other.count, let first = own.baseAddress, let second = other.baseAddress else {
-                    return own.count == other.count
+                guard let first = own.baseAddress, let second = other.baseAddress else {
+                    return own.count - other.count
                 }
-                return memcmp(first, second, own.count) == 0
+                let order = memcmp(first, second, min(own.count, other.count))
+                return order == 0 ? own.count - other.count : Int(order)
             }
         }
     }
