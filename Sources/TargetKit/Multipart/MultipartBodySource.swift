@@ -13,6 +13,13 @@ struct MultipartBodySource: BodySource {
 
     var length: Int64? { total }
 
+    /// The body, if all of it is in memory.
+    var data: Data {
+        segments.reduce(into: Data(capacity: Int(total))) { body, segment in
+            if case .bytes(let bytes) = segment { body.append(bytes) }
+        }
+    }
+
     func open() throws -> any BodyReader {
         MultipartReader(segments)
     }
