@@ -20,8 +20,6 @@ package struct SHA256Hasher: Sendable {
 #else
 /// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in chunks.
 package struct SHA256Hasher: Sendable {
-    private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
-
     /// The fractional parts of the cube roots of the first 64 primes (FIPS 180-4 §4.2.2).
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
@@ -35,8 +33,15 @@ package struct SHA256Hasher: Sendable {
     ]
 
     /// The fractional parts of the square roots of the first eight primes (FIPS 180-4 §5.3.3).
-    private var state: State = (
-        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19
+    private var state = SIMD8<UInt32>(
+        0x6a09_e667,
+        0xbb67_ae85,
+        0x3c6e_f372,
+        0xa54f_f53a,
+        0x510e_527f,
+        0x9b05_688c,
+        0x1f83_d9ab,
+        0x5be0_cd19
     )
     private var blocks = MessageBlocks()
 
@@ -53,14 +58,13 @@ package struct SHA256Hasher: Sendable {
     package func finalize() -> [UInt8] {
         var copy = self
         blocks.padding.withUnsafeBytes { copy.update($0) }
-        let (a, b, c, d, e, f, g, h) = copy.state
-        return [a, b, c, d, e, f, g, h].flatMap { word in
-            (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
+        return copy.state.indices.flatMap { index in
+            (0..<4).map { UInt8(truncatingIfNeeded: copy.state[index] >> UInt32(24 - 8 * $0)) }
         }
     }
 
     /// Adds whole blocks.
-    private static func add(_ blocks: UnsafeRawBufferPointer, to state: inout State) {
+    private static func add(_ blocks: UnsafeRawBufferPointer, to state: inout SIMD8<UInt32>) {
         constants.withUnsafeBufferPointer { constants in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
                 for start in stride(from: 0, to: blocks.count, by: MessageBlocks.size) {
@@ -84,9 +88,10 @@ package struct SHA256Hasher: Sendable {
     private static func mix(
         _ schedule: UnsafeMutableBufferPointer<UInt32>,
         constants: UnsafeBufferPointer<UInt32>,
-        into state: inout State
+        into state: inout SIMD8<UInt32>
     ) {
-        var (a, b, c, d, e, f, g, h) = state
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<64 {
             let choice = e & f ^ ~e & g
             let sum = right(e, count: 6) ^ right(e, count: 11) ^ right(e, count: 25)
@@ -95,14 +100,7 @@ package struct SHA256Hasher: Sendable {
             let second = (right(a, count: 2) ^ right(a, count: 13) ^ right(a, count: 22)) &+ majority
             (a, b, c, d, e, f, g, h) = (first &+ second, a, b, c, d &+ first, e, f, g)
         }
-        state.0 &+= a
-        state.1 &+= b
-        state.2 &+= c
-        state.3 &+= d
-        state.4 &+= e
-        state.5 &+= f
-        state.6 &+= g
-        state.7 &+= h
+        state &+= SIMD8(a, b, c, d, e, f, g, h)
     }
 
     private static func right(_ word: UInt32, count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
