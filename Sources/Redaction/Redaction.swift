@@ -129,7 +129,7 @@ extension Redaction {
     }
 
     private func isSecret(parameterName name: some StringProtocol) -> Bool {
-        isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !visibleNames.contains("code"))
+        isSecret(name: name) || (usesRule && name.equalsIgnoringASCIICase("code") && !visibleNames.contains("code"))
     }
 
     /// Whether one of the names that were added is the name of a form's field, or a part of it: `account[iban]`.

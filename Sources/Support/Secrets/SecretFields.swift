@@ -33,11 +33,6 @@ package enum SecretFields {
         SecretNames().isSecretParameter(utf8: name)
     }
 
-    /// Whether the name is `code`.
-    package static func isCode(_ name: some StringProtocol) -> Bool {
-        name.equalsIgnoringASCIICase("code")
-    }
-
     /// The path, with the values of secret path parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens
     /// redacted.
     package static func redacted(path: String) -> String {

@@ -70,32 +70,12 @@ package struct FieldParser: Sendable {
         let range = start..<index
         return QuotedString(text: String(decoding: text, as: UTF8.self), range: range, isClosed: skip("\""))
     }
-
-    /// Skips text up to a separator outside quoted strings.
-    package mutating func skipElement(before separator: Unicode.Scalar) {
-        while let byte = rest.first, byte != UInt8(ascii: separator) {
-            if quotedString() == nil { rest.removeFirst() }
-        }
-    }
 }
 
 extension StringProtocol {
     /// The elements of a list (RFC 9110 §5.6.1) of values that contain no commas, such as names.
     package var listElements: [Substring] {
         Substring(self).split(separator: ",").map(\.trimmingSpaces).filter { !$0.isEmpty }
-    }
-
-    /// The elements between separators outside quoted strings, without the white space around them.
-    package func elements(separatedBy separator: Unicode.Scalar) -> [Substring] {
-        let text = Substring(self)
-        var parser = FieldParser(text)
-        var elements: [Substring] = []
-        repeat {
-            let start = parser.index
-            parser.skipElement(before: separator)
-            elements.append(text[start..<parser.index].trimmingSpaces)
-        } while parser.skip(separator)
-        return elements
     }
 
     /// The media type of a `Content-Type` field (RFC 9110 §8.3.1), without its parameters, in lowercase.
