@@ -46,8 +46,10 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        // Files that are replaced as a whole, for the targets that have some.
+        .target(name: "_TargetKitFiles", dependencies: ["_TargetKitSupport"], path: "Sources/Files"),
         // Files of records, for the targets that keep them.
-        .target(name: "_TargetKitStorage", dependencies: ["_TargetKitSupport"], path: "Sources/Storage"),
+        .target(name: "_TargetKitStorage", dependencies: ["_TargetKitFiles"], path: "Sources/Storage"),
         .target(
             name: "TargetKit",
             dependencies: [
@@ -60,7 +62,7 @@ let package = Package(
         .target(name: "_TargetKitRedaction", dependencies: ["TargetKit"], path: "Sources/Redaction"),
         .target(
             name: "TargetKitPlugins",
-            dependencies: ["TargetKit", "_TargetKitRedaction"],
+            dependencies: ["TargetKit", "_TargetKitRedaction", "_TargetKitFiles"],
             path: "Sources/Plugins",
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
@@ -86,7 +88,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitDiagnostics",
-            dependencies: ["TargetKit", "_TargetKitRedaction", "TargetKitPlugins"],
+            dependencies: ["TargetKit", "_TargetKitRedaction", "_TargetKitFiles", "TargetKitPlugins"],
             path: "Sources/Diagnostics"
         ),
         .target(
@@ -96,7 +98,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitTesting",
-            dependencies: ["TargetKit", "TargetKitJSON", "_TargetKitRedaction"],
+            dependencies: ["TargetKit", "TargetKitJSON", "_TargetKitRedaction", "_TargetKitFiles"],
             path: "Sources/Testing"
         ),
         // Apart, because it links Swift Testing, which no app has, and a development build can have TargetKitTesting.
@@ -140,6 +142,7 @@ let package = Package(
             path: "Tests/PluginsTestSupport"
         ),
         .testTarget(name: "SupportTests", dependencies: ["_TargetKitSupport", "TargetKitTesting", "TestSupport"]),
+        .testTarget(name: "FilesTests", dependencies: ["_TargetKitFiles", "TestSupport"]),
         .testTarget(name: "StorageTests", dependencies: ["_TargetKitStorage", "TestSupport"]),
         .testTarget(
             name: "TargetKitTests",

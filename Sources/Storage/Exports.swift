@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
 
-@_exported import _TargetKitSupport
+@_exported import _TargetKitFiles

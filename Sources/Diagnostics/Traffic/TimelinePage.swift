@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// A page that shows calls as a waterfall, grouped by scope and provider, with retries, refreshes, waits, cache hits
 /// and failures. It has a filter, shows the header fields and bodies of each request, and compares two requests side by

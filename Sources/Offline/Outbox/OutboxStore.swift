@@ -15,7 +15,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Changes that couldn't be written yet.
     fileprivate let unwritten = Locked<[OutboxRecord]>([])
     /// The right to send the entries of the file.
-    private let turn = Locked<FileLock?>(nil)
+    private let turn = Locked<HeldFileLock?>(nil)
 
     /// Reads the entries.
     init(_ file: URL?, content: OutboxContent<Target>) throws(OutboxError) {

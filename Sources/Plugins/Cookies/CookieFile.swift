@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// The file of a store, which is JSON with a version and the cookies in the order in which they were first stored.
 struct CookieFile: Sendable {

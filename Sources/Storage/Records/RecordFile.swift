@@ -15,18 +15,34 @@ enum RecordFile {
 
     /// Takes the lock of a file. A separate lock file is used, because the file itself can be replaced. Returns `nil`
     /// if another log or process still has the lock after the time.
-    static func lock(_ file: URL, named name: String, waiting time: Duration) throws(RecordLogFailure) -> FileLock? {
+    static func lock(
+        _ file: URL,
+        named name: String,
+        waiting time: Duration
+    ) throws(RecordLogFailure) -> HeldFileLock? {
         let url = file.appendingPathExtension(name)
-        var outcome = FileLock.open(url, mode: 0o600, waiting: time)
+        var outcome = opened(url, waiting: time)
         if case .failed(ENOENT) = outcome {
             // The folder was removed in the meantime.
             try createFolder(of: file)
-            outcome = FileLock.open(url, mode: 0o600, waiting: time)
+            outcome = opened(url, waiting: time)
         }
         switch outcome {
-        case .locked(let descriptor, _): return FileLock(descriptor)
+        case .locked(let descriptor, _): return HeldFileLock(descriptor)
         case .unavailable(EWOULDBLOCK): return nil
         case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
+        }
+    }
+
+    /// The lock file, for which the thread waits while another log or process has its lock.
+    private static func opened(_ url: URL, waiting time: Duration) -> FileLock.Outcome {
+        let start = ContinuousClock.now
+        var pause: UInt32 = 100
+        while true {
+            let outcome = FileLock.open(url, mode: 0o600)
+            guard case .unavailable(EWOULDBLOCK) = outcome, start.duration(to: .now) < time else { return outcome }
+            usleep(pause)
+            pause = min(pause * 2, 5_000)
         }
     }
 

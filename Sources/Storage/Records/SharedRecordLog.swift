@@ -69,7 +69,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Acquires a named lock of the file, which only one process can hold until it releases the lock or ends. Returns
     /// `nil` if another process or log still holds the lock after the time; default: zero.
-    package func lock(named name: String, waiting time: Duration = .zero) throws(RecordLogFailure) -> FileLock? {
+    package func lock(named name: String, waiting time: Duration = .zero) throws(RecordLogFailure) -> HeldFileLock? {
         try RecordFile.lock(file, named: name, waiting: time)
     }
 }

@@ -1,30 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A file lock that prevents two calls or processes from using a file at the same time. It is released with its last
-/// reference or by ``release()``.
-package final class FileLock: Sendable {
-    private let descriptor: Locked<Int32?>
-
-    /// Owns the descriptor of a locked file.
-    package init(_ descriptor: Int32) {
-        self.descriptor = Locked(descriptor)
-    }
-
-    deinit { release() }
-
-    /// Releases the lock. Does nothing after the first call.
-    package func release() {
-        let descriptor = descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-        if let descriptor { Self.release(descriptor) }
-    }
-}
-
-// MARK: - Descriptors
-
-extension FileLock {
+/// The lock of an open file, which prevents two calls or processes from using the file at the same time.
+package enum FileLock {
     package enum Outcome {
         /// The file is locked until ``FileLock/release(_:)``.
         case locked(Int32, FileStatus)
@@ -32,21 +9,6 @@ extension FileLock {
         case unavailable(Int32)
         /// The file can't be opened or created.
         case failed(Int32)
-    }
-
-    /// Opens a file, creating it if necessary, and takes its lock.
-    ///
-    /// - Parameter time: The time for which the thread waits for another call or process that holds the lock; default:
-    ///   zero.
-    package static func open(_ url: URL, mode: mode_t, waiting time: Duration = .zero) -> Outcome {
-        let start = ContinuousClock.now
-        var pause: UInt32 = 100
-        while true {
-            let outcome = openNow(url, mode: mode)
-            guard case .unavailable(EWOULDBLOCK) = outcome, start.duration(to: .now) < time else { return outcome }
-            usleep(pause)
-            pause = min(pause * 2, 5_000)
-        }
     }
 
     /// Takes the lock of an open file; returns `false` on failure, with the reason in `errno`: `EWOULDBLOCK` if another
@@ -73,7 +35,8 @@ extension FileLock {
         close(descriptor)
     }
 
-    private static func openNow(_ url: URL, mode: mode_t) -> Outcome {
+    /// Opens a file, creating it if necessary, and takes its lock if no other call or process has it.
+    package static func open(_ url: URL, mode: mode_t) -> Outcome {
         for _ in 0..<3 {
             // The name is predictable, so another user may have created a link with it.
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC

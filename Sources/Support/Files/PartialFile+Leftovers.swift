@@ -13,7 +13,7 @@ extension PartialFile {
     }
 
     /// The files with names that ``hiddenPlace(beside:)`` returns for a file.
-    static func parts(of file: URL) -> [URL] {
+    package static func parts(of file: URL) -> [URL] {
         let folder = file.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { isName($0, ofPartOf: file) }.map { folder.appendingPathComponent($0) }

@@ -152,7 +152,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Flushes the file to permanent storage.
-    func synchronize() throws(URLError) {
+    package func synchronize() throws(URLError) {
         guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url: url) }
     }
 

@@ -70,9 +70,8 @@ final class PendingDownload: Sendable {
         try result.checkRange(byteCount: status.size)
         if let failure = call.reportedFailure(in: result, byteCount: status.size, body: { excerpt }) { throw failure }
         // The transport may have replaced the locked file.
-        let lock: FileLock? =
-            if case .locked(let new, _) = FileLock.open(part, mode: 0o600) { FileLock(new) } else { nil }
-        defer { lock?.release() }
+        let lock: Int32? = if case .locked(let new, _) = FileLock.open(part, mode: 0o600) { new } else { nil }
+        defer { if let lock { FileLock.release(lock) } }
         guard FileStatus(of: part, followsLinks: false)?.isSameFile(as: status) == true else {
             throw PartialFile.failure(.cannotMoveFile, url: part)
         }

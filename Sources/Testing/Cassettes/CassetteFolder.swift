@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// The files of a cassette: a document such as `001-GET-products.json` for each call, and its bodies, whose names
 /// contain a digest of their contents.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// The files of a background session: request bodies, the data that resumes downloads, and responses that arrived while
 /// the app wasn't running.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// An incomplete file that outlives its call, and its record. The file is locked while it is open, so that two calls or
 /// processes can't write to it.

@@ -32,7 +32,7 @@ final class TransferStore: Sendable {
     let unreadableCount: Int
     private let log: Log
     /// Prevents other queues from using the file.
-    private let owner: FileLock
+    private let owner: HeldFileLock
     private let queue = DispatchQueue(label: "TargetKit.transfers.file")
     private let pending = Locked(Pending())
     private let stored: Locked<Stored>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitStorage
 
 /// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes
 /// can't continue the same upload.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// Stores the credential in a file that only its owner can read (mode 0600).
 ///

@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 import Testing
-import _TargetKitSupport
+import _TargetKitFiles
 
 @Suite("Atomic files", .throttled, .timeLimit(.minutes(2)))
 struct AtomicFileTests {
