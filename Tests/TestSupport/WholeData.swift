@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Data that an expectation compares as one value. If two `Data` differ, Swift Testing computes the difference of all
-/// their bytes, which takes minutes for 300 KB, and a thread that other tests wait for.
+/// Data that an expectation compares as one value. If two `Data` differ, Swift Testing computes the difference of their
+/// bytes on a thread that other tests wait for. 8 KB of random bytes take 1.2 s, and twice as many take four times as long.
 package struct WholeData: Equatable, CustomStringConvertible {
     private let data: Data
 
