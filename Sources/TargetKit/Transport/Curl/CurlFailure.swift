@@ -97,6 +97,8 @@ extension TransportFailure {
         case CURLE_URL_MALFORMAT: .badURL
         // The response doesn't start like HTTP; the URL's scheme is already checked.
         case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
+        // libcurl 7.83 and later can't divide a line of the head into name and value.
+        case CURLE_BAD_FUNCTION_ARGUMENT: .badServerResponse
         case CURLE_WEIRD_SERVER_REPLY: text.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
         case CURLE_PROXY: .cannotConnectToHost

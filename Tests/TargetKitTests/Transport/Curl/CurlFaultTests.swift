@@ -43,6 +43,10 @@ struct CurlFaultTests {
         ("another protocol", .raw("SSH-2.0-OpenSSH_9.2\r\n"), .badServerResponse),
         ("status no number", .raw("HTTP/1.1 abc OK\r\n\r\n"), .badServerResponse),
         (
+            "a CR in a field name", .raw("HTTP/1.1 200 OK\r\nA\rB: c\r\nContent-Length: 0\r\n\r\n"),
+            .badServerResponse
+        ),
+        (
             "bad gzip", TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
             .cannotDecodeContentData
         ),
