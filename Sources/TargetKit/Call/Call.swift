@@ -149,26 +149,10 @@ extension Call {
                     return decoded(response, isShared: true)
                 }
             }
-            return decoded(try await sendInline(sent, of: request, in: context))
+            return decoded(try await send(sent, of: request, in: context))
         } catch {
             return failed(error, of: request)
         }
-    }
-
-    /// Sends a prepared request of a driver, or one that calls share.
-    ///
-    /// - Parameters:
-    ///   - validation: The accepted statuses; `nil` for the target's validation.
-    ///   - receive: Receives the body of a stream, or replaces the response, for a driver.
-    @inline(never)
-    func send(
-        _ prepared: TransportRequest,
-        of resolved: ResolvedRequest,
-        in context: RequestContext,
-        validation: StatusValidation? = nil,
-        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
-    ) async throws(TargetKitError) -> Response {
-        try await sendInline(prepared, of: resolved, in: context, validation: validation, receive: receive)
     }
 
     /// Sends a prepared request: `willSend` → redirects, each exchange with the plugins around the transport →
@@ -178,7 +162,7 @@ extension Call {
     ///   - validation: The accepted statuses; `nil` for the target's validation.
     ///   - receive: Receives the body of a stream, or replaces the response, for a driver.
     @inline(__always)
-    private func sendInline(
+    func send(
         _ prepared: TransportRequest,
         of resolved: ResolvedRequest,
         in context: RequestContext,

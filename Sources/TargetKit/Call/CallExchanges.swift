@@ -168,7 +168,13 @@ extension CallExchanges {
     ) async throws -> Response {
         call.handle.state.withLock { $0.hasSent = true }
         guard let stored else {
-            return try await call.send(request, of: resolved, in: context, validation: validation, receive: receive)
+            return try await call.sendForDriver(
+                request,
+                of: resolved,
+                in: context,
+                validation: validation,
+                receive: receive
+            )
         }
         let handle = RequestHandle(deadline: call.handle.deadline)
         let part = part(handle, stored: stored)
@@ -180,7 +186,13 @@ extension CallExchanges {
         }
         var request = request
         request.progress = nil
-        return try await part.send(request, of: resolved, in: part.context, validation: validation, receive: receive)
+        return try await part.sendForDriver(
+            request,
+            of: resolved,
+            in: part.context,
+            validation: validation,
+            receive: receive
+        )
     }
 
     /// Sends a request that has no body and continues after the call ends. The response is ignored.
@@ -206,7 +218,12 @@ extension CallExchanges {
         scope.beginExchange()
         Task.detached { [resolved] in
             if let request = try? await request(part) {
-                _ = try? await part.send(request, of: resolved, in: part.context, validation: StatusValidation.none)
+                _ = try? await part.sendForDriver(
+                    request,
+                    of: resolved,
+                    in: part.context,
+                    validation: StatusValidation.none
+                )
             }
             handle.releaseAtEnd()
             scope.endExchange()
@@ -221,6 +238,20 @@ extension CallExchanges {
             by: call.configuration,
             exchangeTimeout: call.exchangeTimeout
         )
+    }
+}
+
+extension Call {
+    /// Sends a request of a driver, by code that the callers share: ``send(_:of:in:validation:receive:)`` is inlined.
+    @inline(never)
+    fileprivate func sendForDriver(
+        _ request: TransportRequest,
+        of resolved: ResolvedRequest,
+        in context: RequestContext,
+        validation: StatusValidation?,
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
+    ) async throws(TargetKitError) -> Response {
+        try await send(request, of: resolved, in: context, validation: validation, receive: receive)
     }
 }
 
