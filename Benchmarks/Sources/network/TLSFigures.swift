@@ -70,10 +70,13 @@ struct TLSFigures {
         ]
         if goalByC != nil { contenders.append(.libcurl(url, authority: authority)) }
         var perSecond = contenders.map { _ in [Double]() }
+        var cpu = perSecond
         for contender in contenders { try await contender.run(inFlight, calls / 4) }
         for _ in 0..<roundCount(Self.rounds) {
             for (index, contender) in contenders.enumerated() {
+                let before = ProcessFigures.cpuSeconds
                 let time = try await ContinuousClock().measure { try await contender.run(inFlight, calls) }
+                cpu[index].append((ProcessFigures.cpuSeconds - before) / Double(calls))
                 perSecond[index].append(Double(calls) / time.inSeconds)
             }
         }
@@ -84,6 +87,12 @@ struct TLSFigures {
                 "\(Int(Rounds(perSecond[index]).median))/s \(contenders[index].name)",
                 rounds: Rounds(perSecond[0], by: perSecond[index]),
                 goal: goal
+            )
+            table.add(
+                "TLS, \(title): CPU",
+                timeText(Rounds(cpu[0]).median),
+                "\(timeText(Rounds(cpu[index]).median)) \(contenders[index].name)",
+                rounds: Rounds(cpu[0], by: cpu[index])
             )
         }
     }
