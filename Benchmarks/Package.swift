@@ -56,6 +56,7 @@ let package = Package(
             name: "counts",
             dependencies: [
                 "Measuring", "Allocations", "Workloads", "Loopback", .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitOffline", package: "TargetKit"),
             ]
         ),
         .executableTarget(

@@ -2,6 +2,7 @@
 import Foundation
 import Measuring
 import TargetKit
+import TargetKitOffline
 import Workloads
 
 /// One kind of call, made as often as asked for.
@@ -9,6 +10,7 @@ enum Workload: String, CaseIterable {
     case stubbed
     case stubbedWithPlugins = "stubbed, 4 plugins"
     case stubbedByClosure = "stubbed, by closure"
+    case hitOnDisk = "a hit on the disk"
     case oneAtATime = "one at a time"
     case oneAtATimeByClosure = "one at a time, by closure"
     case inFlight = "64 in flight"
@@ -32,7 +34,7 @@ enum Workload: String, CaseIterable {
     var count: Int {
         switch self {
         case .stubbed, .stubbedWithPlugins, .stubbedByClosure: 20_000
-        case .oneAtATime, .oneAtATimeByClosure, .inFlight, .inFlightWithPlugins: 12_800
+        case .hitOnDisk, .oneAtATime, .oneAtATimeByClosure, .inFlight, .inFlightWithPlugins: 12_800
         case .streamed, .uploaded: 1000
         }
     }
@@ -41,7 +43,7 @@ enum Workload: String, CaseIterable {
     var instrumentedCounts: (short: Int, long: Int) {
         switch self {
         case .stubbed, .stubbedWithPlugins, .stubbedByClosure: (500, 2500)
-        case .oneAtATime, .oneAtATimeByClosure, .inFlight, .inFlightWithPlugins: (640, 3200)
+        case .hitOnDisk, .oneAtATime, .oneAtATimeByClosure, .inFlight, .inFlightWithPlugins: (640, 3200)
         case .streamed, .uploaded: (20, 120)
         }
     }
@@ -54,6 +56,7 @@ enum Workload: String, CaseIterable {
         case .stubbedByClosure:
             let provider = Self.stubbedProvider([])
             try await Self.requestByClosure(count, provider) { Search(baseURL: server, page: $0) }
+        case .hitOnDisk: try await Self.hitOnDisk(count)
         case .oneAtATime: try await Self.ping(count, inFlight: 1, server)
         case .oneAtATimeByClosure:
             let provider = Provider<Ping>(transport: CurlTransport())
@@ -97,6 +100,16 @@ enum Workload: String, CaseIterable {
         }
     }
 
+    /// Each call is answered by a file with a body of 1 KB.
+    private static func hitOnDisk(_ count: Int) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "targetkit-counts-cache-\(getpid())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let cache = ResponseCache(storedIn: folder, memoryLimit: 0, diskLimit: 1 << 20)
+        let provider = Provider<URLTarget>(transport: CacheableAnswers(), plugins: [ResponseCachePlugin(cache)])
+        guard let url = URL(string: "https://api.example.com/items") else { throw URLError(.badURL) }
+        for _ in 0..<count { keep(try await provider.request(URLTarget(url)).data.count) }
+    }
+
     private static func ping(_ count: Int, inFlight: Int, plugins: [any Plugin] = [], _ server: URL) async throws {
         let provider = Provider<Ping>(transport: CurlTransport(), plugins: plugins)
         let target = Ping(baseURL: server)
@@ -120,5 +133,15 @@ enum Workload: String, CaseIterable {
         let provider = Provider<URLTarget>(transport: CurlTransport())
         let form: MultipartForm = [.text("backup", name: "title"), .file(file, name: "file", fileName: "backup.bin")]
         keep(try await provider.request(URLTarget(server, method: .post, task: .multipart(form))))
+    }
+}
+
+/// Answers each call with a response that a cache stores.
+private struct CacheableAnswers: Transport {
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        TransportResponse(
+            head: ResponseHead(statusCode: 200, headers: ["Cache-Control": "max-age=3600", "ETag": "\"1\""]),
+            body: .data(Data(repeating: 0x20, count: 1024))
+        )
     }
 }

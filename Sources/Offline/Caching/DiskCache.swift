@@ -78,15 +78,18 @@ final class DiskCache: Sendable {
 
     /// The most recent response for a key that is selected by a request's fields.
     ///
-    /// - Parameter recency: The response must be more recent than this one; default `nil`: any.
+    /// - Parameters:
+    ///   - place: The place of the key's files.
+    ///   - recency: The response must be more recent than this one; default `nil`: any.
     func response(
         for key: CacheKey,
+        at place: Place,
         fields: [String: String],
         after recency: CacheRecency? = nil
     ) -> CachedResponse? {
         if isClosed.withLock(\.self) { return nil }
-        let (folder, prefix) = place(of: key)
-        let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
+        let (folder, prefix) = place
+        let names = layout.names(in: folder, startingWith: prefix)
         for name in names.sorted(by: { DiskCacheLayout.recency(of: $0) > DiskCacheLayout.recency(of: $1) }) {
             if let recency, DiskCacheLayout.recency(of: name) <= recency.text[...] { return nil }
             if let response = read(layout.path(folder, name: name)), response.key == key,
@@ -182,11 +185,8 @@ final class DiskCache: Sendable {
         _ prefix: String
     ) -> [(path: String, recency: CacheRecency)] {
         let start = prefix + name(of: response.variant)
-        return layout.names(in: folder).compactMap { name in
-            guard name.hasPrefix(start), let recency = CacheRecency(DiskCacheLayout.recency(of: name)) else {
-                return nil
-            }
-            return (layout.path(folder, name: name), recency)
+        return layout.names(in: folder, startingWith: start).compactMap { name in
+            CacheRecency(DiskCacheLayout.recency(of: name)).map { (layout.path(folder, name: name), $0) }
         }
     }
 
@@ -212,20 +212,20 @@ final class DiskCache: Sendable {
     func remove(url: String) -> Int {
         let digest = salt.digest(of: [url])
         let folder = layout.folderNumber(of: digest)
-        let names = layout.names(in: folder).filter { $0.hasPrefix(digest.prefix(32)) }
+        let names = layout.names(in: folder, startingWith: String(digest.prefix(32)))
         return names.filter { removeFile(layout.path(folder, name: $0)) }.count
     }
 
     func hasPersonalResponses(of url: String) -> Bool {
         let digest = salt.digest(of: [url])
-        let start = digest.prefix(32) + "-"
-        return layout.names(in: layout.folderNumber(of: digest)).contains { name in
-            name.hasPrefix(start) && !name.hasPrefix(start + Self.noUser)
+        let start = String(digest.prefix(32)) + "-"
+        return layout.names(in: layout.folderNumber(of: digest), startingWith: start).contains { name in
+            !name.hasPrefix(start + Self.noUser)
         }
     }
 
     private func limitVariants(in folder: Int, prefix: String) {
-        let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
+        let names = layout.names(in: folder, startingWith: prefix)
         guard names.count > Self.variantLimit else { return }
         let paths = names.map { layout.path(folder, name: $0) }
         let byAge = paths.sorted { CacheEntryFile.modificationTime(of: $0) < CacheEntryFile.modificationTime(of: $1) }
@@ -235,7 +235,9 @@ final class DiskCache: Sendable {
     // MARK: - Names
 
     /// The folder of a key's files, and the prefix of their names.
-    private func place(of key: CacheKey) -> (folder: Int, prefix: String) {
+    typealias Place = (folder: Int, prefix: String)
+
+    func place(of key: CacheKey) -> Place {
         let digest = salt.digest(of: [key.url])
         return (layout.folderNumber(of: digest), "\(digest.prefix(32))-\(Self.name(ofUser: key.user))-")
     }

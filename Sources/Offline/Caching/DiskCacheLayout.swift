@@ -23,9 +23,12 @@ struct DiskCacheLayout: Sendable {
     func folderNumber(of digest: String) -> Int { (Int(digest.prefix(3), radix: 16) ?? 0) & 0x3FF }
 
     /// The names of the responses in a folder.
-    func names(in folder: Int) -> [String] {
+    func names(in folder: Int, startingWith prefix: String = "") -> [String] {
         var names: [String] = []
-        forEachResponse(in: folder) { name, _ in names.append(name()) }
+        let length = prefix.utf8.count
+        Self.forEachName(in: self.folder(folder)) { name, _ in
+            if strncmp(name, prefix, length) == 0, Self.isName(name) { names.append(String(cString: name)) }
+        }
         return names
     }
 

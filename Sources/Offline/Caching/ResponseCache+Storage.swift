@@ -78,8 +78,9 @@ extension ResponseCache {
             return found
         }
         // Another process may have stored a more recent response.
-        let stored = await disk.onQueue(of: key.url) { () -> CachedResponse? in
-            let stored = disk.response(for: key, fields: fields, after: found?.recency)
+        let place = disk.place(of: key)
+        let stored = await disk.onQueue(ofFolder: place.folder) { () -> CachedResponse? in
+            let stored = disk.response(for: key, at: place, fields: fields, after: found?.recency)
             // On the queue, because a removal in progress ends after the queue has removed the file.
             return stored.flatMap { self.isRemoved($0, since: generation, isRead: true) ? nil : $0 }
         }

@@ -58,9 +58,7 @@ package struct SHA256Hasher: Sendable {
     package func finalize() -> [UInt8] {
         var copy = self
         blocks.padding.withUnsafeBytes { copy.update($0) }
-        return copy.state.indices.flatMap { index in
-            (0..<4).map { UInt8(truncatingIfNeeded: copy.state[index] >> UInt32(24 - 8 * $0)) }
-        }
+        return copy.state.indices.map { copy.state[$0].bigEndian }.withUnsafeBytes { Array($0) }
     }
 
     /// Adds whole blocks.
@@ -137,9 +135,10 @@ package struct MessageBlocks: Sendable {
     /// The bytes after the message, which are a one bit, zeros, and the message's length in bits in the last eight
     /// bytes of a block.
     package var padding: [UInt8] {
-        let zeros = [UInt8](repeating: 0, count: (119 - Int(count % 64)) % 64)
-        let length = (0..<8).map { UInt8(truncatingIfNeeded: (count &* 8) >> UInt64(56 - 8 * $0)) }
-        return [0x80] + zeros + length
+        var bytes = [UInt8](repeating: 0, count: 1 + (119 - Int(count % 64)) % 64)
+        bytes[0] = 0x80
+        withUnsafeBytes(of: (count &* 8).bigEndian) { bytes.append(contentsOf: $0) }
+        return bytes
     }
 }
 #endif
@@ -168,7 +167,14 @@ extension SHA256Hasher {
 extension Sequence<UInt8> {
     /// The bytes in lowercase hexadecimal digits.
     package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        let digits: StaticString = "0123456789abcdef"
+        let bytes = Array(self)
+        return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+            for (index, byte) in bytes.enumerated() {
+                text[2 * index] = digits.utf8Start[Int(byte >> 4)]
+                text[2 * index + 1] = digits.utf8Start[Int(byte & 15)]
+            }
+            return 2 * bytes.count
+        }
     }
 }
