@@ -7,8 +7,8 @@ extension Array {
     /// time. This one has a loop for a few elements, and sorts the positions of more by code that is compiled once.
     @inlinable
     package mutating func order(by precedes: (Element, Element) -> Bool) {
+        if count > 8 { return self = Positions.ordered(self, by: precedes) }
         withUnsafeMutableBufferPointer { elements in
-            if elements.count > 8 { return Positions.order(elements, by: precedes) }
             for end in elements.indices {
                 var position = end
                 while position > 0, precedes(elements[position], elements[position - 1]) {
@@ -30,22 +30,11 @@ extension Array {
 @usableFromInline
 enum Positions {
     @inlinable
-    static func order<Element>(
-        _ elements: UnsafeMutableBufferPointer<Element>,
-        by precedes: (Element, Element) -> Bool
-    ) {
-        withUnsafeTemporaryAllocation(of: Int.self, capacity: elements.count) { order in
-            sort(order) { precedes(elements[$0], elements[$1]) }
-            for start in order.indices {
-                var position = start
-                while order[position] != start {
-                    let next = order[position]
-                    elements.swapAt(position, next)
-                    order[position] = position
-                    position = next
-                }
-                order[position] = position
-            }
+    static func ordered<Element>(_ elements: [Element], by precedes: (Element, Element) -> Bool) -> [Element] {
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: elements.count) { positions in
+            // An element of an array that doesn't change is compared without being retained.
+            sort(positions) { precedes(elements[$0], elements[$1]) }
+            return positions.map { elements[$0] }
         }
     }
 
