@@ -8,10 +8,9 @@ extension Call {
     /// - Parameter byteCount: The size of the body; `nil` if it isn't known yet.
     private func mayReportFailure(_ head: ResponseHead, byteCount: Int64?) -> Bool {
         guard context.options.envelope != nil || plugins.hasRejectsCredential,
-            byteCount ?? 0 <= Int64(ResponseBody.excerptSize),
-            let type = head.headers[.contentType]?.mediaType
+            byteCount ?? 0 <= Int64(ResponseBody.excerptSize)
         else { return false }
-        return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
+        return head.isJSON
     }
 
     /// The failure that a complete body reports although the target accepts the status; `nil` if it is the content. A
@@ -76,7 +75,8 @@ extension Call {
     }
 
     /// Checks the response of a stream before its body is read. A part that wasn't requested is a failure, as for a
-    /// download. The body of a response whose status isn't accepted is read into memory if the envelope can explain it.
+    /// download. The beginning of a JSON body whose status isn't accepted is read into memory, because it states the
+    /// reason: for an envelope until it ends, otherwise for a second.
     func checkedStream(_ result: ExchangeResult) async throws -> ExchangeResult {
         var checked = result
         let head = result.response.head
@@ -89,9 +89,12 @@ extension Call {
             checked.response.body = .stream(body)
         case .stream(let body):
             let length = head.headers.contentLength
-            guard length != nil || isEventStream, mayReportFailure(head, byteCount: length),
-                let start = try? await body.start(upTo: ResponseBody.excerptSize)
-            else { return result }
+            let isAwaited = (length != nil || isEventStream) && mayReportFailure(head, byteCount: length)
+            guard isAwaited || head.isJSON && length ?? 0 <= Int64(ResponseBody.excerptSize) else { return result }
+            // Nobody asked for the reason, so a server that holds it back isn't waited for.
+            let limit = isAwaited ? nil : Deadline(in: .seconds(1), by: .continuous, on: ContinuousClock())
+            let start = try? await within(limit) { try await body.start(upTo: ResponseBody.excerptSize) }
+            guard let start else { return result }
             checked.response.body = .data(start.data)
         case .data(let data) where isAccepted:
             if let failure = reportedFailure(in: result, byteCount: Int64(data.count), body: { data }) { throw failure }
@@ -115,6 +118,13 @@ extension CallExchanges {
     /// - Throws: ``TargetKitError`` of stage `.envelope`, with the body in its response; or the error of the transport.
     public func checked(_ body: ResponseBody, of result: ExchangeResult) async throws -> ResponseBody {
         try await call.checked(body, of: result)
+    }
+}
+
+extension ResponseHead {
+    fileprivate var isJSON: Bool {
+        guard let type = headers[.contentType]?.mediaType else { return false }
+        return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
     }
 }
 

@@ -139,7 +139,7 @@ extension Call {
     }
 
     /// Runs a part of the exchange, until a deadline on a clock that transports don't know.
-    private func within<Value: Sendable>(
+    func within<Value: Sendable>(
         _ deadline: Deadline?,
         work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

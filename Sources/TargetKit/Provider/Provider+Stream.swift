@@ -16,7 +16,8 @@ extension Provider {
     ///   - target: The call. A task that downloads to a file can't be streamed.
     ///   - options: Override the target's and the provider's options; default: none. The timeout of the whole call
     ///     covers the body.
-    /// - Throws: ``TargetKitError``. A failure within the body is thrown by the stream's iterator.
+    /// - Throws: ``TargetKitError``. If the status isn't accepted, its response has the beginning of a JSON body, which states
+    ///   the reason, unless the server holds it back. A failure within the body is thrown by the stream's iterator.
     public func stream(
         _ target: Target,
         options: CallOptions = CallOptions()

@@ -62,6 +62,24 @@ struct ProviderStreamTests {
         #expect(error?.response?.headers["X-Why"] == "late")
     }
 
+    @Test(
+        "The reason of a refused status is read if it is JSON, whether its length is known or not",
+        arguments: [
+            "Content-Length: 24\r\n\r\n{\"error\":\"rate limited\"}",
+            "Transfer-Encoding: chunked\r\n\r\n18\r\n{\"error\":\"rate limited\"}\r\n0\r\n\r\n",
+        ]
+    )
+    func refusedReason(rest: String) async throws {
+        let server = try TestServer { _ in
+            .raw("HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/problem+json\r\n" + rest)
+        }
+        let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
+        let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+        #expect(error?.response?.statusCode == 429)
+        #expect(error?.response.flatMap { try? $0.string() } == #"{"error":"rate limited"}"#)
+        #expect(scope.inFlightCount == 0)
+    }
+
     @Test("A status that is not accepted is an error before the body")
     func validation() async throws {
         let server = try TestServer { _ in .raw("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!") }
