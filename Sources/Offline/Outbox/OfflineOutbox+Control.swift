@@ -23,7 +23,7 @@ extension OfflineOutbox {
         var firstError: TargetKitError?
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
             let sender = Locked<Requester?>(nil)
-            let gate = { @Sendable [call, servers] (_: inout TransportRequest, context: RequestContext) in
+            let gate: SendingGate = { [call, servers] _, context in
                 // The call belongs to the user who made it.
                 let requester = Requester(context)
                 let isOwner = call.owner.map { $0 == requester.identifier }

@@ -127,7 +127,7 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
-        let gate = { @Sendable [store, servers, provider] (_: inout TransportRequest, context: RequestContext) in
+        let gate: SendingGate = { [store, servers, provider] _, context in
             let requester = Requester(context)
             let isElsewhere = item.call.baseURL.map { $0 != provider.baseURL(of: target) } ?? false
             let isOfOther = servers.isOther(for: item.id, requester, isElsewhere: isElsewhere)

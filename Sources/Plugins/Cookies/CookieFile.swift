@@ -33,7 +33,7 @@ struct CookieFile: Sendable {
             decoder.dateDecodingStrategy = .secondsSince1970
             content = try decoder.decode(Content.self, from: data)
         } catch {
-            throw failure(.broken("\(error.redactedLine)"))
+            throw failure(.broken(error.redactedLine))
         }
         guard content.version == 1 else { throw failure(.broken("it has version \(content.version), not 1")) }
         return try content.cookies.enumerated().map { index, cookie throws(CookieFileError) in
@@ -53,7 +53,7 @@ struct CookieFile: Sendable {
         do {
             data = try encoder.encode(Content(cookies: cookies))
         } catch {
-            throw failure(.unwritable("\(error.redactedLine)"))
+            throw failure(.unwritable(error.redactedLine))
         }
         do {
             try AtomicFile(url).write(data)

@@ -97,7 +97,7 @@ struct CurlCommand {
         if method == "HEAD" { words.append("--head") } else if method != "GET" { words += ["-X", Self.quoted(method)] }
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         words.append(Self.quoted(body.redaction.url(url).inOneLine))
-        let fields = (request.allHTTPHeaderFields ?? [:]).map { $0 }
+        let fields = Array(request.allHTTPHeaderFields ?? [:])
         for (name, value) in fields.ordered(by: { $0.key < $1.key }) {
             let value = body.redaction.header(value, name: name).inOneLine
             words += ["-H", Self.quoted(value.isEmpty ? name + ";" : "\(name): \(value)")]

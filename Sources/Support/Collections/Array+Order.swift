@@ -7,7 +7,10 @@ extension Array {
     /// time. This one has a loop for a few elements, and sorts the positions of more by code that is compiled once.
     @inlinable
     package mutating func order(by precedes: (Element, Element) -> Bool) {
-        if count > 8 { return self = Positions.ordered(self, by: precedes) }
+        guard count <= 8 else {
+            self = Positions.ordered(self, by: precedes)
+            return
+        }
         withUnsafeMutableBufferPointer { elements in
             for end in elements.indices {
                 var position = end

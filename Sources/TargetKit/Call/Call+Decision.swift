@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The failure that a server reports with an accepted status, in the place of a file or a stream.
+/// The failure that a server reports with an accepted status, instead of a file or a stream.
 extension Call {
     /// Whether the body of a response may report a failure: JSON of at most 1 MiB, for a call with an envelope or a
     /// plugin that knows the codes of bodies.
@@ -91,7 +91,7 @@ extension Call {
             let length = head.headers.contentLength
             let isAwaited = (length != nil || isEventStream) && mayReportFailure(head, byteCount: length)
             guard isAwaited || head.isJSON && length ?? 0 <= Int64(ResponseBody.excerptSize) else { return result }
-            // Nobody asked for the reason, so a server that holds it back isn't waited for.
+            // The call can fail without the reason, so it doesn't wait for a server that holds it back.
             let limit = isAwaited ? nil : Deadline(in: .seconds(1), by: .continuous, on: ContinuousClock())
             let start = try? await within(limit) { try await body.start(upTo: ResponseBody.excerptSize) }
             guard let start else { return result }

@@ -211,15 +211,15 @@ struct Hop: Sendable {
     }
 }
 
-/// Admits a request before it is sent.
-typealias SendingGate = @Sendable (inout TransportRequest, RequestContext) async throws -> Void
+/// Admits a request before it is sent. It can change the request, or throw.
+package typealias SendingGate = @Sendable (inout TransportRequest, RequestContext) async throws -> Void
 
 extension CallOptions {
     /// Admits the call's requests, for example for a queue whose calls belong to one user; default `nil`: all of them.
     ///
     /// Called for each request immediately before it is passed to the transport, after all plugins. If it throws, the
     /// request isn't sent, and the call ends with stage `.request`.
-    package var sendingGate: (@Sendable (inout TransportRequest, RequestContext) async throws -> Void)? {
+    package var sendingGate: SendingGate? {
         get { self[SendingGateKey.self] }
         set { self[SendingGateKey.self] = newValue }
     }

@@ -34,7 +34,7 @@ enum RedactedError {
         case let error as DecodingError: return error.withoutText
         case is any ReflectsDescription, is any ErrorWithKind, is CancellationError: return nil
         case is EncodingError: return redacted(coding: error)
-        default: return with([NSLocalizedDescriptionKey: "\(error.redactedLine)"], error)
+        default: return with([NSLocalizedDescriptionKey: error.redactedLine], error)
         }
     }
 
@@ -142,7 +142,7 @@ extension DecodingError {
     /// This error without the decoder's text, which may quote the body.
     fileprivate var withoutText: DecodingError {
         func bare(_ context: Context) -> Context {
-            Context(codingPath: context.codingPath, debugDescription: "\(self.redactedLine)")
+            Context(codingPath: context.codingPath, debugDescription: redactedLine)
         }
         return switch self {
         case .keyNotFound(let key, let context): .keyNotFound(key, bare(context))

@@ -159,7 +159,7 @@ final class MultipartReader: BodyReader {
 
     private static func reason(of error: any Error, reading source: any BodySource) -> MultipartError.Reason {
         guard let file = source as? FileBodySource, let error = error as? URLError else {
-            return .stream("\(error.redactedLine)")
+            return .stream(error.redactedLine)
         }
         return .file(error, path: file.url.filePath)
     }

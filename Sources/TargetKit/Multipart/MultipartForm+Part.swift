@@ -141,7 +141,8 @@ enum MultipartContent: Sendable, Hashable {
         do {
             self = .data(try (encoder ?? JSONEncoder()).encodeWithSortedKeys(value))
         } catch {
-            self = .notEncodable(Self.reason(of: error))
+            // The location and the reason, without the value, which may be a secret.
+            self = .notEncodable(error.redactedLine)
         }
     }
 
@@ -150,11 +151,6 @@ enum MultipartContent: Sendable, Hashable {
         case .data, .notEncodable: true
         case .file, .stream: false
         }
-    }
-
-    /// The location and reason of an encoding failure, without the value, which may be a secret.
-    private static func reason(of error: any Error) -> String {
-        error.redactedLine
     }
 }
 

@@ -41,7 +41,7 @@ public struct BodyCompressionPlugin: Plugin {
         self.compression = compression
     }
 
-    /// Before plugins that sign requests.
+    /// After the wait for a free slot, and before plugins that sign requests.
     public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.concurrencyLimit.rawValue + 2) }
 
     /// The hooks that the plugin implements.

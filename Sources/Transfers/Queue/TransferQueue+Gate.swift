@@ -37,10 +37,7 @@ extension TransferQueue {
     /// Admits the requests of a transfer's call: only with the credential of the transfer's owner, and not a second
     /// time if that isn't safe. The beginning of a request that must not be sent twice is on permanent storage before
     /// its first byte is sent.
-    func gate(
-        of id: UUID,
-        _ begun: BegunRequest
-    ) -> @Sendable (inout TransportRequest, RequestContext) async throws -> Void {
+    func gate(of id: UUID, _ begun: BegunRequest) -> SendingGate {
         { [self] request, context in
             guard admits(Requester(context), for: id) else { throw CredentialError.ofOtherOwner }
             guard !request.urlRequest.isRepeatable(), context.transfer?.isRepeatable != true else { return }

@@ -55,7 +55,7 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
             "response_type": "code", "client_id": clientID, "redirect_uri": redirectURI.absoluteString, "state": state,
             "code_challenge": Self.challenge(for: verifier), "code_challenge_method": "S256",
         ]
-        let query = fields.merging(required) { $1 }.map { $0 }.ordered { $0.key < $1.key }
+        let query = Array(fields.merging(required) { $1 }).ordered { $0.key < $1.key }
             .map { "\($0.key.formEncoded)=\($0.value.formEncoded)" }
         var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: true)
         let old = components?.percentEncodedQuery.map { [$0] } ?? []

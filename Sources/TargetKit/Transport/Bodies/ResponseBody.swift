@@ -10,9 +10,9 @@
 /// for try await piece in body { hash.update(data: piece) }
 /// ```
 public struct ResponseBody: AsyncSequence, Sendable {
-    /// The number of bytes of a body that are read into memory to find a failure in it, in the place of a file or a
+    /// The number of bytes of a body that are read into memory to find a failure in it instead of a file or a
     /// stream: 1 MiB, more than a typical error body.
-    static let excerptSize = 1 << 20
+    package static let excerptSize = 1 << 20
 
     /// Reads a ``ResponseBody``.
     public struct Iterator: AsyncIteratorProtocol {
