@@ -26,6 +26,15 @@ struct SHA256HasherTests {
         #expect(hexadecimal(SHA256Hasher.digest(of: message)) == digest)
     }
 
+    @Test("Messages of all lengths around the padding have their digest")
+    func lengths() {
+        let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
+        let digests = (0...300).flatMap { SHA256Hasher.digest(of: Data(bytes.prefix($0))) }
+        // The digest of the 301 digests, by Python's hashlib.
+        let expected = "ddbdb189f5834c274dbe603d6d2874adf7234fd8a075c3d1bfbadc2107a75676"
+        #expect(hexadecimal(SHA256Hasher.digest(of: Data(digests))) == expected)
+    }
+
     @Test("The pieces in which a message arrives do not matter", arguments: [1, 2, 3] as [UInt64])
     func pieces(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
