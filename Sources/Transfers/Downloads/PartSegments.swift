@@ -39,6 +39,8 @@ final class PartSegments: Sendable {
 
     /// The number of bytes after which the record is first written.
     private static let recordThreshold: Int64 = 256 << 10
+    /// The maximum number of bytes that are written before the position is noted.
+    private static let pieceSize = 256 << 10
     /// The interval of flushes to permanent storage, after which bytes survive a system crash.
     private static let flushInterval = Duration.seconds(10)
     private static let progressInterval = Duration.milliseconds(50)
@@ -141,6 +143,15 @@ extension PartSegments {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, to index: Int) throws {
+        var rest = bytes[...]
+        // When the disk is full, the record must already be there, and the position of what fitted.
+        while !rest.isEmpty {
+            try write(piece: UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceSize)), to: index)
+            rest = rest.dropFirst(Self.pieceSize)
+        }
+    }
+
+    private func write(piece bytes: UnsafeRawBufferPointer, to index: Int) throws {
         let position = state.withLock { $0.segments[index].position }
         try part.write(bytes, at: position)
         state.withLock { state in

@@ -8,7 +8,7 @@ struct ResumableFileDownload: TransferDriver {
     var maxSegments: Int
 
     /// The maximum number of bytes that a transport buffers before writing. They are lost when the process is killed.
-    private static let buffer = 64 << 10
+    private static let buffer = 256 << 10
 
     func response(to request: URLRequest, over exchanges: CallExchanges) async throws -> Response {
         if exchanges.isStreamed { throw InvalidRequest.streamedDownload }

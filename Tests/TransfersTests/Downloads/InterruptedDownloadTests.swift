@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import TargetKit
-import TargetKitTransfers
+@testable import TargetKitTransfers
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -225,6 +225,22 @@ struct InterruptedDownloadTests {
         let positions = Self.positions(server)
         if segments == 1 { #expect(positions.count == 2) }
         #expect(positions.last ?? 0 > 500_000)
+    }
+
+    @Test("Of a write that the disk has no space for, what fits is kept, with its position")
+    func partlyWritten() throws {
+        guard let disk = try SmallDisk() else {
+            print("skipped: only the superuser can mount a small file system")
+            return
+        }
+        let part = try #require(DownloadPart.open(disk.folder.appendingPathComponent("part"), permissions: nil))
+        let whole = PartSegments.Segment(start: 0, end: nil, position: 0)
+        let segments = PartSegments(part, record: nil, segments: [whole], length: nil, progress: nil)
+        try segments.begin()
+        let bytes = [UInt8](repeating: 7, count: 3 << 20)
+        #expect(throws: URLError.self) { try bytes.withUnsafeBytes { try segments.write($0, to: 0) } }
+        #expect(segments.storedByteCount >= (2 << 20) - (256 << 10))
+        #expect(segments.storedByteCount <= part.size)
     }
     #endif
 }
