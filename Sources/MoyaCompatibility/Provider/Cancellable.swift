@@ -45,12 +45,14 @@ public final class CancellableToken: Cancellable, CustomDebugStringConvertible, 
     public var debugDescription: String { request?.cURLDescription() ?? "Empty Request" }
 }
 
-/// A call whose request isn't known yet, because the request closure may take long.
+/// A call whose request isn't known yet, because the request closure may take long, or never call back.
 final class PendingCall: Cancellable, Sendable {
     private struct State: Sendable {
         var isCancelled = false
         var hasBegun = false
         var call: Unchecked<any Cancellable>?
+        /// Ends the call if it is cancelled before it begins.
+        var cancellation: Unchecked<() -> Void>?
     }
 
     private let state = Locked(State())
@@ -61,19 +63,30 @@ final class PendingCall: Cancellable, Sendable {
     }
 
     func cancel() {
-        let call = state.withLock { state in
+        let (call, cancellation) = state.withLock { state in
             state.isCancelled = true
-            return state.call
+            // A call that is cancelled has begun: its request is ignored.
+            defer { (state.hasBegun, state.cancellation) = (true, nil) }
+            return (state.call, state.cancellation)
         }
         call?.value.cancel()
+        cancellation?.value()
     }
 
-    /// Returns whether this is the first call, because a request closure must not send two requests.
+    /// Sets what ends the call if it is cancelled before it begins.
+    func onCancel(_ cancellation: @escaping () -> Void) {
+        let cancellation = Unchecked(cancellation)
+        state.withLock { $0.cancellation = cancellation }
+    }
+
+    /// Returns whether this is the first call, because a request closure must not send two requests, and the call wasn't
+    /// cancelled, which ends it.
     func begin() -> Bool {
-        state.withLock { state in
-            defer { state.hasBegun = true }
-            return !state.hasBegun
+        let (isFirst, _) = state.withLock { state in
+            defer { (state.hasBegun, state.cancellation) = (true, nil) }
+            return (!state.hasBegun, state.cancellation)
         }
+        return isFirst
     }
 
     func attach(_ call: any Cancellable) {

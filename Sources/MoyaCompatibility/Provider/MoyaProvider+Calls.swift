@@ -42,9 +42,10 @@ extension MoyaProvider {
         progress: ProgressBlock?,
         completion: @escaping Completion
     ) {
+        let cancellation = Unchecked { self.cancelCompletion(completion, target: target) }
+        call.onCancel { (callbackQueue ?? .main).async { cancellation.value() } }
         requestClosure(endpoint) { result in
             guard call.begin() else { return }
-            guard !call.isCancelled else { return self.cancelCompletion(completion, target: target) }
             switch (result, stubBehavior) {
             case (.failure(let error), _):
                 completion(.failure(error))

@@ -181,7 +181,16 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
             )
             return send(call, target: target, on: queue, progress: nil, completion: completion)
         }
-        let token = CancellableToken {}
+        let end = Locked<Unchecked<() -> Void>?>(nil)
+        let endOnce = { @Sendable in
+            let ending = end.withLock { ending in
+                defer { ending = nil }
+                return ending
+            }
+            ending?.value()
+        }
+        // A delayed call that is cancelled doesn't wait.
+        let token = CancellableToken { (queue ?? .main).async(execute: endOnce) }
         let prepared = notifyPluginsOfImpendingStub(for: request, target: target)
         let stub = Unchecked(
             createStubFunction(
@@ -197,7 +206,8 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         case (.immediate, nil): stub.value()
         case (.immediate, let queue?): queue.async { stub.value() }
         case (.delayed(let seconds), _):
-            (queue ?? .main).asyncAfter(deadline: .now() + min(max(0, seconds), 1e9)) { stub.value() }
+            end.withLock { $0 = stub }
+            (queue ?? .main).asyncAfter(deadline: .now() + min(max(0, seconds), 1e9), execute: endOnce)
         case (.never, _):
             completion(.failure(.underlying(StubbingDisabledError(), nil)))
         }

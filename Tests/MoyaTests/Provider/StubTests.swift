@@ -310,19 +310,55 @@ struct StubQueueTests {
         }
     }
 
-    @Test("A call whose request comes later is cancelled before or after it", arguments: [true, false])
-    func delayedRequest(isCancelled: Bool) {
+    @Test("A call whose request comes later ends with it")
+    func delayedRequest() {
         let waiting = Waiting()
         let provider = MoyaProvider<GitHub>(
             requestClosure: waiting.close,
             stubClosure: MoyaProvider.immediatelyStub
         )
         var result: Result<Moya.Response, MoyaError>?
-        let call = provider.request(.zen) { result = $0 }
+        provider.request(.zen) { result = $0 }
         #expect(result == nil)
-        if isCancelled { call.cancel() }
         waiting.done?()
-        #expect((result?.response == nil) == isCancelled)
+        #expect(result?.response != nil)
+    }
+
+    @Test("A cancelled call ends at once and once, whether its request comes later or never", arguments: [true, false])
+    func cancelledBeforeRequest(isTracked: Bool) async {
+        let (log, waiting) = (Log(), Waiting())
+        let provider = MoyaProvider<GitHub>(
+            requestClosure: waiting.close,
+            stubClosure: MoyaProvider.immediatelyStub,
+            plugins: [RecordingPlugin(log: log)],
+            trackInflights: isTracked
+        )
+        let call = provider.request(.zen, callbackQueue: Self.queue("call")) { result in
+            let isCancelled =
+                result.afError?.isExplicitlyCancelledError == true || result.error?.isURLCancellation == true
+            log.append("completion \(isCancelled) on \(DispatchQueue.getSpecific(key: Self.key) ?? "none")")
+        }
+        call.cancel()
+        call.cancel()
+        _ = await log.waitForCount(3)
+        waiting.done?()
+        waiting.done?()
+        #expect(Set(log.lines) == ["didReceive error", "process", "completion true on call"])
+        #expect(log.lines.count == 3)
+    }
+
+    @Test("A cancelled delayed stub doesn't wait for its delay")
+    func cancelledDelay() async {
+        let log = Log()
+        let provider = MoyaProvider<GitHub>(
+            stubClosure: MoyaProvider.delayedStub(3_600),
+            plugins: [RecordingPlugin(log: log)]
+        )
+        let call = provider.request(.zen, callbackQueue: Self.queue("call")) { result in
+            log.append("\(result.error?.isURLCancellation == true)")
+        }
+        call.cancel()
+        #expect(await log.waitForCount(5) == ["prepare", "willSend", "didReceive error", "process", "true"])
     }
 
     @Test("A token calls its action once")

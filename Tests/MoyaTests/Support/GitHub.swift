@@ -73,6 +73,13 @@ extension Result where Success == Response, Failure == MoyaError {
     }
 }
 
+extension MoyaError {
+    /// Whether the call was cancelled before its request was sent.
+    var isURLCancellation: Bool {
+        if case .underlying(let cause, nil) = self { (cause as NSError).code == NSURLErrorCancelled } else { false }
+    }
+}
+
 /// A plugin that records its hooks.
 final class RecordingPlugin: PluginType, Sendable {
     let name: String
