@@ -10,7 +10,8 @@ import TargetKit
 ///
 /// The limit applies to the bodies of requests and responses. `CallOptions.bandwidthLimit` overrides the plugin's
 /// limit. Bodies that the transport can't stream are transferred at full speed: the responses of `URLSessionTransport`
-/// on Linux, and all transfers of `BackgroundTransport`. The metrics of limited calls are `nil`.
+/// on Linux, and all transfers of `BackgroundTransport`. The metrics of a limited call have its duration, and the bytes of
+/// its bodies; those of a stream are `nil`.
 public struct BandwidthLimitPlugin: Plugin {
     private let limit: BandwidthLimit?
 
@@ -58,8 +59,9 @@ public struct BandwidthLimitPlugin: Plugin {
             if let deadline, deadline <= .now { throw URLError(.timedOut) }
         }
         var sent = request
+        let (start, sentByteCount) = (ContinuousClock.now, Locked<Int64>(0))
         if let source = try request.body.source() {
-            sent.body = .stream(LimitedSource(source: source, limit: limit, check: check))
+            sent.body = .stream(LimitedSource(source: source, limit: limit, check: check, byteCount: sentByteCount))
         }
         switch request.destination {
         case .stream, .upgrade: break
@@ -77,14 +79,27 @@ public struct BandwidthLimitPlugin: Plugin {
             return try await next(sent)
         }
         guard case .stream(let body) = response.body else { return response }
+        let firstByte = start.duration(to: .now)
         let pieces = LimitedPieces(body: body, limit: limit, check: check)
         let limited = ResponseBody { try await pieces.next() }
         switch request.destination {
-        case .stream, .upgrade: response.body = .stream(limited)
+        case .stream, .upgrade:
+            response.body = .stream(limited)
+            return response
         case .memory(let size): response.body = .data(try await limited.data(limit: size))
         case .file(let url):
             try await limited.store(in: url)
             response.body = .file(url)
+        }
+        // The transport has none for a body that it streams.
+        if response.metrics == nil {
+            response.metrics = TransportMetrics(
+                firstByte: firstByte,
+                total: start.duration(to: .now),
+                bytesSent: sentByteCount.withLock(\.self),
+                bytesReceived: pieces.byteCount,
+                httpVersion: response.head.httpVersion
+            )
         }
         return response
     }
@@ -95,25 +110,35 @@ private struct LimitedSource: BodySource {
     let source: any BodySource
     let limit: BandwidthLimit
     let check: @Sendable () throws -> Void
+    /// The number of bytes that were last read.
+    let byteCount: Locked<Int64>
 
     var length: Int64? { source.length }
 
-    func open() throws -> any BodyReader { Reader(try source.open(), limit: limit, check: check) }
+    func open() throws -> any BodyReader {
+        byteCount.withLock { $0 = 0 }
+        return Reader(try source.open(), of: self)
+    }
 
     private final class Reader: BodyReader {
         private let reader: any BodyReader
+        private let source: LimitedSource
         private let reservation: BandwidthReservation
-        private let check: @Sendable () throws -> Void
 
-        init(_ reader: any BodyReader, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
+        init(_ reader: any BodyReader, of source: LimitedSource) {
             self.reader = reader
-            reservation = BandwidthReservation(limit)
-            self.check = check
+            self.source = source
+            reservation = BandwidthReservation(source.limit)
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
             let count = try reader.read(into: .init(rebasing: buffer.prefix(reservation.pieceSize)))
-            if count > 0 { try reservation.blockThread(for: count, check: check) } else { reservation.release() }
+            if count > 0 {
+                try reservation.blockThread(for: count, check: source.check)
+                source.byteCount.withLock { $0 += Int64(count) }
+            } else {
+                reservation.release()
+            }
             return count
         }
     }
@@ -126,6 +151,10 @@ private final class LimitedPieces: Sendable {
     private let check: @Sendable () throws -> Void
     /// The bytes that have arrived but weren't returned.
     private let rest = Locked(Data())
+    private let count = Locked<Int64>(0)
+
+    /// The number of bytes that were returned.
+    var byteCount: Int64 { count.withLock(\.self) }
 
     init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
         self.body = body
@@ -148,6 +177,7 @@ private final class LimitedPieces: Sendable {
             return rest.prefix(size)
         }
         try await reservation.wait(for: piece.count, check: check)
+        count.withLock { $0 += Int64(piece.count) }
         return piece
     }
 }

@@ -82,6 +82,10 @@ struct BandwidthLimitTests {
         // The echo of the upload counts, too.
         let expected = kind == .upload ? Duration.seconds(4) : .seconds(2)
         #expect(time >= expected - .milliseconds(100) && time <= expected + .milliseconds(500), "\(time)")
+        let metrics = try #require(response.metrics)
+        #expect(metrics.bytesSent == (kind == .upload ? Int64(Self.content.count) : 0))
+        #expect(metrics.bytesReceived == Int64(Self.content.count))
+        #expect(metrics.total > .zero)
     }
 
     @Test("Calls share a limit")
