@@ -79,6 +79,7 @@ extension RefreshFailure {
                 underlying: error
             )
             failure.mark(.endedSession)
+            failure.mark(.unsent, response == nil)
             return failure
         case .passing(var error as TargetKitError, _):
             error.request = request

@@ -63,6 +63,9 @@ public struct TargetKitError: LocalizedError, CustomNSError, Sendable {
         case ofEarlierLaunch
         /// The call's driver threw it.
         case ofDriver
+        /// The request wasn't sent, because the session of its credential has ended. The response stands for the one that
+        /// the server would send.
+        case unsent
     }
 
     private struct Fields: Sendable {
@@ -201,7 +204,7 @@ extension TargetKitError: ReflectsDescription {
         if isMarked(.ofEarlierLaunch), let underlying { return underlying.redactedLine }
         var text = target.map { "\($0.name): " } ?? ""
         text += sentence
-        if let response { text += " (HTTP \(response.statusCode))" }
+        if let response, !isMarked(.unsent) { text += " (HTTP \(response.statusCode))" }
         if let url = request?.url ?? response?.request?.url {
             text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
         }
@@ -230,6 +233,7 @@ extension TargetKitError: ReflectsDescription {
             if stage == .request { return "the transfer couldn't be started" }
             if stage == .transport { return "the transfer failed" }
         }
+        if isMarked(.unsent) { return "the request wasn't sent, because the session has ended; sign in again" }
         guard isMarked(.ofRefresh), !isMarked(.endedSession) else { return stage.sentence }
         return stage == .request ? Self.failedRefresh : "\(Self.failedRefresh): \(stage.sentence)"
     }

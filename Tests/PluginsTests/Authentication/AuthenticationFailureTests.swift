@@ -168,11 +168,17 @@ struct AuthenticationFailureTests {
         })
         let plugin = signOuts.plugin(authenticator)
         let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        for _ in 0..<3 {
+        for number in 0..<3 {
             let error = try #require(await provider.result(PluginTarget()).failure)
             #expect(error.underlying is Boom)
             #expect(error.kind == .unauthorized)
             #expect(error.response?.statusCode == 401)
+            let reason = "[GET https://shop.example/api/things]: the credential couldn't be refreshed: Boom"
+            let sentence =
+                number == 0
+                ? "the status code isn't accepted (HTTP 401)"
+                : "the request wasn't sent, because the session has ended; sign in again"
+            #expect(error.description == "PluginTarget: \(sentence) \(reason)")
         }
         #expect(server.fields.count == 1)
         #expect(signOuts.count == 1)
