@@ -139,9 +139,12 @@ extension Redaction {
         return path.indices.contains { names.contains(path[$0]) || isSecret(path: Array(path[...$0])) }
     }
 
-    /// Whether the field at that key path is secret.
+    /// Whether the field at that key path is secret. A name that contains dots, as in `{"user.address": "…"}`, counts as
+    /// the names between them.
     func isSecret(path: [String]) -> Bool {
-        !paths.isEmpty && paths.contains(path)
+        if paths.isEmpty { return false }
+        return paths.contains(path)
+            || path.contains { $0.contains(".") } && paths.contains(path.flatMap { Self.components(of: $0) })
     }
 
     /// The names of `user.name` and of a form's `user[name]`, without array indices.

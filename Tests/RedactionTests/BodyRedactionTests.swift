@@ -11,6 +11,23 @@ struct BodyRedactionTests {
         Redaction().body(data, contentType: type)
     }
 
+    @Test(
+        "A key path is found in JSON, also if its names are one name with dots, and only there",
+        arguments: [
+            #"{"user":{"address":"Mill"}}"#, #"{"user.address":"Mill"}"#, #"{"User.Add_ress":"Mill"}"#,
+            #"[{"user":[{"addr\u0065ss":{"street":"Mill"}}]}]"#, #"{"user\u002eaddress":["Mill"]}"#,
+        ]
+    )
+    func keyPaths(body: String) {
+        var redaction = Redaction()
+        redaction.secretFields = ["user.address"]
+        let other = #"{"address":"Hill","shop":{"user.name":"Anna","user.address":"Lane"}}"#
+        let data = redaction.body(Data("[\(body),\(other)]".utf8), contentType: "application/json")
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(!text.contains("Mill"), "\(text)")
+        #expect(text.contains("Hill") && text.contains("Anna") && text.contains("Lane"), "\(text)")
+    }
+
     @Test("A body without secrets keeps its bytes, and so do sounds and images")
     func unchanged() {
         for type in [nil, "application/json", "text/plain; charset=utf-16"] {

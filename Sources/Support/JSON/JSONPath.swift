@@ -16,13 +16,14 @@ package struct JSONPath: Sendable, Hashable {
         }
         var keys = [""]
         var isEscaped = false
-        for character in text {
-            switch character {
+        // A key can begin with a scalar that combines with the dot before it.
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "\\" where !isEscaped:
                 isEscaped = true
                 continue
             case "." where !isEscaped: keys.append("")
-            default: keys[keys.count - 1].append(character)
+            default: keys[keys.count - 1].unicodeScalars.append(scalar)
             }
             isEscaped = false
         }

@@ -54,6 +54,41 @@ struct JSONRandomTests {
         #expect(errors > RandomValues.count / 2)
     }
 
+    @Test("A key path with escapes leads to the value that Foundation finds, whatever the keys are")
+    func keyPaths() throws {
+        var random = RandomValues(seed: 6_007)
+        let alphabet = [
+            ".", "\\", "0", "a", "\u{301}", "\u{200D}", "\u{FE0F}", "é", "\r\n", "\"", "😀", "/", "[", "*", "",
+        ]
+        for _ in 0..<RandomValues.count {
+            let keys = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                (0..<Int.random(in: 0...3, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? "" }
+                    .joined()
+            }
+            // A path that is empty as a whole is that of the whole value.
+            if keys == [""] { continue }
+            let text = keys.reversed().reduce("7") { value, key in
+                let name = String(decoding: (try? JSONEncoder().encode(key)) ?? Data(), as: UTF8.self)
+                return "{\"other\": [1, {\"x\": null}], \(name): \(value), \"last\": \"}\"}"
+            }
+            let path = keys.map { key in
+                String(
+                    String.UnicodeScalarView(
+                        key.unicodeScalars.flatMap { $0 == "." || $0 == "\\" ? ["\\", $0] : [$0] }
+                    )
+                )
+            }
+            .joined(separator: ".")
+            var value: Any? = try JSONSerialization.jsonObject(with: Data(text.utf8))
+            for key in keys { value = (value as? [String: Any])?[key] }
+            let found = try? JSONPath(path).value(in: Data(text.utf8))
+            guard value as? Int == 7, found == Data("7".utf8) else {
+                Issue.record("\(path.debugDescription) in \(text): \(String(describing: found))")
+                return
+            }
+        }
+    }
+
     @Test("A text with one byte changed is a value that comes back, or an error")
     func changedTexts() throws {
         var random = RandomValues(seed: 6_004)
