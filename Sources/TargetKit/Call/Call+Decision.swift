@@ -76,7 +76,8 @@ extension Call {
 
     /// Checks the response of a stream before its body is read. A part that wasn't requested is a failure, as for a
     /// download. The beginning of a JSON body whose status isn't accepted is read into memory, because it states the
-    /// reason: for an envelope until it ends, otherwise for a second.
+    /// reason: for an envelope until it ends, otherwise for a second. The part that has arrived by then, or before the
+    /// body failed, is the body.
     func checkedStream(_ result: ExchangeResult) async throws -> ExchangeResult {
         var checked = result
         let head = result.response.head
@@ -93,9 +94,9 @@ extension Call {
             guard isAwaited || head.isJSON && length ?? 0 <= Int64(ResponseBody.excerptSize) else { return result }
             // The call can fail without the reason, so it doesn't wait for a server that holds it back.
             let limit = isAwaited ? nil : Deadline(in: .seconds(1), by: .continuous, on: ContinuousClock())
-            let start = try? await within(limit) { try await body.start(upTo: ResponseBody.excerptSize) }
-            guard let start else { return result }
-            checked.response.body = .data(start.data)
+            let arrived = Locked(Data())
+            _ = try? await within(limit) { try await body.read(upTo: ResponseBody.excerptSize, into: arrived) }
+            checked.response.body = .data(arrived.withLock(\.self))
         case .data(let data) where isAccepted:
             if let failure = reportedFailure(in: result, byteCount: Int64(data.count), body: { data }) { throw failure }
         case .data, .file, .upgraded: break
@@ -131,12 +132,21 @@ extension ResponseHead {
 extension ResponseBody {
     /// The first bytes of the body, and whether they are the whole body.
     fileprivate func start(upTo limit: Int) async throws -> (data: Data, isWhole: Bool) {
-        var data = Data()
+        let data = Locked(Data())
+        let isWhole = try await read(upTo: limit, into: data)
+        return (data.withLock(\.self), isWhole)
+    }
+
+    /// Appends the first bytes of the body as they arrive, and returns whether they are the whole body.
+    fileprivate func read(upTo limit: Int, into data: Locked<Data>) async throws -> Bool {
         for try await piece in self {
-            data.append(piece)
-            if data.count > limit { return (data, false) }
+            let count = data.withLock { data in
+                data.append(piece)
+                return data.count
+            }
+            if count > limit { return false }
         }
-        return (data, true)
+        return true
     }
 
     /// Creates a body that begins with bytes that were read before.

@@ -199,15 +199,17 @@ struct Hop: Sendable {
         )
     }
 
-    /// The error, which has the URL of a request after redirects.
+    /// The error, which has the URL of a request after redirects. A URL that the transport doesn't support is then the
+    /// server's fault.
     func failure(_ error: any Error) -> any Error {
-        guard !redirects.isEmpty, let error = error as? URLError,
-            error.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url = request.urlRequest.url
-        else { return error }
-        return URLError(
-            error.code,
-            userInfo: error.userInfo.merging([NSURLErrorFailingURLErrorKey: url.redacted]) { own, _ in own }
-        )
+        guard !redirects.isEmpty, let error = error as? URLError, let url = request.urlRequest.url else { return error }
+        var userInfo = error.userInfo
+        if userInfo[NSURLErrorFailingURLErrorKey] == nil { userInfo[NSURLErrorFailingURLErrorKey] = url.redacted }
+        guard error.code == .badURL || error.code == .unsupportedURL else {
+            return URLError(error.code, userInfo: userInfo)
+        }
+        userInfo[FailureMark.words] = "the redirect can't be followed: the transport doesn't support its Location"
+        return URLError(.redirectToNonExistentLocation, userInfo: userInfo)
     }
 }
 

@@ -39,10 +39,11 @@ extension HTTPMethod {
 }
 
 extension URL {
-    /// Whether the URL has a host and the scheme http or https. Base URLs, requests, redirects and transports all use
-    /// this check. Without a host, libcurl or a joined path would take the host from the path.
+    /// Whether the URL has a host, the scheme http or https, and no port above 65535. Base URLs, requests, redirects and
+    /// transports all use this check. Without a host, libcurl or a joined path would take the host from the path.
     package var isCallable: Bool {
-        absoluteString.namesPlainHost || hasHTTPScheme && host()?.isEmpty == false
+        absoluteString.namesPlainHost
+            || hasHTTPScheme && host()?.isEmpty == false && absoluteString.authorityProblem == nil
     }
 
     var hasHTTPScheme: Bool {
@@ -61,8 +62,25 @@ extension URL {
 }
 
 extension String {
-    /// Whether the URL begins with `http://` or `https://` and a letter or digit, and has no user. Most URLs match;
-    /// reading `scheme` and `host` creates two strings.
+    /// What is wrong with the port or the host of a URL; `nil` if a connection can be attempted.
+    var authorityProblem: String? {
+        guard let start = range(of: "//")?.upperBound else { return nil }
+        let authority = self[start...].prefix { !"/?#".contains($0) }
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? authority
+        let isAddress = place.hasPrefix("[")
+        let host = place.prefix { $0 != (isAddress ? "]" : ":") }
+        let port = place.dropFirst(host.count + (isAddress ? 2 : 1))
+        guard port.isEmpty || UInt16(port) != nil else { return "the port \(port.prefix(20)) is above 65535" }
+        guard !isAddress, host.contains("%") else { return nil }
+        // The characters of an international name may be escaped.
+        let isName = host.removingPercentEncoding?.utf8.allSatisfy { byte in
+            byte >= 0x80 || byte.isLetterOrDigit || "-._~!$&'()*+,;=".utf8.contains(byte)
+        }
+        return isName == true ? nil : "the host \(host.prefix(80).debugDescription) has a character that no name has"
+    }
+
+    /// Whether the URL begins with `http://` or `https://` and a letter or digit, and has no user, no escape in the
+    /// host, and no invalid port. Most URLs match; reading `scheme` and `host` creates two strings.
     fileprivate var namesPlainHost: Bool {
         ContiguousText.read(self) { text in
             guard text.count > 8, text.holds("http", at: 0) else { return false }
@@ -70,7 +88,8 @@ extension String {
             guard text.holds("://", at: mark), text[mark + 3].isLetterOrDigit else { return false }
             for index in (mark + 4)..<text.count {
                 switch text[index] {
-                case UInt8(ascii: "@"): return false
+                case UInt8(ascii: "@"), UInt8(ascii: "%"): return false
+                case UInt8(ascii: ":"): return text.holdsPort(at: index + 1)
                 case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return true
                 default: continue
                 }
@@ -83,6 +102,19 @@ extension String {
 extension UnsafeBufferPointer<UInt8> {
     fileprivate func holds(_ text: StaticString, at start: Int) -> Bool {
         for index in 0..<text.utf8CodeUnitCount where self[start + index] != text.utf8Start[index] { return false }
+        return true
+    }
+
+    /// Whether the end of the authority, or a port, starts there.
+    fileprivate func holdsPort(at start: Int) -> Bool {
+        var port = 0
+        for index in start..<count {
+            let byte = self[index]
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { return true }
+            guard byte.isDigit else { return false }
+            port = 10 * port + Int(byte - UInt8(ascii: "0"))
+            if port > Int(UInt16.max) { return false }
+        }
         return true
     }
 }

@@ -2,7 +2,7 @@
 
 /// The reason why a request can't be sent, the `underlying` error of stages `.endpoint` and `.request`.
 package enum InvalidRequest: Error, Sendable, Hashable {
-    /// The base URL has no `http` or `https` scheme, or no host.
+    /// The base URL has no `http` or `https` scheme, no host, or an invalid host or port.
     case unsupportedURL(String)
     /// The path and the base URL don't form a valid URL.
     case unreadableURL(String)
@@ -51,7 +51,8 @@ extension InvalidRequest: RedactedDescription {
     var redactedDescription: String {
         switch self {
         case .unsupportedURL(let url):
-            "\"\(RedactedURL(url))\" can't be called; use a base URL with a host and the scheme http or https"
+            url.authorityProblem.map { "\"\(RedactedURL(url))\" can't be called: \($0)" }
+                ?? "\"\(RedactedURL(url))\" can't be called; use a base URL with a host and the scheme http or https"
         case .unreadableURL(let url):
             "\"\(RedactedURL(url))\" isn't a valid URL; check the target's path and base URL"
         case .dotSegment(let path):

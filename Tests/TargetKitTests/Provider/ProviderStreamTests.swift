@@ -80,6 +80,66 @@ struct ProviderStreamTests {
         #expect(scope.inFlightCount == 0)
     }
 
+    @Test(
+        "The part of the reason of a refused status that arrives is kept if the server stalls or closes",
+        arguments: ["Content-Length: 900", "Transfer-Encoding: chunked", "Connection: close"],
+        [false, true]
+    )
+    func partOfReason(framing: String, stalls: Bool) async throws {
+        let part = #"{"error":"rate lim"#
+        let server = try TestServer { _ in
+            let text =
+                framing == "Transfer-Encoding: chunked" ? "\(String(part.utf8.count, radix: 16))\r\n\(part)\r\n" : part
+            let head = "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\n\(framing)\r\n\r\n"
+            return [.text(head + text), stalls ? .hang : .close]
+        }
+        let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
+        let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+        #expect(error?.stage == .status)
+        #expect(error?.response?.statusCode == 429)
+        #expect(error?.response.flatMap { try? $0.string() } == part)
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test(
+        "A refused status ends the call without waiting for a reason that can't come",
+        arguments: [
+            "HTTP/1.1 429 No\r\nContent-Length: 9\r\n\r\n",
+            "HTTP/1.1 304 Not Modified\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n",
+            "HTTP/1.1 204 No Content\r\nContent-Type: application/json\r\n\r\n",
+            "HTTP/1.1 429 No\r\nContent-Type: application/json\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 429 No\r\nContent-Type: text/plain\r\n\r\nwait",
+            "HTTP/1.1 429 No\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n{",
+        ]
+    )
+    func noReason(answer: String) async throws {
+        let server = try TestServer { _ in [.text(answer), .hang] }
+        let target = TestTarget(server.baseURL).with { $0.validation = .codes([299]) }
+        let start = ContinuousClock.now
+        let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+        #expect(error?.stage == .status)
+        #expect(start.duration(to: .now) < .milliseconds(900))
+    }
+
+    @Test("At most 1 MiB and a piece of the reason of a refused status are kept, decoded")
+    func longReason() async throws {
+        let reason = Data("[\"\(String(repeating: "x", count: 10_000_000))\"]".utf8)
+        for isChunked in [true, false] {
+            let server = try TestServer { _ in
+                [
+                    .text("HTTP/1.1 429 No\r\nContent-Type: application/json\r\n"),
+                    .text(isChunked ? "Transfer-Encoding: chunked\r\n\r\n" : "Connection: close\r\n\r\n"),
+                    isChunked ? .chunk(reason) : .bytes(reason), isChunked ? .endChunks : .close,
+                ]
+            }
+            let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
+            let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+            let data = try #require(error?.response?.data)
+            #expect(data.count > 1 << 20 && data.count < 2 << 20, "\(data.count)")
+            #expect(reason.starts(with: data))
+        }
+    }
+
     @Test("A status that is not accepted is an error before the body")
     func validation() async throws {
         let server = try TestServer { _ in .raw("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!") }

@@ -42,7 +42,8 @@ struct RedirectFollower: Sendable {
         }
         if location[...].trimmingSpaces.isEmpty { throw refusal("its Location is empty", of: from) }
         guard let to = URL(redirectTo: location, from: from, isHandshake: isHandshake), to.isCallable else {
-            throw refusal("its Location isn't an http or https URL", of: from)
+            let problem = location.authorityProblem.map { "\($0) in its Location" }
+            throw refusal(problem ?? "its Location isn't an http or https URL", of: from)
         }
         return Redirect(statusCode: head.statusCode, from: from, to: to)
     }
