@@ -13,6 +13,10 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         file = Self.package.appending(path: path)
     }
 
+    private init(file: URL) {
+        self.file = file
+    }
+
     /// The pages of a folder.
     ///
     /// - Parameter path: Where the folder lies, from the package's folder.
@@ -98,7 +102,10 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     /// Modules that Linux lacks.
     private static let missingModules = ["import Combine", "import SwiftUI"]
     /// Modules that Linux or the package lacks, and whose few types a file beside the page declares.
-    private static let replacedModules = ["import PromiseKit", "import Pulse", "import RxSwift", "import UIKit"]
+    private static let replacedModules = [
+        "import PromiseKit", "import Pulse", "import RxSwift", "import SwiftProtobuf", "import UIKit",
+        "import XMLCoder",
+    ]
 
     /// The page's Markdown.
     public func text() throws -> String {
@@ -118,6 +125,66 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
             }
         }
         return blocks.map { $0.joined(separator: "\n") }
+    }
+
+    /// The package's documents: the Markdown files that aren't part of a build.
+    public static var documents: [DocumentationPage] {
+        files(in: "").filter { $0.hasSuffix(".md") }.sorted().map { DocumentationPage($0) }
+    }
+
+    /// The paths of the files in a folder and its folders, from that folder, without builds.
+    ///
+    /// - Parameter path: Where the folder lies, from the package's folder.
+    public static func files(in path: String) -> [String] {
+        names(in: path).filter { ![".build", ".git"].contains($0) }.flatMap { name in
+            let files = files(in: path.isEmpty ? name : path + "/" + name)
+            return files.isEmpty ? [name] : files.map { name + "/" + $0 }
+        }
+    }
+
+    /// Whether the page, or another file or folder of the package, is there.
+    public var exists: Bool { FileManager.default.fileExists(atPath: file.path) }
+
+    /// The file to which a relative link of the page leads.
+    public func beside(_ link: String) -> DocumentationPage {
+        DocumentationPage(file: file.deletingLastPathComponent().appending(path: link).standardizedFileURL)
+    }
+
+    /// The targets of the links and the images of the page.
+    public func links() throws -> [String] {
+        try prose().flatMap { line in
+            line.components(separatedBy: "](").dropFirst().map { $0.components(separatedBy: ")")[0] }
+                + ["src=\"", "srcset=\""].flatMap { attribute in
+                    line.components(separatedBy: attribute).dropFirst().map { $0.components(separatedBy: "\"")[0] }
+                }
+        }
+    }
+
+    /// The code within the page's sentences.
+    public func codeSpans() throws -> [String] {
+        try prose().flatMap { line in
+            line.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 && !$0.element.isEmpty }
+                .map(\.element)
+        }
+    }
+
+    /// The anchors of the page's headings, as GitHub forms them.
+    public func anchors() throws -> Set<String> {
+        let headings = try prose().filter { $0.hasPrefix("#") }.map { $0.drop { $0 == "#" }.dropFirst().lowercased() }
+        return Set(
+            headings.map { heading in
+                String(heading.filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }.map { $0 == " " ? "-" : $0 })
+            }
+        )
+    }
+
+    /// The lines of the page outside of its blocks of code.
+    private func prose() throws -> [String] {
+        var isCode = false
+        return try text().components(separatedBy: "\n").filter { line in
+            if line.hasPrefix("```") { isCode.toggle() }
+            return !isCode
+        }
     }
 
     private func pieces() throws -> [String] {
