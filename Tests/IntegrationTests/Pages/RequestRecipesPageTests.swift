@@ -311,6 +311,23 @@ extension RequestRecipesPageTests {
         await #expect(throws: URLError.self) {
             try await ask("Which tea?", Provider(transport: transport(#"{"choices":[]}"#))) { _ in }
         }
+        // The second attempt replaces what the first one has shown.
+        let texts = Recorder<String>()
+        for end in ["", "[DONE]"] {
+            _ = try? await ask("Which tea?", Provider(transport: transport(end))) { texts.append($0) }
+        }
+        #expect(texts.elements == ["Green", "Green tea", "Green", "Green tea"])
+        // A broken reply isn't asked for again by a plugin, whose retries would repeat its words.
+        let requests = Recorder<URLRequest>()
+        let broken = StubTransport { request in
+            requests.append(request.urlRequest)
+            let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+            return .response(status: 200, headers: headers, data: Data("data: \(words[0])\n\n".utf8))
+        }
+        await #expect(throws: URLError.self) {
+            try await ask("Which tea?", Provider(transport: broken, plugins: [RetryPlugin()])) { _ in }
+        }
+        #expect(requests.count == 1)
     }
 
     @Test("The arguments of a function arrive in parts")
