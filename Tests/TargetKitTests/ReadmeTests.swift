@@ -52,21 +52,38 @@ struct ReadmeTests {
         }
     }
 
-    @Test("A README has at most 130 lines, and each file that it links to exists", arguments: readmes)
-    func links(page: DocumentationPage) throws {
-        let text = try page.text()
-        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 131)
-        let links = text.components(separatedBy: "](").dropFirst().map { $0.components(separatedBy: ")")[0] }
-        let images = text.components(separatedBy: "src").dropFirst().map { $0.components(separatedBy: "\"")[1] }
-        #expect(links.count > 5)
-        #expect(images.count == 2)
-        for link in links + images { _ = try DocumentationPage(link).text() }
+    @Test("A README has at most 130 lines", arguments: readmes)
+    func length(page: DocumentationPage) throws {
+        #expect(try page.text().split(separator: "\n", omittingEmptySubsequences: false).count <= 131)
     }
 
     @Test("The READMEs have the same code, headings, tables and links, line for line")
     func sameContent() throws {
         let pages = try Self.readmes.map(Self.skeleton)
         #expect(pages[0] == pages[1])
+    }
+
+    @Test(
+        "The figures are those that Benchmarks/README states",
+        arguments: [
+            ("added to a stripped program, by Moya", 1...3, "| added to a stripped Linux program |"),
+            ("clean release build, by Moya", 1...3, "| a clean release build on 2 cores |"),
+            ("stubbed call, 5 parameters, by hand", 3...3, "- A stubbed call "),
+            ("the same: allocations", 1...1, "- A stubbed call "),
+            ("1 GiB in a form: memory", 1...1, "- Uploading a form "),
+        ]
+    )
+    func figures(measured: String, columns: ClosedRange<Int>, beginning: String) throws {
+        let measurements = try DocumentationPage("Benchmarks/README.md").text().components(separatedBy: "\n")
+        let row = try #require(measurements.first { $0.hasPrefix("| \(measured) |") })
+        let figures = row.components(separatedBy: "|")[columns.lowerBound + 1...columns.upperBound + 1]
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let line = try Self.readmes[0].text().components(separatedBy: "\n").first { $0.hasPrefix(beginning) }
+        for figure in figures { #expect(line?.contains(" \(figure)") == true, "\(figure): \(line ?? "")") }
+        if beginning.contains("stripped") {
+            let page = try DocumentationPage("Sources/TargetKit/TargetKit.docc/ChooseAProduct.md").text()
+            for figure in figures.prefix(2) { #expect(page.contains("\(figure) "), "\(figure)") }
+        }
     }
 
     private static let readmes = [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
@@ -80,7 +97,7 @@ struct ReadmeTests {
     ]
 
     /// The lines of a page without the words of its language: code without comments, and of each other line its mark,
-    /// its links and the number of its cells. A page in Chinese is the one that it translates.
+    /// its links, the number of its cells and its figures. A page in Chinese is the one that it translates.
     private static func skeleton(of page: DocumentationPage) throws -> [String] {
         var isCode = false
         return try page.text().components(separatedBy: "\n").map { line in
@@ -88,8 +105,15 @@ struct ReadmeTests {
             if isCode { return line.components(separatedBy: "  #")[0] }
             let links = line.components(separatedBy: "](").dropFirst().map { $0.components(separatedBy: ")")[0] }
             let mark = line.prefix { "#-|<> `".contains($0) }
-            let cells = line.hasPrefix("|") ? line.components(separatedBy: "|").count : 0
-            return ([String(mark), "\(cells)"] + links.filter { !$0.hasPrefix("README") }).joined(separator: " ")
+            let cells = line.hasPrefix("|") ? line.components(separatedBy: "|") : []
+            // What shows a row of the comparison.
+            let proofs = cells.count == 7 ? cells[5].components(separatedBy: "`") : []
+            let tests = proofs.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+            let figures =
+                "|-".contains(line.prefix(1)) ? line.matches(of: /[0-9]+(\.[0-9]+)*/).map { String($0.output.0) } : []
+            return
+                ([String(mark), "\(cells.count)"] + links.filter { !$0.hasPrefix("README") } + tests + figures.sorted())
+                .joined(separator: " ")
                 .replacingOccurrences(of: "Documentation/zh-Hans/", with: "Sources/TargetKit/TargetKit.docc/")
         }
     }
