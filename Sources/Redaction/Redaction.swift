@@ -358,20 +358,6 @@ extension UInt8 {
     }
 }
 
-extension SecretFields {
-    /// The name for comparison, in lowercase without `-` and `_`.
-    package static func normalized(_ name: some StringProtocol) -> String {
-        String(unsafeUninitializedCapacity: name.utf8.count) { text in
-            var count = 0
-            for byte in name.utf8 where byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") {
-                text.initializeElement(at: count, to: byte.asciiLowercased)
-                count += 1
-            }
-            return count
-        }
-    }
-}
-
 extension UnsafeBufferPointer<UInt8> {
     /// The first position of a byte from a start and before an end; by default, before the end of the buffer.
     fileprivate func position(of byte: UInt8, from start: Int = 0, before end: Int? = nil) -> Int? {

@@ -120,8 +120,9 @@ extension HeaderRedaction {
 
     /// The value without secrets, with the names in the metadata of an upload.
     func loggedValue(_ value: String, for name: HTTPHeaderName) -> String {
-        let isMetadata = name == "Upload-Metadata" && !isSecret(name)
-        return isMetadata ? Redaction().metadata(value) : self.value(value, for: name)
+        if isSecret(name) { return SecretFields.placeholder }
+        if name == "Upload-Metadata" { return Redaction().metadata(value) }
+        return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 }
 

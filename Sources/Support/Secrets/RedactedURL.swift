@@ -18,13 +18,24 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
         // By bytes, because a `?` and a combining mark after it are one character.
         if let end = text.utf8.firstIndex(where: "?#".utf8.contains) { text = text[..<end] }
         if text.utf8.contains(UInt8(ascii: ";")) || text.containsBytes(of: "eyJ") {
-            text = SecretFields.redacted(path: String(text))[...]
+            text = Self.withoutValues(text)[...]
         }
         // Text without white space, such as JSON, can contain several URLs.
         let start = text.hasPrefix("//") ? "//" + Self.withoutUser(String(text.dropFirst(2))) : text
         description = start.components(separatedBy: "://").enumerated()
             .map { index, part in index == 0 ? part : "://" + Self.withoutUser(part) }
             .joined()
+    }
+
+    /// The path, without the values of its parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens.
+    private static func withoutValues(_ path: Substring) -> String {
+        path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            if SecretFields.isJWT(segment.utf8) { return SecretFields.placeholder }
+            return segment.split(separator: ";", omittingEmptySubsequences: false).enumerated().map { index, part in
+                guard index > 0, let end = part.firstIndex(of: "=") else { return String(part) }
+                return part[...end] + SecretFields.placeholder
+            }.joined(separator: ";")
+        }.joined(separator: "/")
     }
 
     /// The text after `://`, without the user and the password.

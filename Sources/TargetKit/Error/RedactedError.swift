@@ -101,7 +101,7 @@ extension RedactedError {
     /// Whether a key indicates a secret. Keys of the system end with `Key`, which isn't part of the name.
     private static func isSecret(_ key: String) -> Bool {
         let isSystem = ["NS", "kCF", "_kCF"].contains(where: key.hasPrefix)
-        return SecretFields.isSecret(isSystem && key.hasSuffix("Key") ? key.dropLast(3) : key[...])
+        return SecretFields.canBeSecret(isSystem && key.hasSuffix("Key") ? key.dropLast(3) : key[...])
     }
 
     /// The replacement of a value; `nil` if the value is safe.
@@ -135,7 +135,7 @@ struct HiddenValue: CustomStringConvertible {
 
 extension DecodingError.Context {
     /// Whether a key in the value's coding path indicates a secret.
-    fileprivate var isSecret: Bool { codingPath.contains { SecretFields.isSecret($0.stringValue) } }
+    fileprivate var isSecret: Bool { codingPath.contains { SecretFields.canBeSecret($0.stringValue) } }
 }
 
 extension DecodingError {

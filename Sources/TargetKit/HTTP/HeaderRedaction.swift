@@ -17,29 +17,27 @@ public struct HeaderRedaction: Sendable, Hashable {
         "X-Csrf-Token", "X-Amz-Security-Token",
     ])
 
-    /// Whether the field's value is secret, because the field is in ``secretNames`` or by its name.
-    package func isSecret(_ name: HTTPHeaderName) -> Bool {
-        secretNames.contains(name) || SecretFields.isSecret(name.rawValue)
-    }
-
     /// Whether the field must not be sent to another origin than the call's.
-    package func isForOneOrigin(_ name: HTTPHeaderName) -> Bool {
-        // A nonce, without which there is no handshake (RFC 6455 §4.1).
-        if name == "Sec-WebSocket-Key" { return false }
-        return name == .host || isSecret(name)
+    package func isForOneOrigin(_ name: HTTPHeaderName) -> Bool { name == .host || canBeSecret(name) }
+
+    /// Whether the field's value can be secret, because the field is in ``secretNames`` or by its name.
+    private func canBeSecret(_ name: HTTPHeaderName) -> Bool {
+        secretNames.contains(name) || (!Self.harmlessNames.contains(name) && SecretFields.canBeSecret(name.rawValue))
     }
 
-    /// The value for logs: the placeholder if the field is secret or the metadata of an upload; otherwise the value
-    /// without the queries of URLs.
-    package func value(_ value: String, for name: HTTPHeaderName) -> String {
-        if isSecret(name) || name == "Upload-Metadata" { return SecretFields.placeholder }
-        return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
-    }
+    /// Fields that are called like secrets: keys of requests and of caches, and the nonce without which there is no
+    /// handshake (RFC 6455 §4.1).
+    private static let harmlessNames: Set<HTTPHeaderName> = [
+        "Idempotency-Key", "X-Idempotency-Key", "Sec-WebSocket-Key", "Surrogate-Key", "X-Cache-Key",
+        "X-MS-DocumentDB-PartitionKey", "X-MS-Continuation-Token",
+    ]
 
-    /// The value for descriptions, up to the first pair of a name and a value, such as a parameter or a member of JSON,
-    /// because any name can be that of a secret, and up to the name of an authentication scheme.
+    /// The value for descriptions: the placeholder if the field can be secret or is the metadata of an upload; otherwise
+    /// the value without the queries of URLs, up to the first pair of a name and a value, such as a parameter or a member
+    /// of JSON, because any name can be that of a secret, and up to the name of an authentication scheme.
     func description(of value: String, for name: HTTPHeaderName) -> String {
-        let text = self.value(value, for: name)
+        if canBeSecret(name) || name == "Upload-Metadata" { return SecretFields.placeholder }
+        let text = Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
         let words = text.split { ";, \t".contains($0) }
         guard let pair = words.first(where: Self.startsPair) else { return text }
         return text[..<pair.startIndex] + SecretFields.placeholder

@@ -45,7 +45,7 @@ extension Redirect: RedactedDescription {
 ///   fields that describe it. 307 and 308 preserve the method and the body, which is read again.
 /// - When the scheme, host or port changes, fields that contain secrets are removed: the fields of
 ///   ``HeaderRedaction/standard``, such as `Authorization` and `Cookie`; those of plugins (``Plugin/secretHeaders``);
-///   and fields with secret names such as `Private-Token` and `apikey`, as in a log (`Redaction`).
+///   and fields whose names have a word for a secret, such as `Private-Token` and `apikey`.
 /// - A redirect from https to http isn't followed unless it is allowed.
 /// - A `Location` without a fragment has the fragment of the URL that it replaces (RFC 9110 §10.2.2).
 /// - A `Location` that isn't an http or https URL, for a WebSocket also ws or wss, and exceeding the limit, end the call

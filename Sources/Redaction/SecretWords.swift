@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Finds names that usually belong to secrets. Where there are several names, one value examines all of them, because a
 /// first access to the words costs as much as a short name.
@@ -313,11 +314,4 @@ struct SecretMeanings: OptionSet {
                 + tickets.split(separator: " ").map { String($0) + "ticket" }
         )
     }()
-}
-
-extension UInt8 {
-    fileprivate var isUppercase: Bool { (0x41...0x5A).contains(self) }
-    fileprivate var isLowercase: Bool { (0x61...0x7A).contains(self) }
-    /// A letter, or a byte of a character outside ASCII.
-    fileprivate var isPartOfWord: Bool { isUppercase || isLowercase || self >= 0x80 }
 }
