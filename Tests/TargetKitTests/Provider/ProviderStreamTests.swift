@@ -102,6 +102,29 @@ struct ProviderStreamTests {
     }
 
     @Test(
+        "An envelope waits for the reason of a refused status until the timeout, and the part that arrived is kept",
+        arguments: [CallTimeout.exchange(.milliseconds(300)), .wholeCall(.milliseconds(300))]
+    )
+    func awaitedReason(timeout: CallTimeout) async throws {
+        let part = #"{"code":7,"mess"#
+        let server = try TestServer { _ in
+            [
+                .text("HTTP/1.1 429 No\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n" + part), .hang,
+            ]
+        }
+        let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
+        let provider = Provider<TestTarget>(options: .setting(\.timeout, timeout).setting(\.envelope, Wrapped()))
+        let error = await #expect(throws: TargetKitError.self) { try await provider.stream(target) }
+        #expect(error?.response?.statusCode == 429 || timeout != .exchange(.milliseconds(300)))
+        #expect(error?.stage == (timeout == .exchange(.milliseconds(300)) ? .status : .transport))
+    }
+
+    /// An envelope with a code.
+    private struct Wrapped: ResponseEnvelope {
+        func payload(of response: Response) -> Data? { response.data }
+    }
+
+    @Test(
         "A refused status ends the call without waiting for a reason that can't come",
         arguments: [
             "HTTP/1.1 429 No\r\nContent-Length: 9\r\n\r\n",
