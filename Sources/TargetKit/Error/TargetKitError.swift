@@ -206,7 +206,11 @@ extension TargetKitError: ReflectsDescription {
         text += sentence
         if let response, !isMarked(.unsent) { text += " (HTTP \(response.statusCode))" }
         if let url = request?.url ?? response?.request?.url {
-            text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
+            text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))"
+            if let last = lastURL, RedactedURL(last).description != RedactedURL(url).description {
+                text += ", redirected to \(RedactedURL(last))"
+            }
+            text += "]"
         }
         if isMarked(.ofRefresh), isMarked(.endedSession) { text += ": \(Self.failedRefresh)" }
         if let unreadable {
@@ -222,6 +226,12 @@ extension TargetKitError: ReflectsDescription {
         }
         if let appError { text += "; for the app: \(appError.redactedLine)" }
         return text.inOneLine
+    }
+
+    /// The URL at which the exchange failed after redirects; `nil` without redirects.
+    private var lastURL: URL? {
+        guard isMarked(.afterRedirect), let error = underlying as? URLError else { return nil }
+        return error.userInfo[NSURLErrorFailingURLErrorKey] as? URL
     }
 
     private static let failedRefresh = "the credential couldn't be refreshed"

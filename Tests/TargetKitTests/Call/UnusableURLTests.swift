@@ -44,6 +44,19 @@ struct UnusableURLTests {
         #expect(error?.description.contains(words) == true, "\(error.debugDescription)")
     }
 
+    @Test("The line of a failure behind a redirect has both URLs, without secrets")
+    func lastURL() async throws {
+        let server = try TestServer { _ in
+            .init(status: 307, headers: ["Location": "http://u:p@127.0.0.1:1/next?token=t#f"])
+        }
+        let error = await failure(server.baseURL)
+        #expect(error?.kind == .cannotConnect)
+        let urls = "[GET \(server.baseURL)/things, redirected to http://127.0.0.1:1/next]: "
+        #expect(
+            error?.description == "TestTarget: the exchange failed \(urls)the connection was refused (URLError -1004)"
+        )
+    }
+
     @Test("A redirect to a URL that only the transport refuses is a bad redirect, too")
     func refusedByTransport() async throws {
         let transport = RefusingTransport()
