@@ -39,6 +39,17 @@ struct ContractTests {
         var sampleData: Data { Data(sample.utf8) }
     }
 
+    /// A target whose responses are property lists.
+    private struct Listed: TypedTarget {
+        typealias Output = [String: Int]
+        var sample: Data
+
+        var baseURL: URL { .example }
+        var path: RequestPath { "/list" }
+        var options: CallOptions { .setting(\.decoder, PropertyListDecoder()) }
+        var sampleData: Data { sample }
+    }
+
     private func problems(_ targets: [Target], cassette: URL? = nil) async throws -> [String] {
         do {
             try await Provider<Target>().checkContracts(of: targets, cassette: cassette)
@@ -71,6 +82,18 @@ struct ContractTests {
         #expect(text.contains("expected Int at data.id, found a string"))
         await #expect(throws: (any Error).self) {
             try await Provider<Target>().checkContracts(of: [Target(sample: #"{"id":1}"#)], as: { _ in Product.self })
+        }
+    }
+
+    @Test("A sample of another format is decoded by its target's decoder")
+    func otherFormat() async throws {
+        let encoder = PropertyListEncoder()
+        let (count, name) = (try encoder.encode(["count": 1]), try encoder.encode(["count": "one"]))
+        try await Provider<Listed>().checkContracts(of: [Listed(sample: count)])
+        for sample in [name, Data(count.dropLast()), Data("<html>".utf8)] {
+            await #expect(throws: (any Error).self) {
+                try await Provider<Listed>().checkContracts(of: [Listed(sample: sample)])
+            }
         }
     }
 

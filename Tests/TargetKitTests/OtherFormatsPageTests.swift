@@ -97,7 +97,37 @@ struct OtherFormatsPageTests {
         #expect(try own.urlRequest().value(forHTTPHeaderField: "Content-Type") == "text/xml")
     }
 
-    @Test("The error of an encoder fails the call before anything is sent,")
+    @Test("A cassette replays such bodies as bytes with their type, and finds a request by its body")
+    func cassette() async throws {
+        struct Saving: TargetType {
+            var settings: Settings
+            var baseURL: URL { .example }
+            var path: RequestPath { "/settings" }
+            var method: HTTPMethod { .put }
+            var task: HTTPTask { Station.task(saving: settings) }
+            var options: CallOptions { .setting(\.decoder, PropertyListDecoder()) }
+        }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        let (north, south) = (Settings(name: "North", interval: 60), Settings(name: "South", interval: 60))
+        let list = try encoder.encode(north)
+        let headers: HTTPHeaders = ["Content-Type": "application/x-plist"]
+        let folder = try TemporaryFolder()
+        let server = StubTransport(.response(status: 200, headers: headers, data: list))
+        let recorder = Provider<Saving>(transport: CassetteTransport(.record, folder: folder.url, recording: server))
+        #expect(try await recorder.request(Saving(settings: north), as: Settings.self) == north)
+        let player = Provider<Saving>(transport: CassetteTransport(.replay, folder: folder.url))
+        await #expect(throws: TargetKitError.self) { try await player.request(Saving(settings: south)) }
+        let (replayed, response) = try await player.request(
+            Saving(settings: north),
+            decoding: BodyDecoding.decodable(Settings.self).withResponse
+        )
+        #expect(replayed == north)
+        #expect(response.data == list)
+        #expect(response.headers[.contentType] == "application/x-plist")
+    }
+
+    @Test("The error of an encoder fails the call before anything is sent")
     func encodingError() async throws {
         let error = #expect(throws: TargetKitError.self) {
             try Endpoint(url: .example, method: .post, task: .encoded(7, by: LineEncoder())).urlRequest()
