@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-
+// A release build, which also compiles this target, has no testable modules.
+#if DEBUG
 @testable import TargetKit
 
 extension Provider {
@@ -8,3 +9,4 @@ extension Provider {
         while configuration.sharedExchanges.waiterCount < count, !Task.isCancelled { await Task.yield() }
     }
 }
+#endif

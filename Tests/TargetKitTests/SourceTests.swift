@@ -68,6 +68,29 @@ struct SourceTests {
         }
     }
 
+    @Test(
+        "What a release build compiles imports no module as testable",
+        arguments: ["TestSupport", "PluginsTestSupport"]
+    )
+    func releaseBuild(name: String) throws {
+        let files = try files(in: "Tests/" + name)
+        #expect(!files.isEmpty)
+        for (file, lines) in files where lines.contains(where: { $0.hasPrefix("@testable import ") }) {
+            #expect(lines.contains("#if DEBUG"), "\(file)")
+        }
+    }
+
+    @Test("A file that imports Glibc also imports Musl, and Android if its code isn't for Linux alone")
+    func systems() throws {
+        var count = 0
+        for (file, lines) in try files(in: "Sources") where lines.contains("import Glibc") {
+            count += 1
+            #expect(lines.contains("import Musl"), "\(file)")
+            #expect(lines.contains("import Android") != (lines[1] == "#if os(Linux)"), "\(file)")
+        }
+        #expect(count > 5)
+    }
+
     @Test("A plugin of the package names the hooks that it implements, and no others")
     func hooks() throws {
         let names = ["prepare", "willSend", "exchange", "didReceive", "retry", "process", "didFinish"]
