@@ -46,7 +46,7 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
-        // Files that are replaced as a whole, for the targets that have some.
+        // What several targets use and the core doesn't: SHA-256, and files that are replaced as a whole.
         .target(name: "_TargetKitFiles", dependencies: ["_TargetKitSupport"], path: "Sources/Files"),
         // Files of records, for the targets that keep them.
         .target(name: "_TargetKitStorage", dependencies: ["_TargetKitFiles"], path: "Sources/Storage"),
@@ -120,7 +120,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitMoya",
-            dependencies: ["TargetKit", "_TargetKitRedaction", "TargetKitPlugins"],
+            dependencies: ["TargetKit", "_TargetKitRedaction", "_TargetKitFiles", "TargetKitPlugins"],
             path: "Sources/MoyaCompatibility"
         ),
         .target(
@@ -142,7 +142,7 @@ let package = Package(
             path: "Tests/PluginsTestSupport"
         ),
         .testTarget(name: "SupportTests", dependencies: ["_TargetKitSupport", "TargetKitTesting", "TestSupport"]),
-        .testTarget(name: "FilesTests", dependencies: ["_TargetKitFiles", "TestSupport"]),
+        .testTarget(name: "FilesTests", dependencies: ["_TargetKitFiles", "TargetKitTesting", "TestSupport"]),
         .testTarget(name: "StorageTests", dependencies: ["_TargetKitStorage", "TestSupport"]),
         .testTarget(
             name: "TargetKitTests",

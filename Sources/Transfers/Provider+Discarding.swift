@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 extension Provider {
     /// Removes the stored state of the target's interrupted download or upload from this device, so that the next call

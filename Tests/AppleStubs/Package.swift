@@ -20,8 +20,10 @@ let package = Package(
             ],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
+        .target(name: "_TargetKitSupport"),
+        .target(name: "_TargetKitFiles", dependencies: ["_TargetKitSupport"]),
         .target(name: "TargetKit"),
-        .target(name: "Keychain", dependencies: ["Security", "TargetKit"]),
+        .target(name: "Keychain", dependencies: ["Security", "TargetKit", "_TargetKitFiles"]),
         .testTarget(name: "KeychainTests", dependencies: ["Keychain", "Security"]),
     ],
     swiftLanguageModes: [.v6]

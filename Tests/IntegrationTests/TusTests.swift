@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import _TargetKitFiles
 import TargetKit
 import TargetKitPlugins
 import TargetKitTransfers

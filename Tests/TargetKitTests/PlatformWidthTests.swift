@@ -39,6 +39,6 @@ struct PlatformWidthTests {
     @Test("The length of a certificate's element that exceeds 24 bits is refused")
     func certificate() {
         let bytes: [UInt8] = [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF, 0x30, 0x00]
-        #expect(CertificateKey.pin(ofCertificate: Data(bytes)) == nil)
+        #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: Data(bytes)) == nil)
     }
 }

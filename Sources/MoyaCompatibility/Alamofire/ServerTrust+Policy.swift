@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// An evaluator that a policy can express.
 protocol PolicyTrustEvaluating: ServerTrustEvaluating {
@@ -64,7 +65,7 @@ extension ServerTrustManager {
     private static func pins(of rules: [ServerTrustRule]) -> [String]? {
         rules.reduce(nil) { common, rule in
             guard case .keys(let certificates, _) = rule else { return common }
-            let pins = certificates.compactMap(CertificateKey.pin(ofCertificate:))
+            let pins = certificates.compactMap(CertificateKey.pin(of:))
             return common.map { $0.filter(pins.contains) } ?? pins
         }
     }
@@ -88,7 +89,7 @@ extension ServerTrustManager {
             throw .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: UnsupportedEvaluator()))
         }
         for case .authorities(let certificates) in rules
-        where certificates.compactMap(CertificateKey.pin(ofCertificate:)).isEmpty {
+        where certificates.compactMap(CertificateKey.pin(of:)).isEmpty {
             throw .serverTrustEvaluationFailed(reason: .noCertificatesFound)
         }
         if Self.pins(of: rules)?.isEmpty == true {
@@ -167,4 +168,11 @@ struct TrustingTransport: Transport {
         .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
         .serverCertificateNotYetValid,
     ]
+}
+
+extension CertificateKey {
+    /// The pin of a certificate in DER, the Base64 of the SHA-256 of its key; `nil` if the bytes aren't a certificate.
+    fileprivate static func pin(of certificate: Data) -> String? {
+        subjectPublicKeyInfo(ofCertificate: certificate).map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// The cache key (RFC 9111 §2): the URL and the user. The method is always GET.
 struct CacheKey: Sendable, Hashable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// Adds a credential to calls, refreshes it when it expires or the server rejects it, and retries the rejected calls.
 ///

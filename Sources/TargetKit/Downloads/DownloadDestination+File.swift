@@ -5,7 +5,7 @@
 extension DownloadDestination {
     /// Checks the destination before a request is sent, and creates missing folders.
     package func check() throws {
-        if let sha256, !sha256.isSHA256 { throw InvalidRequest.invalidChecksum(sha256) }
+        try fileCheck?.check()
         switch location {
         case .file(let file):
             try Self.checkFile(file)
@@ -68,16 +68,7 @@ extension DownloadDestination {
 
     /// The file that determines the name of the incomplete file, and its folder, on the destination's volume if it is
     /// known.
-    var partNeighbor: URL { neighbor ?? Self.unnamed }
-
-    /// The name of the incomplete file that a later call continues.
-    package func part(for url: URL) -> URL {
-        let neighbor = partNeighbor
-        let text = replacedFile?.lastPathComponent ?? identity(at: url)
-        let name =
-            PartialFile.hiddenPrefix(beside: neighbor) + SHA256Hasher.hexadecimal(of: text).prefix(16)
-        return neighbor.deletingLastPathComponent().appendingPathComponent(name + ".download")
-    }
+    package var partNeighbor: URL { neighbor ?? Self.unnamed }
 
     private var neighbor: URL? {
         switch location {
@@ -222,8 +213,4 @@ extension DownloadDestination {
     private static func failure(to place: URL, code: Int32) -> URLError {
         URLError(.cannotMoveFile, message: "\(place.path): \(String(cString: strerror(code)))")
     }
-}
-
-extension String {
-    fileprivate var isSHA256: Bool { utf8.count == 64 && allSatisfy { $0.isASCII && $0.isHexDigit } }
 }

@@ -4,18 +4,14 @@
 ///
 /// ```swift
 /// .download(to: .folder(downloads).existingFile(.number))
-/// .download(to: .file(archive).checksum(sha256: published))
 /// .download(to: .choose { head, name in folder.appendingPathComponent("\(Date.now.timeIntervalSince1970) \(name)") })
 /// ```
 ///
-/// The file appears at its destination only when the body is complete, its checksums match, and the response is an
-/// accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the
+/// The file appears at its destination only when the body is complete and the response is an accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the
 /// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download
 /// continues while the device is locked.
 ///
-/// A body that doesn't match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call
-/// with `URLError(.badServerResponse)`. A body with a content coding isn't checked, because these fields describe the
-/// coded bytes.
+/// TargetKitTransfers verifies checksums, and continues interrupted downloads.
 public struct DownloadDestination: Sendable {
     /// The behavior when a file already exists at the destination.
     public enum ExistingFile: Sendable, Hashable {
@@ -42,8 +38,8 @@ public struct DownloadDestination: Sendable {
     package var identifier: String?
     /// Returns the driver of a download with several requests; `nil` for a download with one request.
     package var driver: (@Sendable (DownloadDestination) -> any TransferDriver)?
-    /// The expected SHA-256, as given by the caller.
-    private(set) var sha256: String?
+    /// Checks the complete file.
+    package var fileCheck: (any DownloadedFileCheck)?
 
     private init(_ location: Location) {
         self.location = location
@@ -79,21 +75,6 @@ public struct DownloadDestination: Sendable {
         destination.existingFile = rule
         return destination
     }
-
-    /// Returns this destination for a file with a known SHA-256. A file with another digest is removed, and the call
-    /// fails with `URLError(.badServerResponse)`.
-    ///
-    /// - Parameter digest: 64 hexadecimal digits. Any other text fails the call without sending a request.
-    public func checksum(sha256 digest: String) -> DownloadDestination {
-        var destination = self
-        destination.sha256 = digest
-        return destination
-    }
-}
-
-extension DownloadDestination {
-    /// Identifies the file of a download from a URL.
-    package func identity(at url: URL) -> String { identifier.map { "file \($0)" } ?? url.absoluteString }
 }
 
 extension DownloadDestination: RedactedDescription {

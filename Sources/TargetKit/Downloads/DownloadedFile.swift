@@ -2,12 +2,12 @@
 
 /// The complete body of a response, in a partial file that is checked and moved to its destination.
 package struct DownloadedFile: Sendable {
-    let part: URL
-    let head: ResponseHead
+    package let part: URL
+    package let head: ResponseHead
     /// The fields of the head, including fields that only the first of several responses has.
-    let headers: HTTPHeaders
+    package let headers: HTTPHeaders
     /// The position of the response's first byte in the file.
-    let contentStart: Int64
+    package let contentStart: Int64
 
     package init(part: URL, head: ResponseHead, headers: HTTPHeaders, contentStart: Int64) {
         self.part = part
@@ -17,8 +17,6 @@ package struct DownloadedFile: Sendable {
     }
 
     /// Checks and moves the file on a separate thread, because this takes a long time for large files.
-    ///
-    /// Throws a `URLError` with the code `.badServerResponse` if the file doesn't match a checksum.
     ///
     /// - Parameters:
     ///   - source: The URL of the response.
@@ -32,7 +30,7 @@ package struct DownloadedFile: Sendable {
         return try await withTaskCancellationHandler {
             let result = await DispatchQueue(label: "TargetKit.download").run {
                 Result {
-                    try check(destination.sha256) { commit.isCancelled }
+                    try destination.fileCheck?.check(self) { commit.isCancelled }
                     return try destination.take(part, head: head, name: name(from: source), by: commit)
                 }
             }
@@ -47,45 +45,14 @@ package struct DownloadedFile: Sendable {
         return field.flatMap(ContentDisposition.fileName) ?? source.flatMap { SafeFileName.make($0.lastPathComponent) }
             ?? "download"
     }
+}
 
-    private func check(_ sha256: String?, isCancelled: () -> Bool) throws {
-        let isUncoded = headers.isUncoded
-        // If the target requested a part, Repr-Digest describes the whole file.
-        let isWhole = isUncoded && head.statusCode != 206
-        let whole = isWhole ? headers[.reprDigest].flatMap(DigestFields.sha256) : nil
-        let content = isUncoded ? headers[.contentDigest].flatMap(DigestFields.sha256) : nil
-        if sha256 != nil || whole != nil || content != nil && contentStart == 0 {
-            let found = try digest(from: 0, isCancelled: isCancelled)
-            let digits = found.hexadecimal
-            if let sha256, digits != sha256.lowercased() {
-                throw URLError.unusable("the SHA-256 of the file is \(digits), expected \(sha256)")
-            }
-            if let whole, !whole.elementsEqual(found) {
-                throw URLError.unusable("the file doesn't match the response's Repr-Digest")
-            }
-            if let content, contentStart == 0, !content.elementsEqual(found) {
-                throw URLError.unusable("the file doesn't match the response's Content-Digest")
-            }
-        }
-        if let content, contentStart > 0,
-            try !content.elementsEqual(digest(from: contentStart, isCancelled: isCancelled))
-        {
-            throw URLError.unusable("the rest of the file doesn't match the response's Content-Digest")
-        }
-    }
-
-    private func digest(from start: Int64, isCancelled: () -> Bool) throws -> [UInt8] {
-        let descriptor = open(part.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw PartialFile.failure(.cannotOpenFile, url: part) }
-        defer { close(descriptor) }
-        var hasher = SHA256Hasher()
-        let isRead = try PartialFile.read(descriptor, from: start) { piece in
-            if isCancelled() { throw CancellationError() }
-            hasher.update(piece)
-        }
-        guard isRead else { throw PartialFile.failure(.cannotOpenFile, url: part) }
-        return hasher.finalize()
-    }
+/// A check of the complete file of a download.
+package protocol DownloadedFileCheck: Sendable {
+    /// Checks the check itself before a request is sent.
+    func check() throws
+    /// Checks the file before it is moved to its destination.
+    func check(_ file: DownloadedFile, isCancelled: () -> Bool) throws
 }
 
 extension HTTPHeaders {

@@ -42,7 +42,6 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// Caching directives (RFC 9111 §5.2).
     public static let cacheControl = Self(rawValue: "Cache-Control")
     /// The digest of the content (RFC 9530 §2).
-    static let contentDigest = Self(rawValue: "Content-Digest")
     /// The name of the content as a file (RFC 6266).
     static let contentDisposition = Self(rawValue: "Content-Disposition")
     /// The coding of the content (RFC 9110 §8.4).
@@ -66,7 +65,6 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// Credentials for a proxy (RFC 9110 §11.7.2).
     static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
     /// The digest of the representation (RFC 9530 §3).
-    static let reprDigest = Self(rawValue: "Repr-Digest")
     /// The time to wait before the next request (RFC 9110 §10.2.3).
     public static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).

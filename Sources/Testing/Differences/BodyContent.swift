@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 import TargetKitJSON
 
 /// A body parsed by its format, for text and comparisons.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if !canImport(FoundationNetworking)
 import TargetKit
+import _TargetKitFiles
 
 /// Performs exchanges in a background `URLSession`, which continues while the app is suspended or not running.
 ///

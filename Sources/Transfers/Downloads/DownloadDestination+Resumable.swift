@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 extension DownloadDestination {
     /// A copy of the destination whose downloads continue where the last one stopped.
@@ -53,8 +54,22 @@ extension DownloadDestination {
     public func segments(_ maxCount: Int) -> DownloadDestination {
         var destination = self
         destination.isResumable = true
+        destination.fileCheck = fileCheck ?? DownloadChecksum(sha256: nil)
         let maxSegments = min(max(maxCount, 1), 16)
         destination.driver = { ResumableFileDownload(destination: $0, maxSegments: maxSegments) }
         return destination
+    }
+}
+
+extension DownloadDestination {
+    /// Identifies the file of a download from a URL.
+    func identity(at url: URL) -> String { identifier.map { "file \($0)" } ?? url.absoluteString }
+
+    /// The name of the incomplete file that a later call continues.
+    package func part(for url: URL) -> URL {
+        let neighbor = partNeighbor
+        let text = replacedFile?.lastPathComponent ?? identity(at: url)
+        let name = PartialFile.hiddenPrefix(beside: neighbor) + SHA256Hasher.hexadecimal(of: text).prefix(16)
+        return neighbor.deletingLastPathComponent().appendingPathComponent(name + ".download")
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 import TargetKitPlugins
 
 /// The information with which a later call can continue an incomplete file.

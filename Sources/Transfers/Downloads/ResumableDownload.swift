@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// One request of a download that continues the bytes of earlier attempts.
 final class ResumableDownload: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// The content of a resumable upload, which can be sent in parts.
 enum UploadContent: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import _TargetKitFiles
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -230,8 +231,8 @@ struct DownloadDestinationTests {
         let wrong = String(repeating: "0", count: 64)
         let cases: [(DownloadDestination, HTTPHeaders)] = [
             (.file(file("a")).checksum(sha256: wrong), [:]),
-            (.file(file("a")), ["Repr-Digest": Self.other]),
-            (.file(file("a")), ["Content-Digest": Self.other, "ETag": "\"a\""]),
+            (.file(file("a")).checksum(), ["Repr-Digest": Self.other]),
+            (.file(file("a")).checksum(), ["Content-Digest": Self.other, "ETag": "\"a\""]),
         ]
         for (destination, fields) in cases {
             for destination in Self.both(destination) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import _TargetKitFiles
 import TargetKitTesting
 import TestSupport
 import Testing

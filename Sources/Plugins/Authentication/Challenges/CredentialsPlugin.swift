@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// Responds to a server's `Basic` (RFC 7617) and `Digest` (RFC 7616) challenges with the user and password of a
 /// `URLCredential`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// The digests of Digest authentication (RFC 7616), for systems without CryptoKit.
 ///

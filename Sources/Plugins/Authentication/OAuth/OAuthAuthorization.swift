@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// A sign-in with a browser, using the authorization code grant (RFC 6749 §4.1) with PKCE (RFC 7636).
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// A credential and the identifier of its session, in the format of this module's stores.
 struct StoredSession<Credential: Codable>: Codable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Security)
+import CryptoKit
 import Security
 
 extension TLSPolicy {
@@ -114,11 +115,13 @@ private struct URLSessionTrust: Sendable {
         SecTrustSetAnchorCertificatesOnly(trust, true)
     }
 
+    /// The pin of a server's certificate, the Base64 of the SHA-256 of its key.
     private static func pin(of trust: SecTrust) -> String? {
         guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let leaf = chain.first else {
             return nil
         }
-        return CertificateKey.pin(ofCertificate: SecCertificateCopyData(leaf) as Data)
+        let key = CertificateKey.subjectPublicKeyInfo(ofCertificate: SecCertificateCopyData(leaf) as Data)
+        return key.map { Data(SHA256.hash(data: $0)).base64EncodedString() }
     }
 
     private func answerClientCertificate() -> Answer {

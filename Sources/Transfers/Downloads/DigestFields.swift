@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// The SHA-256 digests of a `Repr-Digest` or `Content-Digest` field (RFC 9530 §2, §3).
 ///

@@ -15,11 +15,6 @@ package enum CertificateKey {
         return fields.nextTag == 0x30 ? fields.take() : nil
     }
 
-    /// The pin of a certificate in DER, the Base64 of the SHA-256 of its key; `nil` if the bytes aren't a certificate.
-    package static func pin(ofCertificate der: Data) -> String? {
-        subjectPublicKeyInfo(ofCertificate: der).map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
-    }
-
     /// The certificates in PEM text (RFC 7468 §5.1), as DER; other blocks are ignored.
     package static func certificates(inPEM pem: Data) -> [Data] {
         let text = String(decoding: pem, as: UTF8.self)

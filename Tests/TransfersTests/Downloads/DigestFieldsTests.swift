@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import _TargetKitFiles
 import TestSupport
 import Testing
 
-@testable import TargetKit
+@testable import TargetKitTransfers
 
 /// The digest of `{"hello": "world"}` and a line feed (RFC 9530 §B.1).
 private let digest = "RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg="

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import _TargetKitFiles
 import TargetKitTesting
 import TestSupport
 import Testing
-import _TargetKitSupport
 
 @Suite("SHA-256", .throttled)
 struct SHA256HasherTests {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import _TargetKitSupport
 
 #if canImport(CryptoKit)
 import CryptoKit
@@ -161,20 +162,5 @@ extension SHA256Hasher {
     /// The digest of bytes, in lowercase hexadecimal digits.
     package static func hexadecimal(of message: some Sequence<UInt8>) -> String {
         digest(of: Array(message)).hexadecimal
-    }
-}
-
-extension Sequence<UInt8> {
-    /// The bytes in lowercase hexadecimal digits.
-    package var hexadecimal: String {
-        let digits: StaticString = "0123456789abcdef"
-        let bytes = Array(self)
-        return String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            for (index, byte) in bytes.enumerated() {
-                text[2 * index] = digits.utf8Start[Int(byte >> 4)]
-                text[2 * index + 1] = digits.utf8Start[Int(byte & 15)]
-            }
-            return 2 * bytes.count
-        }
     }
 }
