@@ -46,8 +46,14 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
-        // What several targets use and the core doesn't: SHA-256, and files that are replaced as a whole.
-        .target(name: "_TargetKitFiles", dependencies: ["_TargetKitSupport"], path: "Sources/Files"),
+        // What several targets use and the core doesn't: SHA-256, dates, compression, and files that are replaced as a whole.
+        .target(
+            name: "_TargetKitFiles",
+            dependencies: [
+                "_TargetKitSupport", .target(name: "CTargetKitCurl", condition: .when(platforms: [.linux])),
+            ],
+            path: "Sources/Files"
+        ),
         // Files of records, for the targets that keep them.
         .target(name: "_TargetKitStorage", dependencies: ["_TargetKitFiles"], path: "Sources/Storage"),
         .target(
@@ -73,7 +79,7 @@ let package = Package(
             path: "Sources/Resilience"
         ),
         .target(name: "TargetKitCombine", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Combine"),
-        .target(name: "TargetKitJSON", dependencies: ["TargetKit"], path: "Sources/JSON"),
+        .target(name: "TargetKitJSON", dependencies: ["TargetKit", "_TargetKitFiles"], path: "Sources/JSON"),
         .target(
             name: "TargetKitTransfers",
             dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitStorage"],

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import TargetKit
+import _TargetKitFiles
 @testable import TargetKitJSON
 
 /// `Int` has 32 bits on a watch with the architecture arm64_32. Types are stated where a value can exceed them: they are

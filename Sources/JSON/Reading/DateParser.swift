@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// Parses common date formats. A `DateFormatter` takes tens of microseconds for each date.
 ///

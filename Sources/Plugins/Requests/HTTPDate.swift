@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850
 /// with a two-digit year, and C's `asctime`.

@@ -2,44 +2,32 @@
 #if os(Linux)
 import CTargetKitCurl
 
-/// The functions of zlib. libcurl loads the library.
+/// The functions of zlib that decompress. libcurl loads the library.
 package struct ZlibLibrary: Sendable {
     /// Allocate it outside an object, because zlib stores its address.
     package typealias Stream = ccurl_z_stream
 
     private let beginInflate: ccurl_inflate_init
-    private let beginDeflate: ccurl_deflate_init
     package let inflate: ccurl_inflate
     package let resetInflate: ccurl_inflate_change
     /// Resets the stream without clearing the window; `nil` in variants of zlib that lack it.
     package let continueInflate: ccurl_inflate_change?
     package let endInflate: ccurl_inflate_change
-    package let deflate: ccurl_deflate
-    package let resetDeflate: ccurl_deflate_change
-    package let endDeflate: ccurl_deflate_change
 
     /// `nil` if zlib isn't loaded.
     package static let loaded: ZlibLibrary? = {
         guard let library = LoadedLibrary("libz.so.1"),
             let beginInflate: ccurl_inflate_init = library.function("inflateInit2_"),
-            let beginDeflate: ccurl_deflate_init = library.function("deflateInit2_"),
             let inflate: ccurl_inflate = library.function("inflate"),
             let resetInflate: ccurl_inflate_change = library.function("inflateReset"),
-            let endInflate: ccurl_inflate_change = library.function("inflateEnd"),
-            let deflate: ccurl_deflate = library.function("deflate"),
-            let resetDeflate: ccurl_deflate_change = library.function("deflateReset"),
-            let endDeflate: ccurl_deflate_change = library.function("deflateEnd")
+            let endInflate: ccurl_inflate_change = library.function("inflateEnd")
         else { return nil }
         return ZlibLibrary(
             beginInflate: beginInflate,
-            beginDeflate: beginDeflate,
             inflate: inflate,
             resetInflate: resetInflate,
             continueInflate: library.function("inflateResetKeep"),
-            endInflate: endInflate,
-            deflate: deflate,
-            resetDeflate: resetDeflate,
-            endDeflate: endDeflate
+            endInflate: endInflate
         )
     }()
 
@@ -55,10 +43,9 @@ package struct ZlibLibrary: Sendable {
     package enum Flush {
         package static let none: Int32 = 0
         package static let sync: Int32 = 2
-        package static let finish: Int32 = 4
     }
 
-    private static let streamSize = Int32(MemoryLayout<Stream>.size)
+    package static let streamSize = Int32(MemoryLayout<Stream>.size)
 
     /// Returns whether zlib has the memory to decompress.
     ///
@@ -66,21 +53,6 @@ package struct ZlibLibrary: Sendable {
     ///   without a header.
     package func startInflate(_ stream: UnsafeMutablePointer<Stream>, windowBits: Int32) -> Bool {
         beginInflate(stream, windowBits, "1", Self.streamSize) == Code.ok
-    }
-
-    /// Returns whether zlib has the memory to compress.
-    ///
-    /// - Parameters:
-    ///   - windowBits: 9–15, as for decompressing.
-    ///   - usesWindow: Whether the output refers to earlier bytes; default `true`. Otherwise, it can be read with any
-    ///     window.
-    package func startDeflate(
-        _ stream: UnsafeMutablePointer<Stream>,
-        windowBits: Int32,
-        usesWindow: Bool = true
-    ) -> Bool {
-        // `Z_DEFLATED` with zlib's defaults for level and memory, and `Z_DEFAULT_STRATEGY` or `Z_HUFFMAN_ONLY`.
-        beginDeflate(stream, -1, 8, windowBits, 8, usesWindow ? 0 : 2, "1", Self.streamSize) == Code.ok
     }
 }
 #endif

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import TargetKit
+import _TargetKitFiles
 
 /// Compresses bytes (RFC 1951) with zlib, which libcurl has loaded.
 final class Deflater {
-    static var isAvailable: Bool { ZlibLibrary.loaded != nil }
+    static var isAvailable: Bool { ZlibCompression.loaded != nil }
 
-    private let library: ZlibLibrary
+    private let library: ZlibCompression
     /// Not stored in this object, because zlib stores its address.
     private let stream: UnsafeMutablePointer<ZlibLibrary.Stream>
 
     /// - Returns: `nil` if zlib isn't loaded, or has no memory.
     init?() {
-        guard let library = ZlibLibrary.loaded else { return nil }
+        guard let library = ZlibCompression.loaded else { return nil }
         self.library = library
         stream = .allocate(capacity: 1)
         stream.initialize(to: ZlibLibrary.Stream())
-        guard library.startDeflate(stream, windowBits: -15) else {
+        guard library.start(stream, windowBits: -15) else {
             stream.deallocate()
             return nil
         }
     }
 
     deinit {
-        _ = library.endDeflate(stream)
+        _ = library.end(stream)
         stream.deallocate()
     }
 
@@ -39,7 +40,7 @@ final class Deflater {
         let space = UInt32(clamping: output.count)
         stream.pointee.avail_out = space
         let readable = stream.pointee.avail_in
-        let result = library.deflate(stream, isLast ? ZlibLibrary.Flush.finish : ZlibLibrary.Flush.none)
+        let result = library.deflate(stream, isLast ? ZlibCompression.finish : ZlibLibrary.Flush.none)
         let isAtEnd = result == ZlibLibrary.Code.streamEnd
         return (Int(readable - stream.pointee.avail_in), Int(space - stream.pointee.avail_out), isAtEnd)
     }

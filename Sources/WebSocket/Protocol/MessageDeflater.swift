@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import TargetKit
+import _TargetKitFiles
 
 /// Compresses messages (RFC 7692 §7.2.1).
 final class MessageDeflater {
-    private let library: ZlibLibrary
+    private let library: ZlibCompression
     private let isContextKept: Bool
     /// Allocated outside this object, because zlib stores its address.
     private let stream: UnsafeMutablePointer<ZlibLibrary.Stream>
 
     /// - Returns: `nil` when zlib isn't loaded, or has no memory.
     init?(windowBits: Int, isContextKept: Bool) {
-        guard let library = ZlibLibrary.loaded else { return nil }
+        guard let library = ZlibCompression.loaded else { return nil }
         self.library = library
         self.isContextKept = isContextKept
         stream = .allocate(capacity: 1)
         stream.initialize(to: ZlibLibrary.Stream())
         // zlib can't compress with a window of 256 bytes.
         let bits = Int32(max(9, windowBits))
-        guard library.startDeflate(stream, windowBits: -bits, usesWindow: windowBits >= 9) else {
+        guard library.start(stream, windowBits: -bits, usesWindow: windowBits >= 9) else {
             stream.deallocate()
             return nil
         }
     }
 
     deinit {
-        _ = library.endDeflate(stream)
+        _ = library.end(stream)
         stream.deallocate()
     }
 
@@ -43,7 +44,7 @@ final class MessageDeflater {
         }
         guard isLast else { return }
         output.removeLast(min(PerMessageDeflate.tail.count, output.count))
-        if !isContextKept { _ = library.resetDeflate(stream) }
+        if !isContextKept { _ = library.reset(stream) }
     }
 
     private func deflateStep(_ input: UnsafeRawBufferPointer, into output: inout [UInt8]) {

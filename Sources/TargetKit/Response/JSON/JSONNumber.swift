@@ -182,58 +182,28 @@ struct DecimalDigits: Hashable {
 
     private static let furthest: Int64 = 1_000_000_000_000_000
 
-    /// Parses a JSON number (RFC 8259 §6) or the description of a `Double`. Other bytes are ignored.
+    /// Parses a JSON number (RFC 8259 §6) or the description of a `Double`.
     init(_ text: UnsafeBufferPointer<UInt8>) {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(text.count)
-        var fraction: Int64 = 0
-        var isFraction = false
-        var position = 0
-        while position < text.count, text[position] | 0x20 != UInt8(ascii: "e") {
-            let byte = text[position]
-            if byte == UInt8(ascii: ".") { isFraction = true }
-            if byte.isDigit {
-                if isFraction { fraction += 1 }
-                if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte) }
-            }
-            position += 1
-        }
-        var exponent = Self.exponent(UnsafeBufferPointer(rebasing: text[position...])) - fraction
-        while digits.last == UInt8(ascii: "0") {
-            digits.removeLast()
-            exponent += 1
-        }
+        let end = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.count
+        let point = text[..<end].firstIndex(of: UInt8(ascii: ".")) ?? end - 1
+        let significant = text[..<end].filter(\.isDigit).drop { $0 == UInt8(ascii: "0") }
+        let zeroCount = significant.reversed().prefix { $0 == UInt8(ascii: "0") }.count
         isNegative = text.first == UInt8(ascii: "-")
-        self.digits = digits
-        self.exponent = digits.isEmpty ? 0 : exponent
+        digits = Array(significant.dropLast(zeroCount))
+        let power = String(decoding: text[end...].dropFirst(), as: UTF8.self)
+        let limit = power.hasPrefix("-") ? -Self.furthest : Self.furthest
+        let exponent = power.isEmpty ? 0 : max(-Self.furthest, min(Int64(power) ?? limit, Self.furthest))
+        self.exponent = digits.isEmpty ? 0 : exponent - Int64(end - 1 - point) + Int64(zeroCount)
     }
 
     init(_ text: String) {
         self = ContiguousText.read(text) { Self($0) }
     }
 
-    private static func exponent(_ text: UnsafeBufferPointer<UInt8>) -> Int64 {
-        var value: Int64 = 0
-        var isNegative = false
-        for byte in text {
-            if byte == UInt8(ascii: "-") { isNegative = true }
-            guard byte.isDigit else { continue }
-            value = min(value * 10 + Int64(byte - UInt8(ascii: "0")), furthest)
-        }
-        return isNegative ? -value : value
-    }
-
     /// The absolute value, if it is an integer below 2^64.
     var magnitude: UInt64? {
         guard exponent >= 0, Int64(digits.count) + exponent <= 20 else { return digits.isEmpty ? 0 : nil }
-        var value: UInt64 = 0
-        for position in 0..<(digits.count + Int(exponent)) {
-            let digit = position < digits.count ? digits[position] - UInt8(ascii: "0") : 0
-            let (product, overflows) = value.multipliedReportingOverflow(by: 10)
-            let (sum, carries) = product.addingReportingOverflow(UInt64(digit))
-            guard !overflows, !carries else { return nil }
-            value = sum
-        }
-        return value
+        let zeros = repeatElement(UInt8(ascii: "0"), count: Int(exponent))
+        return digits.isEmpty ? 0 : UInt64(String(decoding: digits + zeros, as: UTF8.self))
     }
 }

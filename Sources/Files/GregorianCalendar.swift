@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import _TargetKitSupport
 
 /// The months and days of all date formats.
 @usableFromInline
