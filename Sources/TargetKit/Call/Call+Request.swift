@@ -47,7 +47,7 @@ extension Call {
         if options.isEmpty { return ResolvedRequest(request, of: endpoint, stub: stub) }
         try options.timeout.check()
         var request = request
-        request.refuse(options.refusedNetworks)
+        request.apply(options)
         return ResolvedRequest(request, of: endpoint, stub: stub)
     }
 

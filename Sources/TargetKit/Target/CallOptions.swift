@@ -252,18 +252,33 @@ struct RefusedNetworks: OptionSet, Sendable, Hashable {
     static let constrained = RefusedNetworks(rawValue: 4)
 }
 
+extension CallOptions {
+    /// Whether the first connection to the server already uses HTTP/3, on Apple platforms; default `false`.
+    ///
+    /// Otherwise, URLSession uses HTTP/3 from the second call on, if the server announced it. If the server or the
+    /// network doesn't support HTTP/3, it uses HTTP/2. ``TransportMetrics/httpVersion`` is the version that was used. On
+    /// Linux, there is no HTTP/3, and the option has no effect.
+    public var assumesHTTP3Capable: Bool {
+        get { self[AssumesHTTP3CapableKey.self] }
+        set { self[AssumesHTTP3CapableKey.self] = newValue }
+    }
+}
+
 extension URLRequest {
-    /// Disallows kinds of network, for a transport that uses URLSession. Never allows a kind that the request already
-    /// disallows.
-    mutating func refuse(_ networks: RefusedNetworks) {
+    /// Applies the options that only a transport that uses URLSession knows from the request. Never allows a kind of
+    /// network that the request already disallows.
+    mutating func apply(_ options: CallOptions) {
+        let networks = options.refusedNetworks
         if networks.contains(.cellular) { allowsCellularAccess = false }
         #if !canImport(FoundationNetworking)
         if networks.contains(.expensive) { allowsExpensiveNetworkAccess = false }
         if networks.contains(.constrained) { allowsConstrainedNetworkAccess = false }
+        if options.assumesHTTP3Capable { assumesHTTP3Capable = true }
         #endif
     }
 }
 
+private enum AssumesHTTP3CapableKey: CallOptionKey { static let defaultValue = false }
 private enum AllowsCellularKey: CallOptionKey { static let defaultValue = true }
 private enum AllowsExpensiveKey: CallOptionKey { static let defaultValue = true }
 private enum AllowsConstrainedKey: CallOptionKey { static let defaultValue = true }

@@ -47,6 +47,12 @@ extension URLRequest {
         get { true }
         set {}
     }
+
+    @available(macOS 11.3, iOS 14.5, tvOS 14.5, watchOS 7.4, *)
+    public var assumesHTTP3Capable: Bool {
+        get { false }
+        set {}
+    }
 }
 
 @available(macOS 10.6, iOS 3, tvOS 9, watchOS 2, *)
