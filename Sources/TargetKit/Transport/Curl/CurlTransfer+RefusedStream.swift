@@ -107,7 +107,7 @@ extension CurlTransfer {
 
     /// Lets libcurl log the line after a status line before it reads the line, or stops logging after that.
     func watchFirstField(_ isNext: Bool) {
-        guard CurlLibrary.foldsIntoFreedField, canReadLog, isNext != isFirstFieldNext else { return }
+        guard isNext != isFirstFieldNext, CurlLibrary.foldsIntoFreedField, canReadLog else { return }
         isFirstFieldNext = isNext
         if !options.readsLog { set(CURLOPT_VERBOSE, value: isNext ? 1 : 0) }
     }
