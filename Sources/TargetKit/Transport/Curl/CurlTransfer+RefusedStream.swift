@@ -3,12 +3,7 @@
 import CTargetKitCurl
 
 /// The connection of a request, by its addresses; equal only for requests that share the connection.
-struct CurlConnection: Hashable {
-    let remoteAddress: String
-    let remotePort: Int32
-    let localAddress: String
-    let localPort: Int32
-}
+typealias CurlConnection = String
 
 /// An HTTP/2 stream that carries a request.
 struct CurlStream {
@@ -53,7 +48,6 @@ final class CurlGoAways {
     func contains(on connection: CurlConnection) -> Bool { frames.contains { $0.connection == connection } }
 
     func take() -> [CurlGoAway] {
-        guard !frames.isEmpty else { return [] }
         defer { frames = [] }
         return frames
     }
@@ -77,12 +71,7 @@ extension CurlTransfer {
         stream = nil
         // A Unix-domain socket has no port.
         guard options.readsLog, let remoteAddress, let localAddress, localPort > 0 else { return }
-        connection = CurlConnection(
-            remoteAddress: String(cString: remoteAddress),
-            remotePort: remotePort,
-            localAddress: String(cString: localAddress),
-            localPort: localPort
-        )
+        connection = "\(String(cString: remoteAddress)) \(remotePort) \(String(cString: localAddress)) \(localPort)"
     }
 
     func setLogCallback(_ user: UnsafeMutableRawPointer) {
@@ -126,36 +115,25 @@ extension CurlTransfer {
     /// Reads a line of the log. Only libcurl's own text begins a line.
     private func readLog(_ line: UnsafeRawBufferPointer) {
         switch line.first {
-        case UInt8(ascii: "U"):
-            if let id = line.number(after: "Using Stream ID: ") { noteStream(id) }
-        case UInt8(ascii: "["):
-            // The format since libcurl 8.4.
-            if let id = line.number(after: "[HTTP/2] [") { noteStream(id) }
-        case UInt8(ascii: "r"):
-            // Versions 7.88 and 8.0 use the first spelling.
-            if line.starts(with: "recveived GOAWAY") || line.starts(with: "received GOAWAY") {
-                connectionEnd.isAnnounced = true
-                noteGoAway(line)
-            }
+        // The second format is that since libcurl 8.4.
+        case UInt8(ascii: "U"), UInt8(ascii: "["):
+            guard stream == nil, let connection,
+                let id = line.number(after: "Using Stream ID: ") ?? line.number(after: "[HTTP/2] [")
+            else { return }
+            stream = CurlStream(connection: connection, id: id)
+            // Until here, libcurl may have closed other connections.
+            connectionEnd = CurlConnectionEnd()
+        // Versions 7.88 and 8.0 use the first spelling. libcurl logs the frame for the transfer that reads it.
+        case UInt8(ascii: "r") where line.starts(with: "recveived GOAWAY") || line.starts(with: "received GOAWAY"):
+            connectionEnd.isAnnounced = true
+            guard let stream, let last = line.number(after: "last_stream=") else { return }
+            goAways.append(CurlGoAway(connection: stream.connection, lastStream: last))
         case UInt8(ascii: "C"), UInt8(ascii: "D"):
             // From here on, the lines can be about other connections.
             if line.starts(with: "Connection died, retrying") || line.starts(with: "Downgrades") { stream = nil }
             connectionEnd.note(line)
         default: break
         }
-    }
-
-    private func noteStream(_ id: UInt32) {
-        guard stream == nil, let connection else { return }
-        stream = CurlStream(connection: connection, id: id)
-        // Until here, libcurl may have closed other connections.
-        connectionEnd = CurlConnectionEnd()
-    }
-
-    /// Records a GOAWAY frame. libcurl logs it for the transfer that reads from the connection.
-    private func noteGoAway(_ line: UnsafeRawBufferPointer) {
-        guard let stream, let last = line.number(after: "last_stream=") else { return }
-        goAways.append(CurlGoAway(connection: stream.connection, lastStream: last))
     }
 
     /// Records a GOAWAY frame, which can affect the transfer's stream.
@@ -201,17 +179,14 @@ extension UnsafeRawBufferPointer {
         text.withUTF8Buffer { count >= $0.count && self[..<$0.count].elementsEqual($0) }
     }
 
-    /// The decimal number after the first occurrence of the text.
-    fileprivate func number(after text: StaticString) -> UInt32? {
-        text.withUTF8Buffer { text in
-            guard count > text.count,
-                let start = (0..<(count - text.count)).first(where: { self[$0..<($0 + text.count)].elementsEqual(text) }
-                )
-            else { return nil }
-            let digits = self[(start + text.count)...].prefix(while: \.isDigit).prefix(10)
-            guard !digits.isEmpty else { return nil }
-            return UInt32(exactly: digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 0x30) })
-        }
+    /// The decimal number after the first occurrence of the text; `nil` if there is none below 2^32.
+    fileprivate func number(after text: String) -> UInt32? {
+        let parts = String(decoding: self, as: UTF8.self).split(
+            separator: text,
+            maxSplits: 1,
+            omittingEmptySubsequences: false
+        )
+        return parts.count == 2 ? UInt32(parts[1].prefix { $0.isASCII && $0.isNumber }) : nil
     }
 }
 #endif
