@@ -22,7 +22,7 @@ package enum BodyFormat: Sendable, Hashable {
 
     /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), regardless of its type.
     private static func isMultipart(_ data: Data) -> Bool {
-        guard data.starts(with: "--".utf8) else { return false }
+        guard data.starts(with: Array("--".utf8)) else { return false }
         return String(decoding: data.prefix(512), as: UTF8.self).lowercased().contains("\ncontent-disposition:")
     }
 

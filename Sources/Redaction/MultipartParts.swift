@@ -34,8 +34,9 @@ package struct MultipartParts: Sendable {
     package let boundary: String
     /// The parts, in order.
     package private(set) var parts: [Part] = []
-    private let data: Data
-    private var pieces: [(piece: Piece, range: Range<Data.Index>)] = []
+    /// An array, because code that searches `Data` is five times as long.
+    private let bytes: [UInt8]
+    private var pieces: [(piece: Piece, range: Range<Int>)] = []
 
     /// Reads a body; `nil` if it has no boundary or no part.
     ///
@@ -43,22 +44,23 @@ package struct MultipartParts: Sendable {
     ///   contain it, the first line is used as the boundary.
     package init?(_ data: Data, contentType: String?) {
         let declared = contentType.flatMap { HeaderParameters($0).values(of: "boundary").first }
-        for boundary in [declared, Self.boundary(in: data)] {
+        let bytes = Array(data)
+        for boundary in [declared, Self.boundary(in: bytes)] {
             guard let boundary, !boundary.isEmpty else { continue }
-            self.init(data, boundary: boundary)
+            self.init(bytes, boundary: boundary)
             if !parts.isEmpty { return }
         }
         return nil
     }
 
-    private init(_ data: Data, boundary: String) {
-        self.data = data
+    private init(_ bytes: [UInt8], boundary: String) {
+        self.bytes = bytes
         self.boundary = boundary
-        var start = data.startIndex
+        var start = 0
         var isPart = false
         while true {
             let delimiter = delimiter(from: start)
-            let end = delimiter?.range.lowerBound ?? data.endIndex
+            let end = delimiter?.range.lowerBound ?? bytes.count
             if isPart { addPart(start..<end) } else { add(.text, range: start..<end) }
             guard let delimiter else { return }
             add(.syntax, range: delimiter.range)
@@ -79,19 +81,19 @@ package struct MultipartParts: Sendable {
         value: (_ name: String, _ value: String) -> String,
         text: (Data) -> Data
     ) -> Data {
-        var result = Data()
+        var result: [UInt8] = []
         for (piece, range) in pieces {
             switch piece {
-            case .syntax: result += data[range]
-            case .text: result += text(Data(data[range]))
+            case .syntax: result += bytes[range]
+            case .text: result += text(Data(bytes[range]))
             case .content(let index): result += content(parts[index])
             case .value(let name):
-                let old = String(decoding: data[range], as: UTF8.self)
+                let old = String(decoding: bytes[range], as: UTF8.self)
                 let new = value(name, old)
-                result += new == old ? data[range] : Data(new.utf8)
+                result += new == old ? bytes[range] : Array(new.utf8)[...]
             }
         }
-        return result
+        return Data(result)
     }
 
     /// The `Content-Type` with another boundary.
@@ -107,36 +109,39 @@ package struct MultipartParts: Sendable {
 
 extension MultipartParts {
     /// The next line that consists of the boundary, with the line break before it.
-    private func delimiter(from start: Data.Index) -> (range: Range<Data.Index>, isLast: Bool)? {
-        let text = Data("--\(boundary)".utf8)
-        var place = start
-        while let found = data.range(of: text, in: place..<data.endIndex) {
-            place = found.upperBound
-            var first = found.lowerBound
-            guard first == data.startIndex || data[first - 1] == UInt8(ascii: "\n") else { continue }
-            var end = found.upperBound
-            let isLast = data[end...].starts(with: "--".utf8)
-            if isLast { end += 2 }
-            end = data[end...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? data.endIndex
-            if end < data.endIndex {
-                end += data[end] == UInt8(ascii: "\r") ? 1 : 0
-                guard end < data.endIndex, data[end] == UInt8(ascii: "\n") else { continue }
-                end += 1
+    private func delimiter(from start: Int) -> (range: Range<Int>, isLast: Bool)? {
+        let text = Array("--\(boundary)".utf8)
+        var first = start
+        while true {
+            if bytes[first...].starts(with: text), let (end, isLast) = endOfDelimiter(after: first + text.count) {
+                // The preceding line break isn't part of the content, unless it ends the preceding delimiter.
+                if first > start { first -= 1 }
+                if first > start, bytes[first - 1] == UInt8(ascii: "\r") { first -= 1 }
+                return (first..<end, isLast)
             }
-            // The preceding line break isn't part of the content, unless it ends the preceding delimiter.
-            if first > start { first -= 1 }
-            if first > start, data[first] == UInt8(ascii: "\n"), data[first - 1] == UInt8(ascii: "\r") { first -= 1 }
-            return (first..<end, isLast)
+            guard let lineFeed = bytes[first...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            first = lineFeed + 1
         }
-        return nil
     }
 
-    private mutating func add(_ piece: Piece, range: Range<Data.Index>) {
+    /// The index after the line of a delimiter; `nil` if anything but white space follows the boundary.
+    private func endOfDelimiter(after boundary: Int) -> (end: Int, isLast: Bool)? {
+        let isLast = bytes[boundary...].starts(with: Self.hyphens)
+        var end = bytes[(isLast ? boundary + 2 : boundary)...].firstIndex { !$0.isSpaceOrTab } ?? bytes.count
+        if end < bytes.count {
+            end += bytes[end] == UInt8(ascii: "\r") ? 1 : 0
+            guard end < bytes.count, bytes[end] == UInt8(ascii: "\n") else { return nil }
+            end += 1
+        }
+        return (end, isLast)
+    }
+
+    private mutating func add(_ piece: Piece, range: Range<Int>) {
         if !range.isEmpty { pieces.append((piece, range)) }
     }
 
     /// Reads the header section and the content of a part. Without an empty line, there is no content.
-    private mutating func addPart(_ range: Range<Data.Index>) {
+    private mutating func addPart(_ range: Range<Int>) {
         var headers = HTTPHeaders()
         var start = range.lowerBound
         var content = range.upperBound..<range.upperBound
@@ -151,7 +156,7 @@ extension MultipartParts {
                 add(.syntax, range: start..<field.value.lowerBound)
                 add(.value(of: field.name), range: field.value)
                 let name = HTTPHeaderName(rawValue: field.name)
-                headers.add(name, value: String(decoding: data[field.value], as: UTF8.self))
+                headers.add(name, value: String(decoding: bytes[field.value], as: UTF8.self))
             } else {
                 add(.text, range: line.text)
             }
@@ -159,32 +164,32 @@ extension MultipartParts {
             start = line.end
         }
         add(.content(parts.count), range: content)
-        parts.append(Part(headers: headers, content: Data(data[content])))
+        parts.append(Part(headers: headers, content: Data(bytes[content])))
     }
 
     /// A line without its line break, with its continuation lines (RFC 5322 §2.2.3).
-    private func line(from start: Data.Index, to limit: Data.Index) -> (text: Range<Data.Index>, end: Data.Index) {
+    private func line(from start: Int, to limit: Int) -> (text: Range<Int>, end: Int) {
         var place = start
         while true {
-            guard let lineFeed = data[place..<limit].firstIndex(of: UInt8(ascii: "\n")) else {
+            guard let lineFeed = bytes[place..<limit].firstIndex(of: UInt8(ascii: "\n")) else {
                 return (start..<limit, limit)
             }
-            let hasReturn = lineFeed > start && data[lineFeed - 1] == UInt8(ascii: "\r")
+            let hasReturn = lineFeed > start && bytes[lineFeed - 1] == UInt8(ascii: "\r")
             let text = start..<(hasReturn ? lineFeed - 1 : lineFeed)
             place = lineFeed + 1
-            let isContinued = !text.isEmpty && place < limit && (data[place] == 0x20 || data[place] == 0x09)
+            let isContinued = !text.isEmpty && place < limit && bytes[place].isSpaceOrTab
             if !isContinued { return (text, place) }
         }
     }
 
     /// The name and the value of a header field; `nil` if the line isn't a field.
-    private func field(in line: Range<Data.Index>) -> (name: String, value: Range<Data.Index>)? {
-        guard let colon = data[line].firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let name = String(decoding: data[line.lowerBound..<colon], as: UTF8.self).trimmingCharacters(in: .whitespaces)
+    private func field(in line: Range<Int>) -> (name: String, value: Range<Int>)? {
+        guard let colon = bytes[line].firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let name = String(decoding: bytes[line.lowerBound..<colon], as: UTF8.self).trimmingCharacters(in: .whitespaces)
         guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.isSeparator($0) }) else {
             return nil
         }
-        let value = data[(colon + 1)..<line.upperBound].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? line.upperBound
+        let value = bytes[(colon + 1)..<line.upperBound].firstIndex { !$0.isSpaceOrTab } ?? line.upperBound
         return (name, value..<line.upperBound)
     }
 
@@ -193,9 +198,10 @@ extension MultipartParts {
         "\"{}[]<>()=;,".utf8.contains(byte)
     }
 
-    private static func boundary(in data: Data) -> String? {
-        guard data.starts(with: "--".utf8), let end = data.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        return String(data: data[data.startIndex..<end].dropFirst(2), encoding: .utf8)?
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+    private static func boundary(in bytes: [UInt8]) -> String? {
+        guard bytes.starts(with: hyphens), let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return String(bytes: bytes[2..<end], encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines)
     }
+
+    private static let hyphens = Array("--".utf8)
 }

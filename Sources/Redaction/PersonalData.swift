@@ -96,8 +96,8 @@ extension PersonalData {
 
     /// Whether the digits are a mobile number of China, with or without its country code.
     private static func isMobile(_ digits: [UInt8]) -> Bool {
-        let prefixes: [Int: String] = [11: "", 13: "86", 15: "0086"]
-        guard let prefix = prefixes[digits.count], digits.starts(with: prefix.utf8) else { return false }
+        let prefix = digits.dropLast(11)
+        guard prefix.isEmpty || [Array("86".utf8), Array("0086".utf8)].contains(Array(prefix)) else { return false }
         let number = digits.suffix(11)
         return number.first == UInt8(ascii: "1") && number.dropFirst().first ?? 0 >= UInt8(ascii: "3")
     }

@@ -94,7 +94,9 @@ extension Redaction {
         guard !headers.secretNames.isEmpty, !secretHeaders.isSubset(of: headers.secretNames) else { return self }
         var redaction = self
         // Standard fields that were removed here stay removed.
-        redaction.headers.secretNames.formUnion(secretHeaders.subtracting(HeaderRedaction.standard.secretNames))
+        for name in secretHeaders where !HeaderRedaction.standard.secretNames.contains(name) {
+            redaction.headers.secretNames.insert(name)
+        }
         return redaction
     }
 
@@ -125,7 +127,7 @@ extension Redaction {
 
     /// Whether query items, form fields, and members of a token request with that name are secret.
     package func isSecret(parameter name: some StringProtocol) -> Bool {
-        isSecret(parameterName: name) || hasSecretPath(name)
+        isSecret(parameterName: name) || hasSecretPath(String(name))
     }
 
     private func isSecret(parameterName name: some StringProtocol) -> Bool {
@@ -133,9 +135,9 @@ extension Redaction {
     }
 
     /// Whether one of the names that were added is the name of a form's field, or a part of it: `account[iban]`.
-    private func hasSecretPath(_ name: some StringProtocol) -> Bool {
+    private func hasSecretPath(_ name: String) -> Bool {
         if names.isEmpty, paths.isEmpty { return false }
-        let path = Self.components(of: String(name))
+        let path = Self.components(of: name)
         return path.indices.contains { names.contains(path[$0]) || isSecret(path: Array(path[...$0])) }
     }
 
@@ -263,7 +265,7 @@ extension Redaction {
 
     /// Whether an escaped value can be more than plain text.
     private static func canContainSecret(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        if value.starts(with: "eyJ".utf8) || value.starts(with: "-----BEGIN".utf8) { return true }
+        if tokenStarts.contains(where: { value.starts(with: $0) }) { return true }
         return value.indices.contains { index in
             let byte = value[index]
             guard byte == UInt8(ascii: "%") else { return byte.startsSecret && byte != UInt8(ascii: ".") }
@@ -271,6 +273,9 @@ extension Redaction {
             return escapes.contains(Self.pair(value[index + 1], value[index + 2]))
         }
     }
+
+    /// The starts of JSON Web Tokens and keys.
+    private static let tokenStarts = [Array("eyJ".utf8), Array("-----BEGIN".utf8)]
 
     /// `"`, `:`, `<`, `=` and `{`, and `%`, for text that is escaped twice.
     private static let escapes = ["22", "25", "3a", "3c", "3d", "7b"].map { text in

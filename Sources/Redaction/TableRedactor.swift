@@ -24,14 +24,14 @@ struct TableRedactor {
     }
 
     private mutating func run() -> Bool {
-        var secrets: Set<Int> = []
+        var secrets: [Int] = []
         var (index, column, isHeader) = (0, 0, true)
         while index < bytes.count {
             let end = endOfField(at: index)
             if isHeader {
                 let name = String(decoding: bytes[index..<end], as: UTF8.self)
                     .trimmingCharacters(in: CharacterSet(charactersIn: "\" \u{FEFF}"))
-                if redaction.isSecret(name: name) { secrets.insert(column) }
+                if redaction.isSecret(name: name) { secrets.append(column) }
             }
             let isSecret = !isHeader && end > index && secrets.contains(column)
             copy += isSecret ? TextRedactor.placeholder[...] : bytes[index..<end]

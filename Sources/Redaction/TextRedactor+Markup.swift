@@ -81,7 +81,7 @@ extension TextRedactor {
         let next = skippingSpace(from: end + ending.count)
         let types = ["string", "data", "integer", "real", "date", "array", "dict", "true", "false"]
         let values = tag.name == "key" ? types + ["value"] : ["value", "Value"]
-        guard values.contains(where: { bytes[next...].starts(with: "<\($0)".utf8) }) else { return nil }
+        guard values.contains(where: { bytes[next...].starts(with: Array("<\($0)".utf8)) }) else { return nil }
         return String(decoding: bytes[index..<end], as: UTF8.self)
     }
 
