@@ -107,7 +107,7 @@ extension Cookie {
 extension Cookie {
     /// The cookie with a normalized domain; `nil` if no server could set it.
     var checked: Cookie? {
-        let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
+        let bare = domain.utf8.first == UInt8(ascii: ".") ? String(domain.dropFirst()) : domain
         guard let host = CookieHost(bare), isHostOnly || !host.isSingleLabel && !host.isAddress else { return nil }
         // JSON can't represent a date that isn't finite.
         guard created.timeIntervalSince1970.isFinite, expires?.timeIntervalSince1970.isFinite ?? true else {

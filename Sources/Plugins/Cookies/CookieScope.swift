@@ -8,8 +8,8 @@ struct CookieHost: Sendable, Hashable {
     /// Returns `nil` for empty text, or text with characters other than ASCII letters, digits and `-._:~`.
     ///
     /// Percent-encoded hosts, which transports may interpret differently, have no cookies.
-    init?(_ text: some StringProtocol) {
-        var text = Substring(text)
+    init?(_ text: String) {
+        var text = text[...]
         if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
             text = text.dropFirst().dropLast()
         }
@@ -77,7 +77,7 @@ enum CookiePath {
     static func matches(_ requestPath: String, cookiePath: String) -> Bool {
         let request = requestPath.utf8
         let cookie = cookiePath.utf8
-        guard request.starts(with: cookie) else { return false }
+        guard request.prefix(cookie.count).elementsEqual(cookie) else { return false }
         if request.count == cookie.count || cookie.last == UInt8(ascii: "/") { return true }
         return request.dropFirst(cookie.count).first == UInt8(ascii: "/")
     }
@@ -94,32 +94,31 @@ struct CookieOrigin: Sendable {
 
     /// Returns `nil` for a scheme other than http and https, or if there is no host.
     init?(_ url: URL) {
-        let text = url.absoluteString
-        let bytes = text.utf8
+        let bytes = Array(url.absoluteString.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let isEncrypted = text[..<colon].equalsIgnoringASCIICase("https")
-        guard isEncrypted || text[..<colon].equalsIgnoringASCIICase("http"),
-            bytes[colon...].starts(with: "://".utf8)
-        else { return nil }
-
-        let rest = bytes[bytes.index(colon, offsetBy: 3)...]
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard scheme == "https" || scheme == "http", bytes[colon...].starts(with: Self.schemeEnd) else { return nil }
+        let rest = bytes[(colon + Self.schemeEnd.count)...]
         let end = rest.firstIndex { Self.authorityEnd.contains($0) } ?? rest.endIndex
-        guard let host = Self.host(ofAuthority: text[rest.startIndex..<end]) else { return nil }
+        guard let host = Self.host(ofAuthority: rest[..<end]) else { return nil }
         self.host = host
-        isSecure = isEncrypted || host.isLoopback
+        isSecure = scheme == "https" || host.isLoopback
         let path = rest[end...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        self.path = path.isEmpty ? "/" : String(Substring(path))
+        self.path = path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
     }
 
+    private static let schemeEnd = Array("://".utf8)
     private static let authorityEnd = Array("/?#".utf8)
 
-    private static func host(ofAuthority authority: Substring) -> CookieHost? {
+    private static func host(ofAuthority authority: ArraySlice<UInt8>) -> CookieHost? {
         var text = authority
-        if let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) { text = text[text.utf8.index(after: at)...] }
-        if text.utf8.first == UInt8(ascii: "[") {
-            guard let close = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            return CookieHost(text[...close])
+        if let at = text.lastIndex(of: UInt8(ascii: "@")) { text = text[(at + 1)...] }
+        if text.first == UInt8(ascii: "[") {
+            guard let close = text.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            text = text[...close]
+        } else {
+            text = text.prefix { $0 != UInt8(ascii: ":") }
         }
-        return CookieHost(Substring(text.utf8.prefix { $0 != UInt8(ascii: ":") }))
+        return CookieHost(String(decoding: text, as: UTF8.self))
     }
 }

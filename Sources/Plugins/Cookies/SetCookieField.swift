@@ -16,9 +16,8 @@ struct SetCookieField {
     /// Returns `nil` if the field has no `=` or no name, contains control characters, or is too long.
     init?(_ field: String) {
         guard !field.utf8.contains(where: Self.isControl) else { return nil }
-        let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(
-            Substring.init
-        )
+        let pieces = Array(field.utf8).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { Substring(decoding: $0, as: UTF8.self) }
         let (name, given) = Self.split(pieces.first ?? "")
         guard let value = given, !name.isEmpty else { return nil }
         guard name.utf8.count + value.utf8.count <= Cookie.sizeLimit else { return nil }
@@ -68,7 +67,7 @@ struct SetCookieField {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
-        return isNegative ? -1 : Int64(Substring(digits)) ?? .max
+        return isNegative ? -1 : Int64(String(Substring(digits))) ?? .max
     }
 
     /// Whether a byte is a control character. Fields that contain one are ignored (RFC 6265bis §5.6).
@@ -98,7 +97,7 @@ extension SetCookieField {
     /// Steps 4 to 6: the attribute's domain if it contains the host, or the host if there is no attribute.
     private func scope(for host: CookieHost) -> (domain: CookieHost, isHostOnly: Bool)? {
         guard let domain else { return (host, true) }
-        let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
+        let bare = domain.utf8.first == UInt8(ascii: ".") ? String(domain.dropFirst()) : domain
         guard !bare.isEmpty else { return (host, true) }
         guard let parent = CookieHost(bare), host.matches(parent) else { return nil }
         guard parent.isSingleLabel || parent.isAddress else { return (parent, false) }

@@ -11,19 +11,21 @@ package enum HTTPDate {
     ///   - now: The reference for a two-digit year, which is at most 50 years in the future.
     ///   - isExact: Whether the text must match one of the formats exactly; default `false`, which accepts other
     ///     delimiters and orders.
-    package static func parse(_ text: some StringProtocol, now: Date, isExact: Bool = false) -> Date? {
-        if isExact, !hasExactFormat(text) { return nil }
+    package static func parse(_ text: String, now: Date, isExact: Bool = false) -> Date? {
+        let bytes = text.utf8.map(\.asciiLowercased)
+        if isExact, !hasExactFormat(bytes) { return nil }
         // The `asctime` format has no time zone, and ends with the year.
-        let end = text.utf8.suffix(5)
+        let end = bytes.suffix(5)
         let isYear = end.first == UInt8(ascii: " ") && end.dropFirst().allSatisfy(\.isDigit)
-        guard isYear || end.dropFirst().map(\.asciiLowercased).elementsEqual(" gmt".utf8) else { return nil }
+        guard isYear || end.dropFirst().elementsEqual(timeZone) else { return nil }
         let latest = year(of: now) + 50
         return CookieDate.parse(text, fullYear: { latest - (latest - $0) % 100 }, lastSecond: 60)
     }
 
-    /// Whether text begins with a weekday and matches the pattern of one of the formats.
-    private static func hasExactFormat(_ text: some StringProtocol) -> Bool {
-        let bytes = text.utf8.map(\.asciiLowercased)
+    private static let timeZone = Array(" gmt".utf8)
+
+    /// Whether text in lowercase begins with a weekday and matches the pattern of one of the formats.
+    private static func hasExactFormat(_ bytes: [UInt8]) -> Bool {
         let weekday = String(decoding: bytes.prefix(while: isLetter), as: UTF8.self)
         let rest = bytes.dropFirst(weekday.utf8.count).map { byte in
             byte.isDigit ? UInt8(ascii: "0") : isLetter(byte) ? UInt8(ascii: "a") : byte
@@ -64,12 +66,12 @@ package struct CookieDate {
     ///   - lastSecond: The highest second of a minute; 60 to accept a leap second, as the first second of the next
     ///     minute.
     package static func parse(
-        _ text: some StringProtocol,
+        _ text: String,
         fullYear: (Int) -> Int = { $0 < 70 ? $0 + 2000 : $0 + 1900 },
         lastSecond: Int = 59
     ) -> Date? {
         var date = CookieDate()
-        for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
+        for token in Array(text.utf8).split(whereSeparator: isDelimiter) { date.take(Array(token)) }
         return date.date(fullYear, lastSecond: lastSecond)
     }
 

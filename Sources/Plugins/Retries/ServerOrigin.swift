@@ -26,9 +26,8 @@ package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
     /// address in brackets. This is a fast path for most URLs, because reading `scheme`, `host` and `port` would create
     /// three strings.
     private static func lengthOfPlainOrigin(in text: String) -> Int? {
+        guard let start = text.hasPrefix("https://") ? 8 : text.hasPrefix("http://") ? 7 : nil else { return nil }
         let length = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
-            let start = bytes.starts(with: "https://".utf8) ? 8 : bytes.starts(with: "http://".utf8) ? 7 : nil
-            guard let start else { return nil }
             for index in start..<bytes.count {
                 switch bytes[index] {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
@@ -49,9 +48,9 @@ package struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
     private static func lengthOfPort(in bytes: UnsafeBufferPointer<UInt8>, after colon: Int) -> Int? {
         let rest = bytes[(colon + 1)...]
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard let first = digits.first, first != UInt8(ascii: "0"), !digits.elementsEqual("80".utf8),
-            !digits.elementsEqual("443".utf8), digits.count <= 5
-        else { return nil }
+        guard let first = digits.first, first != UInt8(ascii: "0"), digits.count <= 5 else { return nil }
+        let port = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        guard port != 80, port != 443 else { return nil }
         guard digits.endIndex < bytes.endIndex else { return digits.endIndex }
         return "/?#".utf8.contains(bytes[digits.endIndex]) ? digits.endIndex : nil
     }
