@@ -21,7 +21,6 @@ import TargetKitPlugins
 /// For a readable log, use a `NetworkLoggerPlugin`, which reports the same steps.
 public struct EventLogPlugin: Plugin {
     private let events: CallEvents
-    private let output: @Sendable (CallEvent) -> Void
 
     /// `PluginPlace.observation`: the request is reported as it is sent.
     public var place: PluginPlace { .observation }
@@ -44,28 +43,27 @@ public struct EventLogPlugin: Plugin {
         clock: any Clock<Duration>,
         output: @escaping @Sendable (_ event: CallEvent) -> Void
     ) {
-        events = CallEvents(redaction: redaction, clock: clock)
-        self.output = output
+        events = CallEvents(redaction: redaction, clock: clock) { event, _ in output(event) }
     }
 
     /// Reports `retry`, if it isn't the first attempt, and `prepared`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        events.prepared(request, context: context, report: output)
+        events.prepared(request, context: context)
         return request
     }
 
     /// Reports `sent`.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        events.sent(request, context: context, report: output)
+        events.sent(request, context: context)
     }
 
     /// Reports `head`, `body` and `failed`.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        events.received(result, context, output)
+        events.received(result, context: context)
     }
 
     /// Reports the `body` of a stream, and `finished`.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        events.finished(call, context: context) { event, _ in output(event) }
+        events.finished(call, context: context)
     }
 }

@@ -51,15 +51,21 @@ public struct CallEvent: Sendable {
     var addition: String?
     /// The result of the last attempt, for a retry, or the reason why bytes were dropped.
     var result: Reason?
-    private let source: CallEvents
+    private let source: CallEvents.Secrets
     private let targetName: TargetName
 
-    init(_ step: Step, context: RequestContext, target: TargetName, duration: Duration?, from source: CallEvents) {
+    init(
+        _ step: Step,
+        context: RequestContext,
+        target: TargetName,
+        duration: Duration?,
+        secrets: CallEvents.Secrets
+    ) {
         self.step = step
         date = Date()
         self.duration = duration
         self.context = context
-        self.source = source
+        source = secrets
         targetName = target
     }
 

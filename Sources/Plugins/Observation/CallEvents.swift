@@ -2,7 +2,17 @@
 import TargetKit
 
 /// Creates events from the hooks of a plugin.
-package final class CallEvents: Sendable {
+package struct CallEvents: Sendable {
+    /// Receives an event, and whether its failure was already reported for an attempt.
+    package typealias Report = @Sendable (_ event: CallEvent, _ isKnown: Bool) -> Void
+
+    /// The secrets to redact. An event refers to them rather than to the function that receives it, which may store it.
+    final class Secrets: Sendable {
+        let redaction: Redaction
+
+        init(_ redaction: Redaction) { self.redaction = redaction }
+    }
+
     /// An attempt of a call.
     private final class Attempt: Sendable {
         /// The end of an attempt.
@@ -33,30 +43,34 @@ package final class CallEvents: Sendable {
         }
     }
 
-    let redaction: Redaction
+    private let secrets: Secrets
     private let elapsedTime: ElapsedTime
     private let attempt = PluginStorage<Attempt>()
+    private let report: Report
 
-    package init(redaction: Redaction, clock: any Clock<Duration>) {
-        self.redaction = redaction
+    /// Creates a source of events for one function. As a parameter of each hook, the code of the hook would be copied
+    /// for each function.
+    package init(redaction: Redaction, clock: any Clock<Duration>, report: @escaping Report) {
+        secrets = Secrets(redaction)
         elapsedTime = ElapsedTime(clock)
+        self.report = report
     }
 
     /// Reports that a request was prepared, after reporting a retry if it isn't the first attempt.
-    package func prepared(_ request: URLRequest, context: RequestContext, report: (CallEvent) -> Void) {
+    package func prepared(_ request: URLRequest, context: RequestContext) {
         let last = context[attempt]
         if let last, last.number < context.attempt, let end = last.end {
             var retry = event(.retry, context: context, attempt: last, duration: elapsedTime.current - end.time)
             retry.result = end.result
-            report(retry)
+            report(retry, false)
         }
         var prepared = event(.prepared, context: context, attempt: last)
         prepared.request = request
-        report(prepared)
+        report(prepared, false)
     }
 
     /// Reports that a request was sent.
-    package func sent(_ request: URLRequest, context: RequestContext, report: (CallEvent) -> Void) {
+    package func sent(_ request: URLRequest, context: RequestContext) {
         let last = context.attempt == 0 ? nil : context[attempt]
         let attempt = Attempt(
             context.attempt,
@@ -65,23 +79,19 @@ package final class CallEvents: Sendable {
             dropReason: context.transfer?.dropReason
         )
         context[self.attempt] = attempt
-        reportDrop(attempt.dropReason, context, attempt, report)
+        reportDrop(attempt.dropReason, context, attempt)
         var sent = event(.sent, context: context, attempt: attempt)
         sent.request = request
-        report(sent)
+        report(sent, false)
     }
 
     /// Reports the response, whose body has arrived unless it is a stream, or the failure of the attempt.
-    package func received(
-        _ result: Result<Response, TargetKitError>,
-        _ context: RequestContext,
-        _ report: (CallEvent) -> Void
-    ) {
+    package func received(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let now = elapsedTime.current
         let last = context[attempt]
         let (response, error) = result.parts
         if let reason = context.transfer?.dropReason, reason != last?.dropReason {
-            reportDrop(reason, context, last, report)
+            reportDrop(reason, context, last)
         }
         var event = event(.head, context: context, attempt: last, duration: last.map { now - $0.start })
         if let response {
@@ -89,18 +99,18 @@ package final class CallEvents: Sendable {
             event.isRefused = error != nil
             // An event may be stored, and must not retain the connection.
             event.response = response.isStream ? response.head : response
-            report(event)
+            report(event, false)
             if !response.isStream {
                 event.step = .body
                 event.byteCount = response.file == nil ? Int64(response.data.count) : response.metrics?.bytesReceived
-                report(event)
+                report(event, false)
                 event.byteCount = nil
             }
         }
         if let error {
             event.step = .failed
             event.error = error
-            report(event)
+            report(event, false)
         }
         last?.end = Attempt.End(
             time: now,
@@ -110,13 +120,7 @@ package final class CallEvents: Sendable {
     }
 
     /// Reports the end of the call, after reporting the end of its stream, if any.
-    ///
-    /// - Parameter report: Called with the event, and whether its failure was already reported for an attempt.
-    package func finished(
-        _ call: FinishedCall,
-        context: RequestContext,
-        report: (_ event: CallEvent, _ isKnown: Bool) -> Void
-    ) {
+    package func finished(_ call: FinishedCall, context: RequestContext) {
         let last = context[attempt]
         let (response, error) = call.result.parts
         var event = event(.finished, context: context, attempt: last, duration: call.duration)
@@ -135,16 +139,11 @@ package final class CallEvents: Sendable {
     }
 
     /// Reports why stored bytes aren't continued, if there is a reason.
-    private func reportDrop(
-        _ reason: String?,
-        _ context: RequestContext,
-        _ attempt: Attempt?,
-        _ report: (CallEvent) -> Void
-    ) {
+    private func reportDrop(_ reason: String?, _ context: RequestContext, _ attempt: Attempt?) {
         guard let reason else { return }
         var drop = event(.dropped, context: context, attempt: attempt)
         drop.result = .text(reason)
-        report(drop)
+        report(drop, false)
     }
 
     private func event(
@@ -158,7 +157,7 @@ package final class CallEvents: Sendable {
             context: context,
             target: attempt?.target ?? TargetName(),
             duration: duration,
-            from: self
+            secrets: secrets
         )
     }
 }

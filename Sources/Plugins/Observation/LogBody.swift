@@ -166,10 +166,11 @@ extension String {
     }
 
     private static func codeUnit(at index: Int, in bytes: [UInt8]) -> UInt32? {
-        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u"),
-            bytes[(index + 2)..<(index + 6)].allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") })
-        else { return nil }
-        return UInt32(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        let digits = bytes[(index + 2)..<(index + 6)].compactMap(\.hexadecimalDigit)
+        return digits.count == 4 ? digits.reduce(0) { $0 << 4 | UInt32($1) } : nil
     }
 }
 

@@ -28,9 +28,7 @@ import TargetKit
 /// characters are escaped.
 public struct NetworkLoggerPlugin: Plugin {
     private let level: Level
-    private let bodyLimit: Int
     private let isEnabled: @Sendable () -> Bool
-    private let output: @Sendable (String) -> Void
     private let events: CallEvents
 
     /// `PluginPlace.observation`: the request is logged as it is sent.
@@ -77,32 +75,27 @@ public struct NetworkLoggerPlugin: Plugin {
         isEnabled: @escaping @Sendable () -> Bool = { true }
     ) {
         self.level = level
-        self.bodyLimit = max(0, bodyLimit)
-        self.output = output
         self.isEnabled = isEnabled
-        events = CallEvents(redaction: redaction, clock: clock)
+        events = CallEvents(redaction: redaction, clock: clock) { event, isKnown in
+            guard !isKnown, LogLines.describe(event) else { return }
+            LogLines(event: event, level: level, bodyLimit: max(0, bodyLimit), output: output).write()
+        }
     }
 
     /// Logs the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        if isListening { events.sent(request, context: context, report: log) }
+        if isListening { events.sent(request, context: context) }
     }
 
     /// Logs the response or the failure.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        if isListening { events.received(result, context, log) }
+        if isListening { events.received(result, context: context) }
     }
 
     /// Logs the end of a stream, and a failure that wasn't logged with an attempt.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        guard isListening else { return }
-        events.finished(call, context: context) { event, isKnown in if !isKnown { log(event) } }
+        if isListening { events.finished(call, context: context) }
     }
 
     private var isListening: Bool { !level.isEmpty && isEnabled() }
-
-    private func log(_ event: CallEvent) {
-        guard LogLines.describe(event) else { return }
-        LogLines(event: event, level: level, bodyLimit: bodyLimit, output: output).write()
-    }
 }
