@@ -35,7 +35,7 @@ import TargetKit
 /// Calls in flight, and stored calls, keep their environment when another one is selected. To cancel the calls in flight,
 /// call `scope.cancelAll()`.
 public final class EnvironmentStore: Sendable {
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var current: ServerEnvironment
         var choice: String?
         var problem: EnvironmentError?
@@ -77,20 +77,8 @@ public final class EnvironmentStore: Sendable {
         launch: Launch = .process
     ) {
         let environments = [first] + others
-        let stored = storage.load()
-        let isKnown = environments.contains { $0.name == stored }
         self.environments = environments
-        let choice = isKnown ? stored : nil
-        let state: State
-        do throws(EnvironmentError) {
-            try Self.checkNames(environments)
-            let launched = try Self.launched(launch, environments: environments)
-            let current = launched ?? environments.first { $0.name == choice } ?? first
-            state = State(current: current, choice: choice)
-        } catch {
-            state = State(current: .failing(error), choice: choice, problem: error)
-        }
-        let observed = ObservedValue(state)
+        let observed = ObservedValue(State(environments, stored: storage.load(), launch: launch))
         self.state = observed
         // Saves the newest name rather than the name of each change, so that the last saved name is the current
         // selection.
@@ -169,14 +157,14 @@ public final class EnvironmentStore: Sendable {
         return best.map { environments[$0.index] }
     }
 
-    private static func checkNames(_ environments: [ServerEnvironment]) throws(EnvironmentError) {
+    fileprivate static func checkNames(_ environments: [ServerEnvironment]) throws(EnvironmentError) {
         var names: Set<String> = []
         for environment in environments where !names.insert(environment.name).inserted {
             throw .duplicateName(environment.name)
         }
     }
 
-    private static func launched(
+    fileprivate static func launched(
         _ launch: Launch,
         environments: [ServerEnvironment]
     ) throws(EnvironmentError) -> ServerEnvironment? {
@@ -187,6 +175,25 @@ public final class EnvironmentStore: Sendable {
             throw .unknownName(name, from: source, known: known)
         }
         return environment
+    }
+}
+
+extension EnvironmentStore.State {
+    /// The state at the launch of the app. It is made here, because the initializer of the store is compiled for each
+    /// storage.
+    ///
+    /// - Parameter stored: The saved name.
+    init(_ environments: [ServerEnvironment], stored: String?, launch: EnvironmentStore.Launch) {
+        let selected = environments.first { $0.name == stored }
+        choice = selected?.name
+        do throws(EnvironmentError) {
+            try EnvironmentStore.checkNames(environments)
+            let launched = try EnvironmentStore.launched(launch, environments: environments)
+            current = launched ?? selected ?? environments[0]
+        } catch {
+            current = .failing(error)
+            problem = error
+        }
     }
 }
 
