@@ -36,7 +36,7 @@ extension CurrentCredential {
         }
         let new: Credential
         do {
-            let refreshes = RefreshTask.current.merging([ObjectIdentifier(self): refresh.number]) { $1 }
+            let refreshes = RefreshTask.current + [(ObjectIdentifier(self), refresh.number)]
             new = try await RefreshTask.$current.withValue(refreshes) { [credential] in
                 try await authenticator.refresh(credential)
             }
@@ -172,9 +172,14 @@ extension CurrentCredential {
 
 /// The refreshes to which a task belongs.
 package enum RefreshTask {
-    /// The number of the refresh by the identity of its ``CurrentCredential``. The number is necessary because a task
-    /// can outlive the refresh in which it started.
-    @TaskLocal static var current: [ObjectIdentifier: Int] = [:]
+    /// The identity of each refresh's ``CurrentCredential``, and the number of the refresh, the innermost last. The
+    /// number is necessary because a task can outlive the refresh in which it started.
+    @TaskLocal static var current: [(credential: ObjectIdentifier, number: Int)] = []
+
+    /// The number of the innermost refresh of a ``CurrentCredential`` to which the task belongs; `nil` if there is none.
+    static func number(of credential: AnyObject) -> Int? {
+        current.last { $0.credential == ObjectIdentifier(credential) }?.number
+    }
 
     /// Whether the code runs within a refresh, for example to request a new token.
     package static var isCurrent: Bool { !current.isEmpty }

@@ -137,7 +137,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 
     /// Whether the current task is part of the refresh.
     var isRefreshingHere: Bool {
-        guard RefreshTask.isCurrent, let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
+        guard RefreshTask.isCurrent, let number = RefreshTask.number(of: self) else { return false }
         return state.withLock { $0.refreshes.running?.refresh.number == number }
     }
 
@@ -202,9 +202,9 @@ extension CurrentCredential {
             // Otherwise, another session has started.
             guard case .unread = state.status else { return }
             state.status = if case .failure = stored { .unread(nil) } else { .none }
-            if case .success(let (credential, session)?) = stored {
-                state.owner = CredentialSession(id: session, after: state.owner, callsElsewhere: elsewhere)
-                state.hold(credential)
+            if case .success(let stored?) = stored {
+                state.owner = CredentialSession(id: stored.session, after: state.owner, callsElsewhere: elsewhere)
+                state.hold(stored.credential)
             }
         }
         return stored.map { _ in }

@@ -81,21 +81,20 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         defer { FileLock.release(descriptor) }
         // EINVAL and ENOTSUP indicate a folder or file system without locks.
         let isTaken = try await lock.wait {
-            FileLock.take(descriptor) || errno != EWOULDBLOCK ? true : nil
+            FileLock.take(descriptor) || errno != EWOULDBLOCK
         } sign: {
             Self.sign(in: descriptor)
         }
-        guard isTaken == true else { return try await refresh() }
+        guard isTaken else { return try await refresh() }
         return try await lock.showingSigns(
-            { sign in _ = sign.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } },
+            { sign in _ = withUnsafeBytes(of: sign) { pwrite(descriptor, $0.baseAddress, $0.count, 0) } },
             while: refresh
         )
     }
 
-    private static func sign(in descriptor: Int32) -> Data? {
-        var bytes = [UInt8](repeating: 0, count: 8)
-        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        return count > 0 ? Data(bytes.prefix(count)) : nil
+    private static func sign(in descriptor: Int32) -> UInt64? {
+        var sign: UInt64 = 0
+        return pread(descriptor, &sign, MemoryLayout.size(ofValue: sign), 0) > 0 ? sign : nil
     }
 
     private var atomicFile: AtomicFile { AtomicFile(file, createsFolder: true) }

@@ -102,20 +102,24 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
     ) async throws -> Value {
         guard accessGroup != nil else { return try await refresh() }
         let lock = RefreshLock(ContinuousClock())
-        let isTaken = try await lock.wait({ takesLock() ? true : nil }, sign: { lockSign }) ?? false
+        let isTaken = try await lock.wait(takesLock, sign: { lockSign })
         // Another process holds the lock, or ended without releasing it, so the item must not remain.
         if !isTaken { removeLock() }
         defer { if isTaken { removeLock() } }
         return try await lock.showingSigns(
-            { _ = SecItemUpdate(lockQuery as CFDictionary, [kSecValueData: $0] as CFDictionary) },
+            { sign in
+                let data = withUnsafeBytes(of: sign) { Data($0) }
+                _ = SecItemUpdate(lockQuery as CFDictionary, [kSecValueData: data] as CFDictionary)
+            },
             while: refresh
         )
     }
 
-    private var lockSign: Data? {
+    private var lockSign: UInt64? {
         var item: CFTypeRef?
         let search = lockQuery.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
-        return SecItemCopyMatching(search as CFDictionary, &item) == errSecSuccess ? item as? Data : nil
+        guard SecItemCopyMatching(search as CFDictionary, &item) == errSecSuccess else { return nil }
+        return (item as? Data)?.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// Adds the item that serves as the lock. Only an existing item prevents the refresh; other errors are ignored.

@@ -28,25 +28,26 @@ struct RefreshLock: Sendable {
     /// Waits until the lock is acquired, or the wait times out.
     ///
     /// - Parameters:
-    ///   - take: Acquires the lock; returns `nil` if another process holds it.
+    ///   - take: Acquires the lock; returns `false` if another process holds it.
     ///   - sign: The latest sign of life of that process.
-    func wait<Lock>(_ take: () -> Lock?, sign: () -> Data?) async throws -> Lock? {
+    /// - Returns: Whether the lock is acquired.
+    func wait(_ take: () -> Bool, sign: () -> UInt64?) async throws -> Bool {
         let end = elapsedTime() + Self.limit
         var (last, patient) = (sign(), elapsedTime() + Self.patience)
         while elapsedTime() < min(end, patient) {
-            if let lock = take() { return lock }
+            if take() { return true }
             try await sleep(Self.pause)
             let latest = sign()
             if latest != last { (last, patient) = (latest, elapsedTime() + Self.patience) }
         }
-        return nil
+        return false
     }
 
     /// Runs the refresh, and shows signs of life until it ends. The last one is shown before this method returns.
     ///
     /// - Parameter show: Stores a value that differs from all previous ones.
     func showingSigns<Value: Sendable>(
-        _ show: @escaping @Sendable (Data) -> Void,
+        _ show: @escaping @Sendable (UInt64) -> Void,
         while refresh: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         // It is cancelled and awaited when the refresh ends.
@@ -54,10 +55,9 @@ struct RefreshLock: Sendable {
         return try await refresh()
     }
 
-    private func showSigns(_ show: @Sendable (Data) -> Void) async {
+    private func showSigns(_ show: @Sendable (UInt64) -> Void) async {
         while !Task.isCancelled {
-            let value = UInt64.random(in: .min ... .max)
-            show(withUnsafeBytes(of: value) { Data($0) })
+            show(.random(in: .min ... .max))
             try? await sleep(Self.interval)
         }
     }

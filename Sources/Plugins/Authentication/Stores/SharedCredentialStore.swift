@@ -14,13 +14,27 @@ import TargetKit
 /// These are the states of the latest change of this process, which replaces earlier ones. Only while it is stored, a
 /// comparison with the store reveals changes of other processes.
 final class SharedCredentialStore<Credential: Sendable & Equatable>: Sendable {
-    typealias Stored = (credential: Credential, session: String?)
+    /// The contents of the store.
+    ///
+    /// It is a class, so that code that only passes it on needs no metadata of the credential.
+    final class Stored: Sendable {
+        let credential: Credential
+        let session: String?
+
+        fileprivate init(_ contents: (credential: Credential, session: String?)) {
+            (credential, session) = contents
+        }
+    }
 
     /// A change of this process: the contents after it; `nil` if the store is cleared.
-    struct Change: Sendable {
+    final class Change: Sendable {
         let number: Int
         let contents: (credential: Credential, session: String)?
-        var isRepeated = false
+
+        init(number: Int, contents: (credential: Credential, session: String)?) {
+            self.number = number
+            self.contents = contents
+        }
     }
 
     /// The result of comparing the store with a credential that this process used.
@@ -73,6 +87,10 @@ final class SharedCredentialStore<Credential: Sendable & Equatable>: Sendable {
         self.store = store
     }
 
+    private static func stored(in store: any CredentialStore<Credential>) async throws -> Stored? {
+        try await store.loadSession().map(Stored.init)
+    }
+
     /// Performs an operation after the previous ones. It isn't cancelled with the task that waits for it.
     private func next<Value: Sendable>(
         _ operation: @escaping @Sendable (any CredentialStore<Credential>) async throws -> Value
@@ -107,7 +125,7 @@ extension SharedCredentialStore {
     /// The stored credential, before the first change.
     func load() async throws -> Stored? {
         try await next { [state] store in
-            let stored = try await store.loadSession()
+            let stored = try await Self.stored(in: store)
             state.withLock { if $0.number == 0 { $0.note(stored) } }
             return stored
         }
@@ -117,7 +135,7 @@ extension SharedCredentialStore {
     func comparison(with credential: Credential, of session: CredentialSession) async throws -> Comparison {
         guard state.withLock(\.isStored) else { return .same }
         return try await next { [state] store in
-            let stored = try await store.loadSession()
+            let stored = try await Self.stored(in: store)
             let own = session.id
             return state.withLock { state in
                 // Another change of this process has begun.
@@ -150,8 +168,10 @@ extension SharedCredentialStore {
     /// with the task that waits for it.
     ///
     /// - Throws: The store's error. ``writeUnsaved()`` tries again.
-    func write(_ change: Change) async throws {
-        let write = { @Sendable [self] in try await next { try await self.write(change, to: $0) } }
+    func write(_ change: Change, isRepeated: Bool = false) async throws {
+        let write = { @Sendable [self] in
+            try await next { try await self.write(change, to: $0, isRepeated: isRepeated) }
+        }
         do {
             // A refresh of this process holds the lock, and may be the code that makes the change. It stores nothing
             // after another session has started.
@@ -175,22 +195,25 @@ extension SharedCredentialStore {
             defer { state.unsaved = nil }
             return state.unsaved
         }
-        guard var unsaved else { return }
-        unsaved.isRepeated = true
+        guard let unsaved else { return }
         let outcome = SharedOutcome<Void>()
-        Task { [unsaved] in
-            try? await write(unsaved)
+        Task {
+            try? await write(unsaved, isRepeated: true)
             outcome.settle(())
         }
         try await outcome.value()
     }
 
-    private func write(_ change: Change, to store: any CredentialStore<Credential>) async throws {
+    private func write(
+        _ change: Change,
+        to store: any CredentialStore<Credential>,
+        isRepeated: Bool
+    ) async throws {
         let (isLatest, wasInStore) = state.withLock { ($0.number == change.number, $0.wasInStore) }
         guard isLatest else { return }
-        if change.isRepeated {
+        if isRepeated {
             // A store that can't be read may contain the credential of another process.
-            let stored = wasInStore ? try await store.loadSession() : try? await store.loadSession()
+            let stored = wasInStore ? try await Self.stored(in: store) : try? await Self.stored(in: store)
             let isReplaced = state.withLock { state in
                 // If so, the next refresh compares the credential with the contents of the store.
                 state.isStored = state.number == change.number && state.isReplaced(change, by: stored)
@@ -210,7 +233,7 @@ extension SharedCredentialStore {
             return change.contents != nil && !state.wasInStore
         }
         // Determines whether the store retains the credential, so that a sign-out in another process can be detected.
-        guard isUnknown, let stored = try? await store.loadSession(),
+        guard isUnknown, let stored = try? await Self.stored(in: store),
             stored.credential == change.contents?.credential
         else { return }
         state.withLock { if $0.number == change.number { $0.wasInStore = true } }
