@@ -28,7 +28,7 @@ extension ResponseCachePlugin {
         var isSigned = items.others != sentItems.others
         for (field, value) in sent.allHTTPHeaderFields ?? [:] where fields[field] != value {
             let name = HTTPHeaderName(rawValue: field)
-            if refreshed.contains(where: { $0.fields[name]?.new == value }) { continue }
+            if refreshed.contains(where: { $0.fields.contains { $0.name == name && $0.new == value } }) { continue }
             if identifying.contains(name) { return true }
             isSigned = isSigned || context.secretHeaders.contains(name) || SecretFields.isSecret(field)
         }
@@ -120,8 +120,8 @@ extension AppliedCredential {
     fileprivate func split(_ secrets: [String: String]) -> (own: [String: String], others: [String: String]) {
         var (own, others): ([String: String], [String: String]) = ([:], [:])
         for (name, value) in secrets {
-            let change = fields[HTTPHeaderName(rawValue: name)]
-            guard let change, change.new == value else {
+            let field = HTTPHeaderName(rawValue: name)
+            guard let change = fields.first(where: { $0.name == field }), change.new == value else {
                 others[name] = value
                 continue
             }

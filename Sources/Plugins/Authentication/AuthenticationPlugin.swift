@@ -181,7 +181,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 
     /// The owner of a credential; `nil` if neither the authenticator names the user nor the store the session.
     private func owner(of lease: CurrentCredential<A>.Lease, _ applied: AppliedCredential) -> CredentialOwner? {
-        let fields = Set(applied.fields.keys)
+        let fields = Set(applied.fields.map(\.name))
         if let user = authenticator.user(of: lease.credential) {
             // A digest, because the identifier is stored with partial transfers.
             return CredentialOwner(identifier: "user " + SHA256Hasher.hexadecimal(of: user), fields: fields)

@@ -7,10 +7,12 @@ package final class CredentialSession: Sendable {
     private struct State: Sendable {
         var id: String?
         /// The digests that identify a session without an identifier, by cache.
-        var digests: [ObjectIdentifier: String] = [:]
+        var digests: [(cache: ObjectIdentifier, digest: String)] = []
         /// The actions at the end of the session, by cache.
-        var endings: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        var endings: [(cache: ObjectIdentifier, action: @Sendable () -> Void)] = []
         var isEnded = false
+
+        func digest(of cache: ObjectIdentifier) -> String? { digests.first { $0.cache == cache }?.digest }
     }
 
     private static let lastNumber = Locked(0)
@@ -91,22 +93,24 @@ package final class CredentialSession: Sendable {
     /// Returns a digest that identifies the session in a cache, made from its identifier or else from its first
     /// credential.
     package func user(of cache: ObjectIdentifier, _ first: () -> String) -> String {
-        let known = state.withLock { state in state.digests[cache] ?? state.id }
+        let known = state.withLock { state in state.digest(of: cache) ?? state.id }
         if let known { return known }
         let new = first()
         return state.withLock { state in
-            let user = state.digests[cache] ?? new
+            if let digest = state.digest(of: cache) { return digest }
             // Stored, because a later refresh gives the session an identifier.
-            state.digests[cache] = user
-            return user
+            state.digests.append((cache, new))
+            return new
         }
     }
 
     /// Runs an action of a cache when the session ends; immediately if it has ended.
     package func onEnd(of cache: ObjectIdentifier, action: @escaping @Sendable () -> Void) {
         let isEnded = state.withLock { state in
-            if !state.isEnded { state.endings[cache] = action }
-            return state.isEnded
+            if state.isEnded { return true }
+            state.endings.removeAll { $0.cache == cache }
+            state.endings.append((cache, action))
+            return false
         }
         if isEnded { action() }
     }
@@ -115,10 +119,10 @@ package final class CredentialSession: Sendable {
     package func end() {
         let endings = state.withLock { state in
             state.isEnded = true
-            defer { state.endings = [:] }
-            return state.endings.values
+            defer { state.endings = [] }
+            return state.endings
         }
-        for action in endings { action() }
+        for (_, action) in endings { action() }
     }
 }
 
@@ -127,7 +131,7 @@ package final class CredentialSession: Sendable {
 /// A credential is one of the server that was current when its session began. So each session notes the stored calls
 /// for other servers at that time, in whatever order the app selects a server, sets an account and signs in.
 package final class StoredCallServers: Sendable {
-    private static let sources = Locked<[ObjectIdentifier: @Sendable () -> Set<UUID>]>([:])
+    private static let sources = Locked<[(id: ObjectIdentifier, elsewhere: @Sendable () -> Set<UUID>)]>([])
 
     /// The ``CredentialSession/count`` before this object was created, and the calls for other servers at that time.
     private let first: (count: Int, elsewhere: Set<UUID>)
@@ -137,17 +141,20 @@ package final class StoredCallServers: Sendable {
     /// - Parameter elsewhere: Returns the calls that were made for another server than the current one.
     package init(elsewhere: @escaping @Sendable () -> Set<UUID>) {
         first = (CredentialSession.count, elsewhere())
-        Self.sources.withLock { $0[ObjectIdentifier(self)] = elsewhere }
+        Self.sources.withLock { $0.append((ObjectIdentifier(self), elsewhere)) }
     }
 
     deinit {
-        let source = Self.sources.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
-        withExtendedLifetime(source) {}
+        let id = ObjectIdentifier(self)
+        // Released outside the lock.
+        _ = Self.sources.withLock { sources in
+            sources.firstIndex { $0.id == id }.map { sources.remove(at: $0) }
+        }
     }
 
     /// The stored calls that were made for another server than the current one. This runs the app's code.
     static var elsewhere: Set<UUID> {
-        sources.withLock { Array($0.values) }.reduce(into: []) { $0.formUnion($1()) }
+        sources.withLock(\.self).reduce(into: []) { $0.formUnion($1.elsewhere()) }
     }
 
     /// Whether a credential may be one of another server than the one for which a stored call was made.
@@ -169,12 +176,14 @@ package struct AppliedCredential: Sendable {
     package let session: CredentialSession
     /// The user; `nil` if it isn't known.
     var owner: CredentialOwner?
-    /// The header fields that the credential set, with the values before and after.
-    package let fields: [HTTPHeaderName: Change]
+    /// The header fields that the credential set.
+    package let fields: [Change]
     /// The URLs before and after; `nil` if the credential didn't change the URL.
     private let urls: (old: URL, new: URL)?
 
+    /// A header field, with the values before and after.
     package struct Change: Sendable {
+        package let name: HTTPHeaderName
         package let old: String?
         package let new: String
     }
@@ -183,11 +192,11 @@ package struct AppliedCredential: Sendable {
         self.plugin = plugin
         self.session = session
         urls = if let old = before.url, let new = after.url, old != new { (old, new) } else { nil }
-        var fields: [HTTPHeaderName: Change] = [:]
+        var fields: [Change] = []
         let before = before.allHTTPHeaderFields ?? [:]
         for (name, new) in after.allHTTPHeaderFields ?? [:] {
             let old = before.first { $0.key.equalsIgnoringASCIICase(name) }?.value
-            if old != new { fields[HTTPHeaderName(rawValue: name)] = Change(old: old, new: new) }
+            if old != new { fields.append(Change(name: HTTPHeaderName(rawValue: name), old: old, new: new)) }
         }
         self.fields = fields
     }
@@ -196,14 +205,14 @@ package struct AppliedCredential: Sendable {
     package func isCarried(by request: URLRequest) -> Bool {
         if fields.isEmpty, urls == nil { return false }
         if let urls, urls.new != request.url { return false }
-        return fields.allSatisfy { request.value(forHTTPHeaderField: $0.key.rawValue) == $0.value.new }
+        return fields.allSatisfy { request.value(forHTTPHeaderField: $0.name.rawValue) == $0.new }
     }
 
     /// Returns a request without the credential.
     package func removed(from request: URLRequest) -> URLRequest {
         var request = request
         if let urls { request.url = urls.old }
-        for (name, change) in fields { request.setValue(change.old, forHTTPHeaderField: name.rawValue) }
+        for field in fields { request.setValue(field.old, forHTTPHeaderField: field.name.rawValue) }
         return request
     }
 }

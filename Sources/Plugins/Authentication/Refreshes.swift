@@ -49,7 +49,7 @@ struct Refreshes<Credential: Sendable>: Sendable {
     /// The transient failure of the latest refresh.
     private var lastFailure: (any Error)?
     /// The requests that the server rejected with a credential that was refreshed for them.
-    private var refusals: [String: (generation: Int, time: Duration)] = [:]
+    private var refusals: [(request: String, generation: Int, time: Duration)] = []
 
     init(_ limit: RefreshLimit) {
         self.limit = limit
@@ -127,9 +127,9 @@ struct Refreshes<Credential: Sendable>: Sendable {
     ///
     /// - Parameter isNew: Whether it now rejected this credential, which was refreshed for the request.
     mutating func refuses(_ request: String, with generation: Int, isNew: Bool, at now: Duration) -> Bool {
-        refusals = refusals.filter { now - $0.value.time < limit.interval }
-        if isNew { refusals[request] = (generation, now) }
-        return refusals[request]?.generation == generation
+        refusals.removeAll { now - $0.time >= limit.interval || isNew && $0.request == request }
+        if isNew { refusals.append((request, generation, now)) }
+        return refusals.contains { $0.request == request && $0.generation == generation }
     }
 
     /// Starts a session. The numbers of refreshes continue, because a task can outlive the refresh that started it.

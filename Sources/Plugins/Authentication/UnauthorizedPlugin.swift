@@ -52,9 +52,9 @@ public struct UnauthorizedPlugin: Plugin {
         /// The ended session, whose further rejections don't sign out.
         var ended: Session?
         /// The outermost scopes of the calls that the plugin prepared.
-        var scopes: [ObjectIdentifier: WeakScope] = [:]
+        var scopes: [WeakScope] = []
         /// The sessions of WebSockets, whose calls have ended.
-        var sockets: [RequestContext.ID: Session] = [:]
+        var sockets: [(id: RequestContext.ID, session: Session)] = []
     }
 
     private struct WeakScope: Sendable {
@@ -135,10 +135,9 @@ public struct UnauthorizedPlugin: Plugin {
         context[sessions] = session
         let scope = context.scope.outermost
         state.withLock { state in
-            // A new scope may have the identifier of a released one.
-            guard state.scopes[ObjectIdentifier(scope)]?.scope == nil else { return }
-            state.scopes = state.scopes.filter { $0.value.scope != nil }
-            state.scopes[ObjectIdentifier(scope)] = WeakScope(scope: scope)
+            if state.scopes.contains(where: { $0.scope === scope }) { return }
+            state.scopes.removeAll { $0.scope == nil }
+            state.scopes.append(WeakScope(scope: scope))
         }
         return request
     }
@@ -155,10 +154,9 @@ public struct UnauthorizedPlugin: Plugin {
             context[carriers] == true
         else { return }
         state.withLock { state in
-            state.sockets = state.sockets.filter { id, _ in
-                state.scopes.values.contains { $0.scope?.hasEntry(of: id) == true }
-            }
-            state.sockets[context.id] = session
+            let scopes = state.scopes
+            state.sockets.removeAll { id, _ in !scopes.contains { $0.scope?.hasEntry(of: id) == true } }
+            state.sockets.append((context.id, session))
         }
     }
 
@@ -183,13 +181,14 @@ public struct UnauthorizedPlugin: Plugin {
     /// Cancels the other calls of a session, its WebSockets, and its streams that wait to reconnect.
     private func cancelCalls(of session: Session, after rejected: RequestContext) {
         let (scopes, sockets) = state.withLock { state in
-            defer { state.sockets = state.sockets.filter { $0.value != session } }
-            return (state.scopes.values.compactMap(\.scope), state.sockets)
+            let ended = state.sockets.filter { $0.session == session }.map(\.id)
+            state.sockets.removeAll { $0.session == session }
+            return (state.scopes.compactMap(\.scope), ended)
         }
         for scope in scopes {
             scope.cancelAll { call in
                 guard call.id != rejected.id, counts(call) else { return false }
-                if sockets[call.id] == session || call.options.connectionSeries?[sessions] == session { return true }
+                if sockets.contains(call.id) || call.options.connectionSeries?[sessions] == session { return true }
                 return call[sessions] == session && mayCarrySession(call)
             }
         }

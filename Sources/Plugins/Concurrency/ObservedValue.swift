@@ -5,7 +5,7 @@ import TargetKit
 package final class ObservedValue<Value: Sendable>: Sendable {
     private struct Content: Sendable {
         var value: Value
-        var readers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var readers: [(id: Int, reader: AsyncStream<Void>.Continuation)] = []
         var lastReader = 0
         var isFinished = false
     }
@@ -29,9 +29,9 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     @discardableResult
     package func update<Result>(_ change: (inout Value) -> Result) -> Result {
         let (result, readers) = content.withLock { content in
-            (change(&content.value), Array(content.readers.values))
+            (change(&content.value), content.readers)
         }
-        for reader in readers { reader.yield() }
+        for (_, reader) in readers { reader.yield() }
         return result
     }
 
@@ -39,10 +39,10 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     package func finish() {
         let readers = content.withLock { content in
             content.isFinished = true
-            defer { content.readers.removeAll() }
-            return Array(content.readers.values)
+            defer { content.readers = [] }
+            return content.readers
         }
-        for reader in readers { reader.finish() }
+        for (_, reader) in readers { reader.finish() }
     }
 
     /// A sequence with one element immediately, and one after each change. Readers read the value itself, so that they
@@ -52,7 +52,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         let id = content.withLock { content -> Int? in
             guard !content.isFinished else { return nil }
             content.lastReader += 1
-            content.readers[content.lastReader] = reader
+            content.readers.append((content.lastReader, reader))
             return content.lastReader
         }
         reader.yield()
@@ -86,6 +86,8 @@ package final class ObservedValue<Value: Sendable>: Sendable {
 
     private func remove(_ id: Int) {
         // Released outside the lock, because its termination handler may run other code.
-        _ = content.withLock { $0.readers.removeValue(forKey: id) }
+        _ = content.withLock { content in
+            content.readers.firstIndex { $0.id == id }.map { content.readers.remove(at: $0) }
+        }
     }
 }

@@ -23,6 +23,8 @@ import TargetKit
 /// ```
 public final class EnvironmentTransport: Transport {
     private struct Entry: Sendable {
+        /// The environment's name.
+        let name: String
         let transport: any Transport
         var calls = 0
     }
@@ -30,7 +32,7 @@ public final class EnvironmentTransport: Transport {
     private let store: EnvironmentStore
     private let make: @Sendable (ServerEnvironment) -> any Transport
     private let developmentTrust: DevelopmentTrust
-    private let entries = Locked<[String: Entry]>([:])
+    private let entries = Locked<[Entry]>([])
     private let switches: Task<Void, Never>
 
     /// Creates a transport for the environments of a store.
@@ -69,9 +71,9 @@ public final class EnvironmentTransport: Transport {
             _ = entries.withLock { entries in
                 // Read under the lock, so that the transport of a newly selected environment isn't released.
                 let current = current().name
-                let unused = entries.filter { $0.key != current && $0.value.calls == 0 }
-                for name in unused.keys { entries[name] = nil }
-                return unused
+                let old = entries
+                entries.removeAll { $0.name != current && $0.calls == 0 }
+                return old
             }
         }
     }
@@ -81,7 +83,7 @@ public final class EnvironmentTransport: Transport {
     }
 
     /// The names of the environments that currently have a transport.
-    package var names: Set<String> { entries.withLock { Set($0.keys) } }
+    package var names: Set<String> { entries.withLock { Set($0.map(\.name)) } }
 
     /// The system's transport with the environment's policy.
     private static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
@@ -126,21 +128,25 @@ public final class EnvironmentTransport: Transport {
     }
 
     private static func join(
-        _ entries: inout [String: Entry],
+        _ entries: inout [Entry],
         name: String,
         made: (any Transport)?
     ) -> (any Transport)? {
-        guard let transport = entries[name]?.transport ?? made else { return nil }
-        entries[name, default: Entry(transport: transport)].calls += 1
-        return transport
+        if let index = entries.firstIndex(where: { $0.name == name }) {
+            entries[index].calls += 1
+            return entries[index].transport
+        }
+        if let made { entries.append(Entry(name: name, transport: made, calls: 1)) }
+        return made
     }
 
     private func end(_ environment: ServerEnvironment) {
         _ = entries.withLock { entries -> Entry? in
-            entries[environment.name]?.calls -= 1
+            guard let index = entries.firstIndex(where: { $0.name == environment.name }) else { return nil }
+            entries[index].calls -= 1
             // Read under the lock, so that a later selection detects that the call has ended.
-            guard entries[environment.name]?.calls == 0, store.current.name != environment.name else { return nil }
-            return entries.removeValue(forKey: environment.name)
+            guard entries[index].calls == 0, store.current.name != environment.name else { return nil }
+            return entries.remove(at: index)
         }
     }
 }

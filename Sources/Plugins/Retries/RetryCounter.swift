@@ -13,7 +13,7 @@ package final class RetryCounter: Sendable {
 
     private let budget: RetryBudget
     private let elapsedTime: ElapsedTime
-    private let accounts = Locked<[ObjectIdentifier: Account]>([:])
+    private let accounts = Locked<[Account]>([])
 
     package init(_ budget: RetryBudget, clock: any Clock<Duration>) {
         self.budget = budget
@@ -40,17 +40,15 @@ package final class RetryCounter: Sendable {
         change: (inout RollingCount, _ now: Duration) -> Result
     ) -> Result {
         let (now, outermost) = (elapsedTime.current, scope.outermost)
-        let key = ObjectIdentifier(outermost)
         return accounts.withLock { accounts in
-            // A new scope may have the identifier of a released one.
-            if let index = accounts.index(forKey: key), accounts.values[index].scope === outermost {
-                // Changed in place, because a copy would also copy the counts.
-                return change(&accounts.values[index].count, now)
+            guard let index = accounts.firstIndex(where: { $0.scope === outermost }) else {
+                accounts.removeAll { $0.scope == nil }
+                var count = RollingCount(length: budget.window)
+                defer { accounts.append(Account(scope: outermost, count: count)) }
+                return change(&count, now)
             }
-            accounts = accounts.filter { $0.value.scope != nil }
-            var count = RollingCount(length: budget.window)
-            defer { accounts[key] = Account(scope: outermost, count: count) }
-            return change(&count, now)
+            // Changed in place, because a copy would also copy the counts.
+            return change(&accounts[index].count, now)
         }
     }
 }

@@ -6,12 +6,23 @@ final class ConnectionSeries: Sendable {
     /// The owner of the first request that has a credential; `nil` before it is sent.
     private let requester = Locked<Requester?>(nil)
     /// What a plugin knows of the session of the last request, by the plugin's key.
-    private let values = Locked<[ObjectIdentifier: any Sendable]>([:])
+    private let values = Locked<[(key: ObjectIdentifier, value: any Sendable)]>([])
 
     /// The value that a plugin stored for all connections.
     subscript<Value: Sendable>(storage: PluginStorage<Value>) -> Value? {
-        get { values.withLock { $0[ObjectIdentifier(storage)] } as? Value }
-        set { values.withLock { $0[ObjectIdentifier(storage)] = newValue } }
+        get { value(of: ObjectIdentifier(storage)) as? Value }
+        set { set(newValue, of: ObjectIdentifier(storage)) }
+    }
+
+    private func value(of key: ObjectIdentifier) -> (any Sendable)? {
+        values.withLock { values in values.first { $0.key == key }?.value }
+    }
+
+    private func set(_ value: (any Sendable)?, of key: ObjectIdentifier) {
+        values.withLock { values in
+            values.removeAll { $0.key == key }
+            if let value { values.append((key, value)) }
+        }
     }
 
     /// Whether a request has a credential of the same user as the first one that has one.

@@ -12,13 +12,15 @@ struct OAuthFields: Decodable {
     }
 
     private var texts: [String: String] = [:]
-    private var numbers: [String: Double] = [:]
+    private var numbers: [(name: String, value: Double)] = []
 
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Name.self)
         for name in fields.allKeys {
             texts[name.stringValue] = try? fields.decode(String.self, forKey: name)
-            numbers[name.stringValue] = try? fields.decode(Double.self, forKey: name)
+            if let number = try? fields.decode(Double.self, forKey: name) {
+                numbers.append((name.stringValue, number))
+            }
         }
     }
 
@@ -32,6 +34,7 @@ struct OAuthFields: Decodable {
 
     /// The number of a field. Some servers send it as a string.
     func number(_ name: String) -> Double? {
-        numbers[name] ?? texts[name].flatMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        numbers.first { $0.name == name }?.value
+            ?? texts[name].flatMap { Double($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 }
