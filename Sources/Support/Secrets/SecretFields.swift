@@ -21,18 +21,17 @@ package enum SecretFields {
     /// Parts of the words of a name, of which one is enough. A space is the start or the end of a word.
     private static let secretParts: [StaticString] = [
         "token", "secret", "key ", "keys ", "keyid", "pass ", "passw", "wd ", "pw ", "phrase", "sess", " sid ",
-        "cookie",
-        "auth ", "authentication", "authorization", "bearer", "credential", "cred ", "creds ", "sign ", "signature",
-        "signed", " sig ", "mac ", "assertion", "verifier", "jwt", "jws", "srf", "captcha", "cvc", "cvv", "otp ",
-        " pin ", "vcode", "ticket ", "psk ", "dsn ", "encrypted", "mnemonic", "mima", "saml", "turnstile", "wresult",
-        "xprv", "yzm", "jct ", " ak ", " pan ", " pat ", " sk ", " tk ", "密码", "密碼", "口令", "验证码", "驗證碼",
+        "cookie", "auth ", "authentication", "authorization", "bearer", "credential", "cred ", "creds ", "sign ",
+        "signature", "signed", " sig ", "mac ", "assertion", "verifier", "jwt", "jws", "srf", "captcha", "cvc", "cvv",
+        "otp ", " pin ", "vcode", "ticket ", "psk ", "dsn ", "encrypted", "mnemonic", "mima", "saml", "turnstile",
+        "wresult", "xprv", "yzm", "jct ", " ak ", " pan ", " pat ", " sk ", " tk ", "密码", "密碼", "口令",
+        "验证码", "驗證碼",
     ]
     /// The first and the second parts of names such as `one_time_code`, `magicLink`, `connection_string` and `cardNo`.
     private static let firstParts: [StaticString] = [
         "access", "activation", "auth", "backup", "card", "check", "confirmation", "connection", "device", "dynamic",
         "email", "fa", "graph", "im", "js", "login", "magic", "otp", "pan", "pass", "pic", "pin", "recovery", "reset",
-        "sec",
-        "sign", "sms", "user", "valid", "verif", "wx",
+        "sec", "sign", "sms", "user", "valid", "verif", "wx",
     ]
     private static let secondParts: [StaticString] = [
         "code ", "codes ", "link ", "links ", "number", "no ", "answer", "string",

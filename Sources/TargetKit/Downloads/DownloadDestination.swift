@@ -7,9 +7,9 @@
 /// .download(to: .choose { head, name in folder.appendingPathComponent("\(Date.now.timeIntervalSince1970) \(name)") })
 /// ```
 ///
-/// The file appears at its destination only when the body is complete and the response is an accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the
-/// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download
-/// continues while the device is locked.
+/// The file appears at its destination only when the body is complete and the response is an accepted success. Missing
+/// folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the first unlock after a restart
+/// (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download continues while the device is locked.
 ///
 /// TargetKitTransfers verifies checksums, and continues interrupted downloads.
 public struct DownloadDestination: Sendable {
