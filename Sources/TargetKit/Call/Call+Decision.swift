@@ -68,10 +68,11 @@ extension Call {
         guard head.statusCode != 206, length != nil || !requiresLength, mayReportFailure(head, byteCount: length) else {
             return body
         }
-        let start = try await body.start(upTo: ResponseBody.excerptSize)
-        guard start.isWhole else { return ResponseBody(start.data, then: body) }
-        if let failure = reportedFailure(in: result, body: start.data) { throw failure }
-        return ResponseBody(start.data, then: nil)
+        let arrived = Locked(Data())
+        let isWhole = try await body.read(upTo: ResponseBody.excerptSize, into: arrived)
+        let start = arrived.withLock(\.self)
+        if isWhole, let failure = reportedFailure(in: result, body: start) { throw failure }
+        return ResponseBody(start, then: isWhole ? nil : body)
     }
 
     /// Checks the response of a stream before its body is read. A part that wasn't requested is a failure, as for a
@@ -130,13 +131,6 @@ extension ResponseHead {
 }
 
 extension ResponseBody {
-    /// The first bytes of the body, and whether they are the whole body.
-    fileprivate func start(upTo limit: Int) async throws -> (data: Data, isWhole: Bool) {
-        let data = Locked(Data())
-        let isWhole = try await read(upTo: limit, into: data)
-        return (data.withLock(\.self), isWhole)
-    }
-
     /// Appends the first bytes of the body as they arrive, and returns whether they are the whole body.
     fileprivate func read(upTo limit: Int, into data: Locked<Data>) async throws -> Bool {
         for try await piece in self {
@@ -149,8 +143,8 @@ extension ResponseBody {
         return true
     }
 
-    /// Creates a body that begins with bytes that were read before.
-    fileprivate init(_ start: Data, then rest: ResponseBody?) {
+    /// Creates a body that begins with bytes in memory.
+    init(_ start: Data, then rest: ResponseBody? = nil) {
         let unread = Locked<Data?>(start)
         self.init {
             let start = unread.withLock { unread in
@@ -173,22 +167,21 @@ extension Call {
     ///   - processed: The result after it.
     func decided(
         _ received: Result<Response, TargetKitError>,
-        after processed: Result<Response, TargetKitError>,
-        in context: RequestContext
+        after processed: Result<Response, TargetKitError>
     ) -> Result<Response, TargetKitError> {
         guard received.anyResponse?.isUndecided == true || processed.anyResponse?.isUndecided == true else {
             return processed
         }
         // A call that is interrupted doesn't decide.
-        if interruption == nil { decide(received, after: processed, in: context) }
+        if interruption == nil { decide(received, after: processed) }
         return processed.withoutDecision
     }
 
     private func decide(
         _ received: Result<Response, TargetKitError>,
-        after processed: Result<Response, TargetKitError>,
-        in context: RequestContext
+        after processed: Result<Response, TargetKitError>
     ) {
+        let context = context.ofLastAttempt
         let (first, last) = (received.anyResponse, processed.anyResponse)
         let isSame = if let first, let last { first.isDecided(with: last) } else { false }
         if let first, first.isUndecided {

@@ -11,21 +11,23 @@ public struct ExchangeResult: Sendable {
     /// The accepted statuses. If `nil`, the target's validation applies.
     public var validation: StatusValidation?
     /// Whether the last request went to another origin than the call's.
-    var isCrossOrigin = false
+    let isCrossOrigin: Bool
+
+    init(
+        _ response: TransportResponse,
+        to request: TransportRequest,
+        after redirects: [Redirect],
+        validation: StatusValidation?
+    ) {
+        self.response = response
+        self.request = request.urlRequest
+        self.redirects = redirects
+        self.validation = validation
+        isCrossOrigin = request.isCrossOrigin
+    }
 }
 
 extension Call {
-    /// Passes a response to a driver, which reads the body or replaces the response. The timeout covers the body of a
-    /// stream.
-    func pass(
-        _ result: ExchangeResult,
-        to receive: @escaping @Sendable (ExchangeResult) async throws -> ExchangeResult,
-        within request: TransportRequest
-    ) async throws -> ExchangeResult {
-        guard case .stream = request.destination else { return try await receive(result) }
-        return try await within(request.deadline) { try await receive(result) }
-    }
-
     /// The request, with the time limit of its exchange. A test clock measures it here, transports by the continuous
     /// clock. A stub applies its delay and timeout itself.
     func withDeadline(_ request: TransportRequest, of resolved: ResolvedRequest) -> TransportRequest {
@@ -48,60 +50,47 @@ extension Call {
     /// Sets the request that follows a response. Returns `false` if none does.
     @inline(never)
     func follow(
-        _ hop: inout Hop,
-        after response: TransportResponse,
+        _ head: ResponseHead,
+        to request: inout TransportRequest,
+        after redirects: inout [Redirect],
         of resolved: ResolvedRequest
     ) throws -> Bool {
-        if let next = try withoutExpectation(hop.request, after: response.head, of: resolved) {
-            hop.request = next
-            return true
-        }
         // A redirect in a sample response isn't followed.
-        guard !resolved.isStubbed, context.options.followsRedirects,
-            let step = try configuration.redirects.step(after: response.head, to: hop.request)
-        else {
+        if resolved.isStubbed {
             meter?.responseArrived()
             return false
         }
-        hop.redirects.append(step.redirect)
-        try configuration.redirects.check(hop.redirects)
-        hop.request = step.request
-        hop.request.onSend = nil
-        if step.redirect.isCrossOrigin { hop.request.isCrossOrigin = true }
-        try hop.request.limitToRemainingTime()
+        if request.isExpectationRejected(head) {
+            request.urlRequest.setValue(nil, forHTTPHeaderField: "Expect")
+        } else if context.options.followsRedirects,
+            let step = try configuration.redirects.step(after: head, to: request)
+        {
+            redirects.append(step.redirect)
+            try configuration.redirects.check(redirects)
+            request = step.request
+            request.onSend = nil
+            if step.redirect.isCrossOrigin { request.isCrossOrigin = true }
+        } else {
+            meter?.responseArrived()
+            return false
+        }
+        try request.limitToRemainingTime()
         return true
-    }
-
-    /// The request without its expectation of 100 (Continue), to send again after a server that doesn't support it
-    /// rejected it without processing the request (RFC 9110 §10.1.1); otherwise `nil`.
-    private func withoutExpectation(
-        _ request: TransportRequest,
-        after head: ResponseHead,
-        of resolved: ResolvedRequest
-    ) throws -> TransportRequest? {
-        guard head.statusCode == 417, !resolved.isStubbed,
-            request.urlRequest.value(forHTTPHeaderField: "Expect")?.lowercased() == "100-continue"
-        else { return nil }
-        var next = request
-        next.urlRequest.setValue(nil, forHTTPHeaderField: "Expect")
-        try next.limitToRemainingTime()
-        return next
     }
 
     /// Performs one exchange: a stub's, or that of the plugins and the transport.
     @inline(__always)
-    func exchange(_ hop: Hop, of resolved: ResolvedRequest) async throws -> TransportResponse {
-        if resolved.isStubbed { return try await stubbed(hop.request, of: resolved) }
-        // A plugin's `willSend` may have cancelled the call.
-        try checkInterruption()
-        if plugins.hasExchange { return try await surrounded(hop.request) }
-        return try await transmit(hop.request, over: configuration.transport)
-    }
-
-    /// Keeps the code of stubs apart from that of requests that are sent.
-    @inline(never)
-    private func stubbed(_ request: TransportRequest, of resolved: ResolvedRequest) async throws -> TransportResponse {
-        try await transmit(request, over: resolved.stubTransport(configuration.clock))
+    func exchange(_ request: TransportRequest, of resolved: ResolvedRequest) async throws -> TransportResponse {
+        let transport: any Transport
+        if resolved.isStubbed {
+            transport = StubTransport(resolved.sample, clock: configuration.clock)
+        } else {
+            // A plugin's `willSend` may have cancelled the call.
+            try checkInterruption()
+            if plugins.hasExchange { return try await surrounded(request) }
+            transport = configuration.transport
+        }
+        return try await transmit(request, over: transport)
     }
 
     /// Keeps the plugins' state off the frame of calls without plugins.
@@ -118,7 +107,7 @@ extension Call {
 
     /// Sends a request over a transport, and notes whether the server may have processed it.
     @inline(__always)
-    func transmit(_ request: TransportRequest, over transport: some Transport) async throws -> TransportResponse {
+    func transmit(_ request: TransportRequest, over transport: any Transport) async throws -> TransportResponse {
         var request = request
         if let gate = context.options.sendingGate { request = try await admitted(request, by: gate) }
         do {
@@ -163,16 +152,28 @@ extension Call {
 }
 
 extension ResolvedRequest {
-    fileprivate func stubTransport(_ clock: any Clock<Duration>) -> StubTransport {
+    /// The sample that a stubbed call returns.
+    var sample: SampleResponse {
         switch stub {
-        case .never, .immediate: StubTransport(endpoint.sampleResponse, clock: clock)
-        case .delayed(let delay): StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
-        case .scenario(let name): StubTransport(endpoint.sampleResponse(in: name), clock: clock)
+        case .never, .immediate: endpoint.sampleResponse
+        case .delayed(let delay): .delayed(delay, endpoint.sampleResponse)
+        case .scenario(let name): endpoint.sampleResponse(in: name)
         }
     }
 }
 
 extension TransportRequest {
+    /// The deadline of a driver that reads the response, if its body is a stream.
+    var readDeadline: Deadline? {
+        if case .stream = destination { deadline } else { nil }
+    }
+
+    /// Whether the server rejected the request without processing it, because it doesn't support the expectation of 100
+    /// (Continue) (RFC 9110 §10.1.1).
+    fileprivate func isExpectationRejected(_ head: ResponseHead) -> Bool {
+        head.statusCode == 417 && urlRequest.value(forHTTPHeaderField: "Expect")?.lowercased() == "100-continue"
+    }
+
     /// Shortens the timeout of another exchange to what is left of the deadline.
     ///
     /// - Throws: `URLError(.timedOut)` if nothing is left.
@@ -184,30 +185,13 @@ extension TransportRequest {
     }
 }
 
-/// A request of an exchange, and the redirects that led to it.
-struct Hop: Sendable {
-    var request: TransportRequest
-    var redirects: [Redirect] = []
-
-    /// The response to the request.
-    func result(_ response: TransportResponse) -> ExchangeResult {
-        ExchangeResult(
-            response: response,
-            request: request.urlRequest,
-            redirects: redirects,
-            isCrossOrigin: request.isCrossOrigin
-        )
-    }
-
-    /// The error, which has the URL of a request after redirects. A URL that the transport doesn't support is then the
+extension URLError {
+    /// This error with the URL of the request after redirects. A URL that the transport doesn't support is then the
     /// server's fault.
-    func failure(_ error: any Error) -> any Error {
-        guard !redirects.isEmpty, let error = error as? URLError, let url = request.urlRequest.url else { return error }
-        var userInfo = error.userInfo
+    func ofRedirect(to url: URL) -> URLError {
+        var userInfo = userInfo
         if userInfo[NSURLErrorFailingURLErrorKey] == nil { userInfo[NSURLErrorFailingURLErrorKey] = url.redacted }
-        guard error.code == .badURL || error.code == .unsupportedURL else {
-            return URLError(error.code, userInfo: userInfo)
-        }
+        guard code == .badURL || code == .unsupportedURL else { return URLError(code, userInfo: userInfo) }
         userInfo[FailureMark.words] = "the redirect can't be followed: the transport doesn't support its Location"
         return URLError(.redirectToNonExistentLocation, userInfo: userInfo)
     }

@@ -3,52 +3,26 @@
 /// The steps from the target to the request that a transport sends.
 extension Call {
     /// Resolves the target into the request from which each attempt starts.
-    @inline(never)
     func resolved(
         _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
-    ) throws(TargetKitError) -> ResolvedRequest {
-        let (endpoint, stub) = try endpoint(makeEndpoint)
-        do {
-            return try checked(try endpoint.urlRequest(), of: endpoint, stub: stub)
-        } catch {
-            throw failure(error, at: .request)
-        }
-    }
-
-    /// Resolves the target with the provider's request closure.
-    func resolvedByClosure(
-        _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
     ) async throws(TargetKitError) -> ResolvedRequest {
-        let (endpoint, stub) = try endpoint(makeEndpoint)
-        do {
-            let request = try await configuration.requestClosure?(endpoint)
-            return try checked(try request ?? endpoint.urlRequest(), of: endpoint, stub: stub)
-        } catch {
-            throw failure(error, at: .request)
-        }
-    }
-
-    private func endpoint(
-        _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
-    ) throws(TargetKitError) -> (Endpoint, StubBehavior) {
+        var stage = TargetKitError.Stage.endpoint
         do {
             try checkInterruption()
             if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
-            return try makeEndpoint()
+            let (endpoint, stub) = try makeEndpoint()
+            stage = .request
+            var request = try await configuration.requestClosure?(endpoint) ?? endpoint.urlRequest()
+            // Encoding a body can take a long time.
+            try checkInterruption()
+            if !context.options.isEmpty {
+                try context.options.timeout.check()
+                request.apply(context.options)
+            }
+            return ResolvedRequest(request, of: endpoint, stub: stub)
         } catch {
-            throw failure(error, at: .endpoint)
+            throw failure(error, at: stage)
         }
-    }
-
-    private func checked(_ request: URLRequest, of endpoint: Endpoint, stub: StubBehavior) throws -> ResolvedRequest {
-        // Encoding a body can take a long time.
-        try checkInterruption()
-        let options = context.options
-        if options.isEmpty { return ResolvedRequest(request, of: endpoint, stub: stub) }
-        try options.timeout.check()
-        var request = request
-        request.apply(options)
-        return ResolvedRequest(request, of: endpoint, stub: stub)
     }
 
     /// Returns a request after the plugins' `prepare`.
@@ -61,18 +35,19 @@ extension Call {
         _ original: URLRequest,
         body: TransportRequest.Body? = nil,
         of resolved: ResolvedRequest,
-        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
-        in context: RequestContext
+        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil
     ) async throws(TargetKitError) -> TransportRequest {
         do {
             var request = original
             if plugins.hasPrepare {
-                request = try await hook { [plugins] in try await plugins.prepare(original, context: context) }
+                request = try await hook { [plugins, context = context.ofLastAttempt] in
+                    try await plugins.prepare(original, context: context)
+                }
                 try checkInterruption()
             }
             if let restriction { request = restriction(request) }
             let prepared = try transportRequest(request, body: body, of: resolved)
-            if !plugins.isEmpty { context.handle.prepared = prepared }
+            if !plugins.isEmpty { handle.prepared = prepared }
             return prepared
         } catch {
             var failure = failure(error, at: .request, request: original)

@@ -130,16 +130,15 @@ extension Call {
     /// Records in the error of a failed call whether the call may be made again.
     func notingRepeatability(of result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         guard case .failure(var error) = result else { return result }
-        let processing = handle.processing
-        var count = processing.count
+        let (isContinuable, processedCount) = handle.state.withLock { ($0.isContinuable, $0.processedCount) }
+        var count = processedCount
         // The server rejected the credential in the body, so it didn't process the request.
         if count > 0, error.kind == .unauthorized, let response = error.response,
             !Self.isUnprocessed(response.statusCode), response.request?.isRepeatable() == false
         {
             count -= 1
         }
-        let isRepeatable = count == 0 || processing.isContinuable
-        error.mark(.safeToRepeat, isRepeatable)
+        error.mark(.safeToRepeat, count == 0 || isContinuable)
         return .failure(error)
     }
 

@@ -88,16 +88,16 @@ extension Call {
         defer { timer?.cancel() }
         var result: Result<Response, TargetKitError>
         do {
-            let request =
-                configuration.requestClosure == nil
-                ? try resolved(makeEndpoint) : try await resolvedByClosure(makeEndpoint)
+            let request = try await resolved(makeEndpoint)
             result = await attempts(of: request)
             if let driver = request.driver { result = await end(result, of: request, by: driver) }
         } catch {
             result = .failure(error)
         }
-        result = mappedAtEnd(result)
-        return plugins.isEmpty ? notingRepeatability(of: result) : await processed(result)
+        if let meter, case .success = result { meter.finish() }
+        result = mapped(unlessInterrupted(result))
+        let processed = plugins.hasProcess ? await process(result) : result
+        return notingRepeatability(of: plugins.hasExchange ? decided(result, after: processed) : processed)
     }
 
     /// Makes attempts until no plugin requests another one.
@@ -107,32 +107,26 @@ extension Call {
         of request: ResolvedRequest,
         prepared: TransportRequest? = nil
     ) async -> Result<Response, TargetKitError> {
-        var (context, prepared) = (context, prepared)
+        var prepared = prepared
         var failedAttempts: [FailedAttempt] = []
         while true {
-            var (result, isShared) = await attempt(request, prepared: prepared, in: context)
+            var (result, isShared) = await attempt(request, prepared: prepared)
             // A shared exchange already asked `retry` about its success.
-            guard plugins.hasRetry, !(isShared && result.isSuccess),
-                let delay = await delayBeforeRetry(after: &result, in: context)
+            guard plugins.hasRetry, !(isShared && result.isSuccess), let delay = await delayBeforeRetry(after: &result)
             else { return failedAttempts.isEmpty ? result : result.after(failedAttempts) }
             if plugins.hasExchange { result.anyResponse?.decide(isAccepted: false) }
             failedAttempts.append(FailedAttempt(result, delay: delay))
-            context.attempt += 1
-            handle.attempt = context.attempt
+            handle.attempt += 1
             prepared = nil
         }
     }
 
     /// Makes one attempt: the requests of the driver, or a single one. Then decodes the response.
     @inline(__always)
-    private func attempt(
-        _ request: ResolvedRequest,
-        prepared: TransportRequest?,
-        in context: RequestContext
-    ) async -> AttemptResult {
+    private func attempt(_ request: ResolvedRequest, prepared: TransportRequest?) async -> AttemptResult {
         do {
             if let driver = request.driver {
-                let exchanges = CallExchanges(self, of: request, in: context)
+                let exchanges = CallExchanges(self, of: request)
                 return decoded(try await driver.response(to: request.urlRequest, over: exchanges))
             }
             let sent: TransportRequest
@@ -141,15 +135,15 @@ extension Call {
             } else {
                 sent =
                     plugins.hasPrepare
-                    ? try await prepare(request.urlRequest, of: request, in: context)
+                    ? try await prepare(request.urlRequest, of: request)
                     : try transportRequest(request.urlRequest, of: request)
                 if kind == .response, context.options.sharesInFlight,
-                    let response = try await shared(sent, of: request, in: context)
+                    let response = try await shared(sent, of: request)
                 {
                     return decoded(response, isShared: true)
                 }
             }
-            return decoded(try await send(sent, of: request, in: context))
+            return decoded(try await send(sent, of: request))
         } catch {
             return failed(error, of: request)
         }
@@ -161,30 +155,30 @@ extension Call {
     /// - Parameters:
     ///   - validation: The accepted statuses; `nil` for the target's validation.
     ///   - receive: Receives the body of a stream, or replaces the response, for a driver.
-    @inline(__always)
     func send(
         _ prepared: TransportRequest,
         of resolved: ResolvedRequest,
-        in context: RequestContext,
         validation: StatusValidation? = nil,
         receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
     ) async throws(TargetKitError) -> Response {
-        var hop = Hop(request: withDeadline(prepared, of: resolved))
-        if !plugins.isEmpty { context.handle.prepared = hop.request }
-        plugins.willSend(hop.request.urlRequest, context: context)
+        var (request, redirects) = (withDeadline(prepared, of: resolved), [Redirect]())
+        let context = context.ofLastAttempt
+        if !plugins.isEmpty { handle.prepared = request }
+        plugins.willSend(request.urlRequest, context: context)
         do {
-            var received: ExchangeResult
-            while true {
-                let response = try await exchange(hop, of: resolved)
-                guard try !follow(&hop, after: response, of: resolved) else { continue }
-                received = hop.result(response)
-                break
+            var response: TransportResponse
+            repeat {
+                response = try await exchange(request, of: resolved)
+            } while try follow(response.head, to: &request, after: &redirects, of: resolved)
+            var received = ExchangeResult(response, to: request, after: redirects, validation: validation)
+            if let receive {
+                received = try await within(request.readDeadline) { [received] in try await receive(received) }
             }
-            if let receive { received = try await pass(received, to: receive, within: hop.request) }
             if kind == .stream { received = try await checkedStream(received) }
-            return try accepted(received, by: validation, in: context)
+            return try accepted(received, in: context)
         } catch {
-            throw exchangeFailure(error, of: prepared, at: hop, in: context)
+            let url = redirects.isEmpty ? nil : request.urlRequest.url
+            throw exchangeFailure(error, of: prepared, redirectedTo: url, in: context)
         }
     }
 }
@@ -221,11 +215,7 @@ extension Call {
 
     /// Ends an exchange with its response, if the status code is accepted, and calls the plugins' `didReceive`.
     @inline(never)
-    private func accepted(
-        _ received: ExchangeResult,
-        by validation: StatusValidation?,
-        in context: RequestContext
-    ) throws -> Response {
+    private func accepted(_ received: ExchangeResult, in context: RequestContext) throws -> Response {
         try checkInterruption()
         let response = try Response(
             received.response,
@@ -236,7 +226,7 @@ extension Call {
             isStream: kind == .stream,
             isCrossOrigin: received.isCrossOrigin
         )
-        .filter(received.validation ?? validation ?? context.target.validation)
+        .filter(received.validation ?? context.target.validation)
         plugins.didReceive(.success(response), context: context)
         return response
     }
@@ -246,26 +236,25 @@ extension Call {
     private func exchangeFailure(
         _ error: any Error,
         of request: TransportRequest,
-        at hop: Hop,
+        redirectedTo url: URL?,
         in context: RequestContext
     ) -> TargetKitError {
-        let error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
-        var failure = failure(hop.failure(error), at: .transport, request: request.urlRequest)
-        if !hop.redirects.isEmpty { failure.mark(.afterRedirect) }
+        var error = request.timeout.map { ExceededLimit.exchange($0).explaining(error) } ?? error
+        if let url { error = (error as? URLError)?.ofRedirect(to: url) ?? error }
+        var failure = failure(error, at: .transport, request: request.urlRequest)
+        if url != nil { failure.mark(.afterRedirect) }
         plugins.didReceive(.failure(failure), context: context)
         return failure
     }
 
     /// Waits for the delay that a plugin requests before another attempt, and returns it; `nil` if no plugin requests
     /// one.
-    private func delayBeforeRetry(
-        after result: inout Result<Response, TargetKitError>,
-        in context: RequestContext
-    ) async -> Duration? {
+    private func delayBeforeRetry(after result: inout Result<Response, TargetKitError>) async -> Duration? {
         if case .failure(let error) = result, error.isMarked(.final) || error.isMarked(.ofPlugin) { return nil }
         guard interruption == nil else { return nil }
-        let failed = result
-        switch await hook({ [plugins] in await plugins.retry(failed, context: context) }) {
+        switch await hook({ [plugins, result, context = context.ofLastAttempt] in
+            await plugins.retry(result, context: context)
+        }) {
         case .doNotRetry: return nil
         case .fail(let error): result = .failure(failure(error, at: .transport))
         case .retry(let delay):
@@ -289,10 +278,10 @@ extension Call {
         of request: ResolvedRequest,
         by driver: any TransferDriver
     ) async -> Result<Response, TargetKitError> {
-        let context = context.ofLastAttempt
-        handle.noteContinuable(context.transfer?.isRepeatable == true)
+        let isContinuable = context.transfer?.isRepeatable == true
+        handle.state.withLock { $0.isContinuable = isContinuable }
         let result = unlessInterrupted(result)
-        await driver.end(result, over: CallExchanges(self, of: request, in: context))
+        await driver.end(result, over: CallExchanges(self, of: request))
         // Values that a driver stores can refer to the call. With plugins, they are released at the end of the call.
         if plugins.isEmpty { handle.releaseAtEnd() }
         return result
@@ -303,21 +292,6 @@ extension Call {
         guard configuration.mapsErrors, let target = context.target as? any ErrorMappingTarget else { return result }
         // The app's code may have cancelled the call or taken a long time.
         return unlessInterrupted(target.mapped(result))
-    }
-
-    /// The result after the attempts, with the error of the target's ``ErrorMappingTarget``.
-    @inline(never)
-    private func mappedAtEnd(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
-        if let meter, case .success = result { meter.finish() }
-        return mapped(unlessInterrupted(result))
-    }
-
-    /// The caller's result, after the plugins' `process`.
-    private func processed(_ mapped: Result<Response, TargetKitError>) async -> Result<Response, TargetKitError> {
-        let result = plugins.hasProcess ? await process(mapped) : mapped
-        return notingRepeatability(
-            of: plugins.hasExchange ? decided(mapped, after: result, in: context.ofLastAttempt) : result
-        )
     }
 
     /// Passes the result through the plugins' `process`. A replaced response is decoded again.

@@ -13,10 +13,10 @@ public struct CallExchanges: Sendable {
     /// The plugins' stored values, for concurrent requests; otherwise `nil`.
     private var stored: [StoredEntry]?
 
-    init(_ call: Call, of resolved: ResolvedRequest, in context: RequestContext) {
+    init(_ call: Call, of resolved: ResolvedRequest) {
         self.call = call
         self.resolved = resolved
-        self.context = context
+        context = call.context.ofLastAttempt
     }
 
     /// Whether the requests are stubbed.
@@ -63,7 +63,7 @@ extension CallExchanges {
     ///
     /// - Throws: ``TargetKitError`` of stage `.request`.
     public func prepare(_ request: URLRequest) async throws -> TransportRequest {
-        try await prepare(request, body: nil, by: call, in: context)
+        try await prepare(request, givenBody: nil)
     }
 
     /// Returns a request prepared by the plugins, for ``send(_:validation:receive:)``.
@@ -84,15 +84,13 @@ extension CallExchanges {
     ) async throws -> TransportRequest {
         var request = request
         request.httpBody = if case .data(let data) = body { data } else { nil }
-        return try await prepare(request, body: body, restriction: restriction, by: call, in: context)
+        return try await prepare(request, givenBody: body, restriction: restriction)
     }
 
     private func prepare(
         _ request: URLRequest,
-        body: TransportRequest.Body?,
-        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil,
-        by call: Call,
-        in context: RequestContext
+        givenBody body: TransportRequest.Body?,
+        restriction: (@Sendable (URLRequest) -> URLRequest)? = nil
     ) async throws -> TransportRequest {
         // The call continues, even if its last exchange stored a file.
         if stored == nil { call.handle.revokeCommit() }
@@ -101,8 +99,7 @@ extension CallExchanges {
             request,
             body: body,
             of: resolved,
-            restriction: restriction ?? originRestriction,
-            in: context
+            restriction: restriction ?? originRestriction
         )
         if originRestriction != nil {
             prepared.isCrossOrigin = true
@@ -168,31 +165,17 @@ extension CallExchanges {
     ) async throws -> Response {
         call.handle.state.withLock { $0.hasSent = true }
         guard let stored else {
-            return try await call.sendForDriver(
-                request,
-                of: resolved,
-                in: context,
-                validation: validation,
-                receive: receive
-            )
+            return try await call.send(request, of: resolved, validation: validation, receive: receive)
         }
-        let handle = RequestHandle(deadline: call.handle.deadline)
-        let part = part(handle, stored: stored)
-        context.scope.beginExchange()
-        defer {
-            handle.releaseAtEnd()
-            context.scope.endExchange()
-            call.handle.noteProcessing(handle.processing.count)
-        }
+        let part = part(RequestHandle(deadline: call.handle.deadline), stored: stored)
         var request = request
         request.progress = nil
-        return try await part.sendForDriver(
-            request,
-            of: resolved,
-            in: part.context,
-            validation: validation,
-            receive: receive
-        )
+        context.scope.beginExchange()
+        defer {
+            call.handle.noteProcessing(part.call.handle.processedCount)
+            part.end()
+        }
+        return try await part.send(request, validation: validation, receive: receive)
     }
 
     /// Sends a request that has no body and continues after the call ends. The response is ignored.
@@ -201,9 +184,7 @@ extension CallExchanges {
     ///
     /// - Parameter request: The request, before the plugins' `prepare`.
     public func sendInBackground(_ request: URLRequest) {
-        sendInBackground { part in
-            try await prepare(request, body: TransportRequest.Body.none, by: part, in: part.context)
-        }
+        sendInBackground { part in try await part.prepare(request, body: .none) }
     }
 
     /// Sends a prepared request that continues after the call ends, like ``sendInBackground(_:)-(URLRequest)``.
@@ -211,47 +192,27 @@ extension CallExchanges {
         sendInBackground { _ in request }
     }
 
-    private func sendInBackground(_ request: @escaping @Sendable (Call) async throws -> TransportRequest) {
-        let (handle, scope) = (RequestHandle(), context.scope)
-        let part = part(handle)
+    private func sendInBackground(_ request: @escaping @Sendable (CallExchanges) async throws -> TransportRequest) {
+        let part = part(RequestHandle())
         // Called before the task begins, so that a shutdown waits for it.
-        scope.beginExchange()
-        Task.detached { [resolved] in
-            if let request = try? await request(part) {
-                _ = try? await part.sendForDriver(
-                    request,
-                    of: resolved,
-                    in: part.context,
-                    validation: StatusValidation.none
-                )
-            }
-            handle.releaseAtEnd()
-            scope.endExchange()
+        context.scope.beginExchange()
+        Task.detached {
+            _ = try? await part.send(request(part), validation: StatusValidation.none)
+            part.end()
         }
     }
 
-    /// Returns a call for an exchange with its own context.
-    private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> Call {
-        Call(
-            .part,
-            in: context.ofExchange(handle, stored: stored),
-            by: call.configuration,
-            exchangeTimeout: call.exchangeTimeout
-        )
+    /// Returns an exchange with its own context.
+    private func part(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> CallExchanges {
+        let context = context.ofExchange(handle, stored: stored)
+        let part = Call(.part, in: context, by: call.configuration, exchangeTimeout: call.exchangeTimeout)
+        return CallExchanges(part, of: resolved)
     }
-}
 
-extension Call {
-    /// Sends a request of a driver, by code that the callers share: ``send(_:of:in:validation:receive:)`` is inlined.
-    @inline(never)
-    fileprivate func sendForDriver(
-        _ request: TransportRequest,
-        of resolved: ResolvedRequest,
-        in context: RequestContext,
-        validation: StatusValidation?,
-        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
-    ) async throws(TargetKitError) -> Response {
-        try await send(request, of: resolved, in: context, validation: validation, receive: receive)
+    /// Ends an exchange with its own context.
+    private func end() {
+        call.handle.releaseAtEnd()
+        context.scope.endExchange()
     }
 }
 

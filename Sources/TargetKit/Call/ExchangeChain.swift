@@ -46,7 +46,7 @@ final class ExchangeChain: FollowingExchange {
         let handle = RequestHandle(deadline: nil)
         let context = context.ofExchange(handle)
         let scope = context.scope
-        guard scope.insert(context, owner: handle, handle: handle) else { return false }
+        guard scope.insert(context, owner: handle) else { return false }
         var request = request
         request.progress = nil
         // A limit of the call ends with it.

@@ -9,22 +9,23 @@ final class SharedExchanges: Sendable {
     fileprivate typealias Outcome = SharedOutcome<Result<Response, TargetKitError>>
 
     private struct Entry: Sendable {
+        let key: SharedExchangeKey
         let handle: RequestHandle
         let outcome = Outcome()
-        /// The calls that wait, with what receives their progress.
-        var calls: [RequestContext.ID: (@Sendable (TransferProgress) -> Void)?] = [:]
+        /// The calls that wait.
+        var calls: [Call]
     }
 
     /// The exchanges whose hooks run this code. A call by a hook can't wait for any of them.
-    @TaskLocal fileprivate static var enclosing: Set<ObjectIdentifier> = []
+    @TaskLocal fileprivate static var enclosing: [ObjectIdentifier] = []
 
-    private let table = Locked<[SharedExchangeKey: Entry]>([:])
+    private let entries = Locked<[Entry]>([])
 
     /// The number of exchanges in flight.
-    var count: Int { table.withLock(\.count) }
+    var count: Int { entries.withLock(\.count) }
 
     /// The number of calls that are suspended until one of these exchanges ends.
-    var waiterCount: Int { table.withLock { $0.values.map(\.outcome) }.reduce(0) { $0 + $1.waiterCount } }
+    var waiterCount: Int { entries.withLock { $0.map(\.outcome) }.reduce(0) { $0 + $1.waiterCount } }
 
     /// Joins the exchange for the key, and returns its outcome. A new exchange is begun with a handle, which has the
     /// deadline of the call. Returns `nil` if a hook of the exchange makes this call, which can't wait for it.
@@ -33,39 +34,40 @@ final class SharedExchanges: Sendable {
         by call: Call,
         begin: (Outcome, RequestHandle) -> Void
     ) -> Outcome? {
-        let joined = table.withLock { table -> (Entry, isNew: Bool)? in
-            var entry = table[key] ?? Entry(handle: RequestHandle(deadline: call.handle.deadline))
-            if Self.enclosing.contains(ObjectIdentifier(entry.outcome)) { return nil }
-            entry.calls[call.context.id] = .some(call.progress)
-            return (entry, table.updateValue(entry, forKey: key) == nil)
+        let new = Entry(key: key, handle: RequestHandle(deadline: call.handle.deadline), calls: [call])
+        let joined = entries.withLock { entries -> Outcome? in
+            guard let index = entries.firstIndex(where: { $0.key == key }) else {
+                entries.append(new)
+                return new.outcome
+            }
+            if Self.enclosing.contains(ObjectIdentifier(entries[index].outcome)) { return nil }
+            entries[index].calls.append(call)
+            return entries[index].outcome
         }
-        guard let (entry, isNew) = joined else { return nil }
-        if isNew { begin(entry.outcome, entry.handle) }
-        return entry.outcome
+        if joined === new.outcome { begin(new.outcome, new.handle) }
+        return joined
     }
 
     /// Removes a call from an exchange, which is cancelled if that was its last call.
-    fileprivate func leave(_ outcome: Outcome, for key: SharedExchangeKey, by call: Call) {
-        let abandoned = table.withLock { table -> RequestHandle? in
-            guard var entry = table[key], entry.outcome === outcome else { return nil }
-            entry.calls[call.context.id] = nil
-            table[key] = entry.calls.isEmpty ? nil : entry
-            return entry.calls.isEmpty ? entry.handle : nil
+    fileprivate func leave(_ outcome: Outcome, by call: Call) {
+        let abandoned = entries.withLock { entries -> RequestHandle? in
+            guard let index = entries.firstIndex(where: { $0.outcome === outcome }) else { return nil }
+            entries[index].calls.removeAll { $0 === call }
+            return entries[index].calls.isEmpty ? entries.remove(at: index).handle : nil
         }
         abandoned?.cancel()
     }
 
     /// Removes an exchange that ended, and passes its result to its calls.
-    fileprivate func end(_ outcome: Outcome, for key: SharedExchangeKey, with result: Result<Response, TargetKitError>)
-    {
-        table.withLock { if $0[key]?.outcome === outcome { $0[key] = nil } }
+    fileprivate func end(_ outcome: Outcome, with result: Result<Response, TargetKitError>) {
+        entries.withLock { $0.removeAll { $0.outcome === outcome } }
         outcome.settle(result)
     }
 
     /// Reports progress to the calls of an exchange.
-    fileprivate func report(_ step: TransferProgress, to outcome: Outcome, for key: SharedExchangeKey) {
-        let calls = table.withLock { $0[key].flatMap { $0.outcome === outcome ? $0.calls : nil } }
-        for receive in calls?.values.compactMap(\.self) ?? [] { receive(step) }
+    fileprivate func report(_ step: TransferProgress, to outcome: Outcome) {
+        let calls = entries.withLock { $0.first { $0.outcome === outcome }?.calls }
+        for call in calls ?? [] { call.progress?(step) }
     }
 }
 
@@ -75,23 +77,18 @@ extension Call {
     /// - Throws: An error that isn't retried by this call, because the exchange was.
     func shared(
         _ request: TransportRequest,
-        of resolved: ResolvedRequest,
-        in context: RequestContext
+        of resolved: ResolvedRequest
     ) async throws -> Response? {
-        let table = configuration.sharedExchanges
+        let exchanges = configuration.sharedExchanges
         guard let key = SharedExchangeKey(request, of: resolved, in: context),
-            let outcome = table.join(
-                key,
-                by: self,
-                begin: { begin($0, for: key, with: request, of: resolved, in: context.ofExchange($1)) }
-            )
+            let outcome = exchanges.join(key, by: self, begin: { begin($0, $1, with: request, of: resolved) })
         else { return nil }
         do {
             // The clock counts the exchange instead of the call.
             let result = try await waiting { try await outcome.value() }
-            return try shared(result, to: request, in: context)
+            return try shared(result, to: request)
         } catch let error as CancellationError {
-            table.leave(outcome, for: key, by: self)
+            exchanges.leave(outcome, by: self)
             throw error
         }
     }
@@ -99,8 +96,7 @@ extension Call {
     /// This call's part of the result of a shared exchange.
     private func shared(
         _ result: Result<Response, TargetKitError>,
-        to request: TransportRequest,
-        in context: RequestContext
+        to request: TransportRequest
     ) throws(TargetKitError) -> Response {
         switch result {
         case .success(let response):
@@ -118,40 +114,39 @@ extension Call {
     /// Begins the attempts of a shared exchange, as a part with its own context. Its scope waits for it.
     private func begin(
         _ outcome: SharedExchanges.Outcome,
-        for key: SharedExchangeKey,
+        _ handle: RequestHandle,
         with request: TransportRequest,
-        of resolved: ResolvedRequest,
-        in context: RequestContext
+        of resolved: ResolvedRequest
     ) {
         let exchanges = configuration.sharedExchanges
         var request = request
-        request.progress = { exchanges.report($0, to: outcome, for: key) }
+        request.progress = { exchanges.report($0, to: outcome) }
         let part = Call(
             .part,
-            in: context,
+            in: context.ofLastAttempt.ofExchange(handle),
             by: configuration,
             progress: request.progress,
             exchangeTimeout: exchangeTimeout
         )
         // Counted here, because the exchange's task may start after its calls have left.
         context.scope.beginExchange()
-        configuration.countingClock?.begin(context.id, isTimer: false)
-        let enclosing = SharedExchanges.enclosing.union([ObjectIdentifier(outcome)])
+        configuration.countingClock?.begin(part.context.id, isTimer: false)
+        let enclosing = SharedExchanges.enclosing + [ObjectIdentifier(outcome)]
         _ = SharedExchanges.$enclosing.withValue(enclosing) {
             part.startTask { [request] in
                 let result = await part.attempts(of: resolved, prepared: request)
                 part.handle.releaseAtEnd()
                 part.context.scope.endExchange()
                 part.configuration.countingClock?.end(part.context.id)
-                exchanges.end(outcome, for: key, with: part.notingRepeatability(of: part.unlessInterrupted(result)))
+                exchanges.end(outcome, with: part.notingRepeatability(of: part.unlessInterrupted(result)))
             }
         }
     }
 }
 
 /// The properties that must be equal for two calls to share an exchange.
-struct SharedExchangeKey: Hashable {
-    private enum Body: Hashable {
+struct SharedExchangeKey: Equatable {
+    private enum Body: Equatable {
         case none
         case data(Data)
         case file(URL)
@@ -159,14 +154,14 @@ struct SharedExchangeKey: Hashable {
     }
 
     /// A stubbed call never shares with a real call, or with a call that has a different sample.
-    private enum Responder: Hashable {
+    private enum Responder: Equatable {
         case transport
-        case sample(StubBehavior, delay: Duration, status: Int, headers: HTTPHeaders, data: Data)
+        case sample(delay: Duration, status: Int, headers: HTTPHeaders, data: Data)
     }
 
-    private let responder: Responder
-    private let method: String?
     private let url: URL?
+    private let method: String?
+    private let responder: Responder
     private let headers: [String: String]
     private let body: Body
     private let limit: Int
@@ -184,16 +179,12 @@ struct SharedExchangeKey: Hashable {
     init?(_ request: TransportRequest, of resolved: ResolvedRequest, in context: RequestContext) {
         guard case .memory(let limit) = request.destination else { return nil }
         self.limit = limit
-        if !resolved.isStubbed {
-            responder = .transport
-        } else {
-            let sample =
-                if case .scenario(let name) = resolved.stub { resolved.endpoint.sampleResponse(in: name) } else {
-                    resolved.endpoint.sampleResponse
-                }
-            let (delay, result) = sample.withDelay
+        if resolved.isStubbed {
+            let (delay, result) = resolved.sample.withDelay
             guard case .response(let status, let headers, let data) = result else { return nil }
-            responder = .sample(resolved.stub, delay: delay, status: status, headers: headers, data: data)
+            responder = .sample(delay: delay, status: status, headers: headers, data: data)
+        } else {
+            responder = .transport
         }
         switch request.body {
         case .none: body = .none

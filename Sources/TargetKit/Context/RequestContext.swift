@@ -96,7 +96,7 @@ public struct RequestContext: Sendable {
     /// server didn't process the request.
     public var isRepeatable: Bool {
         if let isRepeatable = transfer?.isRepeatable { return isRepeatable }
-        return handle.processing.count == 0
+        return handle.processedCount == 0
             && preparedRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 
@@ -150,7 +150,10 @@ public struct RequestContext: Sendable {
     ///
     /// - Parameter stored: The plugins' initial values; default `nil`, which means the current values.
     func ofExchange(_ handle: RequestHandle, stored: [StoredEntry]? = nil) -> RequestContext {
-        handle.store(stored ?? fixed.handle.storedEntries)
+        let (values, movedOrigin) = fixed.handle.state.withLock { ($0.storage, $0.movedOrigin) }
+        handle.state.withLock { state in
+            (state.storage, state.attempt, state.movedOrigin) = (stored ?? values ?? [], attempt, movedOrigin)
+        }
         var context = RequestContext(
             inner: target,
             scope: scope,

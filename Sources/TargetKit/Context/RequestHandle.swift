@@ -36,7 +36,10 @@ public final class RequestHandle: Sendable {
         var movedOrigin: [String]?
         /// Whether the call's driver sent a request.
         var hasSent = false
-        var processing = Processing()
+        /// The number of exchanges after which a request that must not be sent twice may have been processed.
+        var processedCount = 0
+        /// Whether another call can continue the transfer, or restart it safely.
+        var isContinuable = false
     }
 
     let state = Locked(State())
@@ -120,17 +123,12 @@ public final class RequestHandle: Sendable {
         }
     }
 
-    /// The requests of the call that a server may have processed.
-    var processing: Processing { state.withLock(\.processing) }
+    /// The number of the call's requests that must not be sent twice and that a server may have processed.
+    var processedCount: Int { state.withLock(\.processedCount) }
 
     /// Notes exchanges after which a server may have processed a request that must not be sent twice.
     func noteProcessing(_ count: Int = 1) {
-        state.withLock { $0.processing.count += count }
-    }
-
-    /// Notes whether another call can continue the transfer.
-    func noteContinuable(_ isContinuable: Bool) {
-        state.withLock { $0.processing.isContinuable = isContinuable }
+        state.withLock { $0.processedCount += count }
     }
 
     /// Stops or continues the time until the call times out.
@@ -187,10 +185,6 @@ extension RequestHandle {
     /// The plugins' stored values.
     var storedEntries: [StoredEntry] { state.withLock(\.storage) ?? [] }
 
-    func store(_ entries: [StoredEntry]) {
-        state.withLock { $0.storage = entries }
-    }
-
     /// Releases the plugins' stored values, and the tasks with their results, at the end of the call, because the
     /// caller may retain the handle, and a plugin the context.
     func releaseAtEnd() {
@@ -199,14 +193,6 @@ extension RequestHandle {
             return (state.storage, state.task, state.prepared)
         }
     }
-}
-
-/// The requests of a call that a server may have processed.
-struct Processing: Sendable {
-    /// The number of exchanges after which a request that must not be sent twice may have been processed.
-    var count = 0
-    /// Whether another call can continue the transfer, or restart it safely.
-    var isContinuable = false
 }
 
 /// A task of any result type.

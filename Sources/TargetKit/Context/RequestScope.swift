@@ -16,11 +16,11 @@ public final class RequestScope: Sendable {
     struct Member: Sendable {
         let context: RequestContext
         let owner: ObjectIdentifier
-        let handle: RequestHandle
     }
 
     /// A task that waits until no call is left.
     struct Waiter: Sendable {
+        let number: UInt64
         let continuation: UnsafeContinuation<Void, Never>
         /// The calls that it doesn't wait for, because they wait for it.
         let excluded: Set<RequestContext.ID>
@@ -33,8 +33,9 @@ public final class RequestScope: Sendable {
         /// The number of shared exchanges in flight, and of ended calls whose completion isn't submitted yet.
         var pendingCount = 0
         var isShutDown = false
-        var counters: [UInt64: AsyncStream<Int>.Continuation] = [:]
-        var waiters: [UInt64: Waiter] = [:]
+        /// The readers of the counts.
+        var counters: [(number: UInt64, counts: AsyncStream<Int>.Continuation)] = []
+        var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
 
         /// Whether ``RequestScope/shutdown(grace:)`` waits only for these calls.
@@ -68,7 +69,7 @@ public final class RequestScope: Sendable {
 
     deinit {
         // Otherwise, a reader of the counts would wait forever.
-        for counter in state.withLock(\.counters).values { counter.finish() }
+        for counter in state.withLock(\.counters) { counter.counts.finish() }
     }
 
     /// The number of calls in flight, including calls of child scopes.
@@ -101,14 +102,14 @@ public final class RequestScope: Sendable {
     private func cancel(where isMeant: (Member) -> Bool) {
         let (calls, entries) = state.withLock { (Array($0.calls.values), Array($0.entries.values)) }
         let excluded = Self.callsOfHandler
-        for call in calls where !excluded.contains(call.context.id) && isMeant(call) { call.handle.cancel() }
+        for call in calls where !excluded.contains(call.context.id) && isMeant(call) { call.context.handle.cancel() }
         for entry in entries where isMeant(entry.call) { entry.onCancel() }
     }
 
     /// Adds a call to this scope and its ancestors. Returns `false` if one of them is shut down.
-    func insert(_ context: RequestContext, owner: AnyObject, handle: RequestHandle) -> Bool {
-        if let parent, !parent.insert(context, owner: owner, handle: handle) { return false }
-        let call = Member(context: context, owner: ObjectIdentifier(owner), handle: handle)
+    func insert(_ context: RequestContext, owner: AnyObject) -> Bool {
+        if let parent, !parent.insert(context, owner: owner) { return false }
+        let call = Member(context: context, owner: ObjectIdentifier(owner))
         let isTaken = state.withLock { state in
             guard !state.isShutDown else { return false }
             state.calls[context.id] = call
@@ -152,9 +153,9 @@ public final class RequestScope: Sendable {
         let waiters = state.withLock { state -> [Waiter] in
             change(&state)
             if state.waiters.isEmpty { return [] }
-            let done = state.waiters.filter { state.isIdle(apartFrom: $0.value.excluded) }
-            for number in done.keys { state.waiters[number] = nil }
-            return Array(done.values)
+            let done = state.waiters.filter { state.isIdle(apartFrom: $0.excluded) }
+            if !done.isEmpty { state.waiters.removeAll { waiter in done.contains { $0.number == waiter.number } } }
+            return done
         }
         for waiter in waiters { waiter.continuation.resume() }
     }
@@ -168,8 +169,7 @@ extension RequestScope.State {
 
     /// Yields the new count. Runs under the lock, so that the counts are in order; `yield` makes no callbacks.
     func countHasChanged() {
-        if counters.isEmpty { return }
-        for counter in counters.values { counter.yield(calls.count) }
+        for counter in counters { counter.counts.yield(calls.count) }
     }
 }
 
@@ -186,12 +186,12 @@ extension RequestScope {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = state.withLock { state in
                 let number = state.nextNumber()
-                state.counters[number] = continuation
+                state.counters.append((number, continuation))
                 continuation.yield(state.calls.count)
                 return number
             }
             continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { _ = $0.counters.removeValue(forKey: number) }
+                self?.state.withLock { $0.counters.removeAll { $0.number == number } }
             }
         }
     }
@@ -244,13 +244,17 @@ extension RequestScope {
             await withUnsafeContinuation { waiter in
                 let isOver = state.withLock { state in
                     if state.isIdle(apartFrom: excluded) || endsWhenCancelled && Task.isCancelled { return true }
-                    state.waiters[number] = Waiter(continuation: waiter, excluded: excluded)
+                    state.waiters.append(Waiter(number: number, continuation: waiter, excluded: excluded))
                     return false
                 }
                 if isOver { waiter.resume() }
             }
         } onCancel: {
-            if endsWhenCancelled { state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume() }
+            guard endsWhenCancelled else { return }
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume()
         }
     }
 }

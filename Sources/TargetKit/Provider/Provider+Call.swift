@@ -25,7 +25,7 @@ extension Provider {
         )
         let progressObject = options.progress
         configuration.countingClock?.begin(context.id, isTimer: false)
-        if !scope.insert(context, owner: self, handle: handle) { handle.interrupt(.shutDown) }
+        if !scope.insert(context, owner: self) { handle.interrupt(.shutDown) }
         return Call(
             kind,
             in: context,
@@ -38,8 +38,17 @@ extension Provider {
     }
 
     /// The endpoint of a call, and whether it is stubbed.
-    func makeEndpoint(of target: Target, for call: Call) throws -> (endpoint: Endpoint, stub: StubBehavior) {
-        (try endpoint(of: target, options: call.context.options), stubClosure(target))
+    func makeEndpoint(
+        of target: Target,
+        for call: Call,
+        driver: (any TransferDriver)? = nil
+    ) throws -> (endpoint: Endpoint, stub: StubBehavior) {
+        var endpoint = try endpoint(of: target, options: call.context.options)
+        if let driver {
+            endpoint.task = endpoint.task.driver(driver)
+            if let url = endpoint.url.ofHandshake { endpoint.url = url }
+        }
+        return (endpoint, stubClosure(target))
     }
 
     /// The endpoint of a target, with the base URL and the header fields of the call's options.
@@ -83,24 +92,20 @@ extension Provider {
 
 extension Provider {
     /// Makes a call and waits for its result. Cancelling the caller's task cancels the call.
+    ///
+    /// - Parameter driver: Sends the requests of a call whose task has no driver.
     @inline(__always)
     func response(
         of target: Target,
         options: CallOptions,
-        decoding: (any ResponseDecoding)?
+        decoding: (any ResponseDecoding)?,
+        driver: (any TransferDriver)? = nil
     ) async -> Result<Response, TargetKitError> {
         let call = begin(target, options: options, decoding: decoding)
-        return await result(of: call) { await call.run { try self.makeEndpoint(of: target, for: call) } }
-    }
-
-    /// Runs a call and waits for its result. Cancelling the caller's task cancels the call.
-    @inline(__always)
-    func result(
-        of call: Call,
-        run: @escaping @Sendable () async -> Result<Response, TargetKitError>
-    ) async -> Result<Response, TargetKitError> {
         let result = await withTaskCancellationHandler {
-            await call.startTask(run).value
+            await call.startTask {
+                await call.run { try self.makeEndpoint(of: target, for: call, driver: driver) }
+            }.value
         } onCancel: {
             call.handle.cancel()
         }

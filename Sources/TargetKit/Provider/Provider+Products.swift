@@ -16,16 +16,7 @@ extension Provider {
         by driver: any TransferDriver,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
-        let call = begin(target, options: options)
-        let result = await result(of: call) {
-            await call.run {
-                var (endpoint, stub) = try self.makeEndpoint(of: target, for: call)
-                endpoint.task = endpoint.task.driver(driver)
-                if let url = endpoint.url.ofHandshake { endpoint.url = url }
-                return (endpoint, stub)
-            }
-        }
-        return try result.get()
+        try await response(of: target, options: options, decoding: nil, driver: driver).get()
     }
 
     /// Keeps what makes calls of a target again and again in the provider's scope, as
@@ -36,15 +27,14 @@ extension Provider {
         onShutdown: @escaping @Sendable () -> Void,
         onCancel: @escaping @Sendable () -> Void
     ) -> ScopeEntry? {
-        let handle = RequestHandle()
         let context = RequestContext(
             inner: target.innermost,
             scope: scope,
             options: self.options(options, of: target),
             secretHeaders: [],
-            handle: handle
+            handle: RequestHandle()
         )
-        let call = RequestScope.Member(context: context, owner: ObjectIdentifier(self), handle: handle)
+        let call = RequestScope.Member(context: context, owner: ObjectIdentifier(self))
         return scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
     }
 }

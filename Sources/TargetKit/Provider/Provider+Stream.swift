@@ -77,12 +77,7 @@ extension Provider {
 
     private func copy(_ response: Response, of call: Call, to channel: BodyChannel) async throws {
         // A plugin may have supplied the response, with its body in memory.
-        guard let body = response.body else {
-            if response.data.isEmpty { return }
-            guard await call.waiting({ await channel.write(response.data) }) else { throw CancellationError() }
-            return
-        }
-        for try await piece in body {
+        for try await piece in response.body ?? ResponseBody(response.data) {
             guard await call.waiting({ await channel.write(piece) }) else { throw CancellationError() }
         }
     }

@@ -30,10 +30,16 @@ extension Response {
         let text =
             utf8 ?? cuts.compactMap { try? Charset.text(of: $0, label: charset) }.first
             ?? String(decoding: beginning, as: UTF8.self)
-        let words = text.unicodeScalars.split { scalar in
-            scalar.properties.isWhitespace || scalar.properties.isUnshown
+        var line = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if !scalar.properties.isWhitespace, !scalar.properties.isUnshown {
+                line.append(scalar)
+            } else if let last = line.last, last != " " {
+                line.append(" ")
+            }
         }
-        return String(words.map { String($0) }.joined(separator: " ").prefix(200))
+        if line.last == " " { line.removeLast() }
+        return String(String(line).prefix(200))
     }
 
     /// The charset in `Content-Type`; `nil` if it has none.

@@ -147,8 +147,7 @@ extension TargetKitError {
 extension Data {
     /// Whether this JSON is `[]` or `""`.
     fileprivate var isEmptyJSON: Bool {
-        let bytes = lazy.filter { !$0.isJSONSpace }.prefix(3)
-        return count > 1 && (bytes.elementsEqual("[]".utf8) || elementsEqual("\"\"".utf8))
+        filter { !$0.isJSONSpace } == Array("[]".utf8) || self == Data("\"\"".utf8)
     }
 }
 
